@@ -1,0 +1,155 @@
+"""Reading a survey file: each table is taken apart key by key, and each mistake tells its place."""
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import SurveyError, shown
+
+#: Ids of surveys, questions and options.
+ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_ID_RULE = "an id of a-z, 0-9 and -, not starting with -, at most 64 long"
+_MISSING = object()
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; its decimals exact.
+
+    Raises
+    ------
+    SurveyError
+        If there is no such file, or it is not readable, not text, or not TOML.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+        return tomllib.loads(text, parse_float=Decimal)
+    except OSError as error:
+        raise SurveyError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SurveyError(
+            f"{path}: expected a text file in UTF-8, got byte 0x{error.object[error.start]:02x} "
+            f"at position {error.start}"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise SurveyError(f"{path}: not TOML: {error}") from None
+    except RecursionError:
+        raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
+
+
+class Table:
+    """One table of a survey file, with the words for its place and what was taken from it so far.
+
+    Parameters
+    ----------
+    data : dict
+        The table as parsed.
+    place : str
+        How messages begin, such as ``canteen.toml: question "meat"``.
+    languages : sequence of str
+        The languages that texts may be given in; none if every text is plain.
+    """
+
+    def __init__(self, data: dict[str, Any], place: str, languages: Sequence[str] = ()) -> None:
+        self._data, self.place, self.languages = data, place, languages
+        self._known: list[str] = []
+
+    def error(self, key: str, expected: str, got: Any = _MISSING) -> SurveyError:
+        """The mistake that `key` must be what is `expected`."""
+        got = self._data.get(key, _MISSING) if got is _MISSING else got
+        return SurveyError(
+            f"{self.place}: {key} must be {expected}, "
+            f"got {'nothing' if got is _MISSING else shown(got)}"
+        )
+
+    def has(self, key: str) -> bool:
+        """Whether the author gave `key`."""
+        return key in self._data
+
+    def take(
+        self, key: str, fits: Callable[[Any], bool], expected: str, default: Any = _MISSING
+    ) -> Any:
+        """The value of `key` if it `fits`; `default` if it is missing and there is one."""
+        self._known.append(key)
+        if key not in self._data and default is not _MISSING:
+            return default
+        value = self._data.get(key, _MISSING)
+        if value is _MISSING or not fits(value):
+            raise self.error(key, expected)
+        return value
+
+    def identifier(self, key: str = "id") -> str:
+        """An id, by the rule for all ids."""
+        value: str = self.take(
+            key, lambda value: isinstance(value, str) and bool(ID.fullmatch(value)), _ID_RULE
+        )
+        return value
+
+    def text(self, key: str, default: Any = _MISSING) -> Any:
+        """A text: a string, or a table with one string for each language of the survey."""
+
+        def fits(value: Any) -> bool:
+            if isinstance(value, dict):
+                return sorted(value) == sorted(self.languages) and all(
+                    isinstance(one, str) and one.strip() for one in value.values()
+                )
+            return isinstance(value, str) and bool(value.strip())
+
+        each = f", or a table of texts for {', '.join(self.languages)}" if self.languages else ""
+        return self.take(key, fits, f"a text that is not empty{each}", default)
+
+    def number(
+        self,
+        key: str,
+        expected: str = "a number",
+        fits: Callable[[Decimal], bool] = lambda _: True,
+        default: Any = _MISSING,
+    ) -> Decimal:
+        """A finite number of at most 15 digits, which a browser's numbers hold exactly."""
+
+        def sound(value: Any) -> bool:
+            if isinstance(value, bool) or not isinstance(value, int | Decimal):
+                return False
+            value = Decimal(value)
+            return value.is_finite() and fits(value)
+
+        value = Decimal(self.take(key, sound, expected, default))
+        if len(value.normalize().as_tuple().digits) > 15 or abs(value.adjusted()) > 15:
+            raise self.error(key, "a number of at most 15 digits")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """true or false; false if missing."""
+        value: bool = self.take(
+            key, lambda value: isinstance(value, bool), "true or false", default=False
+        )
+        return value
+
+    def tables(self, key: str, expected: str, fewest: int) -> list[dict[str, Any]]:
+        """A list of at least `fewest` tables."""
+        value: list[dict[str, Any]] = self.take(
+            key,
+            lambda value: (
+                isinstance(value, list)
+                and len(value) >= fewest
+                and all(isinstance(one, dict) for one in value)
+            ),
+            expected,
+        )
+        return value
+
+    def finish(self) -> None:
+        """Raise SurveyError if the table holds a key that nobody asked for."""
+        for key in self._data:
+            if key not in self._known:
+                raise SurveyError(
+                    f"{self.place}: unknown key {shown(key)}, "
+                    f"expected one of {', '.join(sorted(set(self._known)))}"
+                )
+
+
+def plain(number: Decimal) -> int | float:
+    """A number as JSON shows it: whole ones without a point."""
+    return int(number) if number == number.to_integral_value() else float(number)

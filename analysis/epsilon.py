@@ -1,0 +1,57 @@
+"""From a worst probability ratio of integers to ε, and back, with proof where it is promised."""
+
+import math
+from fractions import Fraction
+
+#: ε is charged in whole millionths, so that three times 0.1 fits into 0.3.
+MICRO = 1_000_000
+
+#: The smallest and largest ε of one report that 32-bit weights can serve.
+SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
+
+_SCALE = 2**128
+
+
+def exp_lower(epsilon: Fraction) -> Fraction:
+    """A rational number at most e^ε, and less than it by under 2^-100 of it.
+
+    Every term of the exponential series is positive and is rounded down; leaving terms out lowers
+    the sum further. Preconditions: ``0 <= epsilon <= LARGEST``.
+    """
+    term = total = _SCALE
+    index = 1
+    while term:
+        term = term * epsilon.numerator // (epsilon.denominator * index)
+        total += term
+        index += 1
+    return Fraction(total, _SCALE)
+
+
+def log_ratio(ratio: Fraction) -> float:
+    """ln(ratio), the ε of a report whose worst probability ratio this is, for people to read."""
+    return math.log1p(float(ratio - 1))
+
+
+def micro(ratio: Fraction) -> int:
+    """The ε charged for one report: the fewest whole millionths that prove ``ratio <= e^ε``."""
+    guess = max(0, math.ceil(log_ratio(ratio) * MICRO) - 2)
+    while ratio > exp_lower(Fraction(guess, MICRO)):
+        guess += 1
+    return guess
+
+
+def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
+    """Two weights ``(high, low)`` with ``high/low <= bound``, as near to it as can be.
+
+    The nearest is searched among the 2,000 largest values of `low`; plain rounding at the largest
+    alone would lose up to a hundred times as much ε.
+
+    Preconditions: ``bound > 0``, ``largest_low >= 1``.
+    """
+    top, bottom = bound.numerator, bound.denominator
+
+    def loss(low: int) -> int:
+        return (low * top % bottom << 64) // low
+
+    low = min(range(largest_low, max(0, largest_low - 2000), -1), key=loss)
+    return low * top // bottom, low

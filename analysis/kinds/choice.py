@@ -1,0 +1,52 @@
+"""One of several options; yes-no is the choice whose options need not be written."""
+
+from typing import Any
+
+from analysis.document import Table
+from analysis.domain import NO_ANSWER, Categories
+from analysis.errors import SurveyError, shown
+
+
+class Choice:
+    """``kind = "choice"`` with ``options``, a list of ``{id = "...", text = "..."}``."""
+
+    name = "choice"
+
+    def read(self, table: Table) -> dict[str, Any]:
+        options: list[dict[str, Any]] = []
+        for number, option in enumerate(
+            table.tables("options", 'a list of at least 2 tables {id = "...", text = "..."}', 2), 1
+        ):
+            part = Table(option, f"{table.place}: option {number}", table.languages)
+            name = part.identifier()
+            if name == NO_ANSWER:
+                raise part.error("id", f"another id than {NO_ANSWER}, which is reserved")
+            if name in (before["id"] for before in options):
+                raise SurveyError(
+                    f"{part.place}: id must be unique in its question, got {shown(name)} twice"
+                )
+            options.append({"id": name, "text": part.text("text")})
+            part.finish()
+        return {"options": options}
+
+    def domain(self, question: dict[str, Any]) -> Categories:
+        ids = [option["id"] for option in question["options"]]
+        return Categories(tuple(ids + [NO_ANSWER] * question["no_answer"]))
+
+    def value(self, answer: str, question: dict[str, Any]) -> int:
+        ids = self.domain(question).ids
+        if (answer or NO_ANSWER) not in ids:
+            raise ValueError("one of " + ", ".join(ids[:20]) + (", …" if ids[20:] else ""))
+        return ids.index(answer or NO_ANSWER)
+
+    def labels(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {option["id"]: option["text"] for option in question["options"]}
+
+
+class YesNo(Choice):
+    """``kind = "yes-no"``; its values are ``yes`` and ``no``."""
+
+    name = "yes-no"
+
+    def read(self, table: Table) -> dict[str, Any]:
+        return {"options": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}]}

@@ -1,0 +1,154 @@
+"""The survey, frozen with the randomizers that will run; `survey_file` reads what authors write.
+
+Nothing of a frozen survey changes any more: `version` is the SHA-256 of its RFC 8785 form, so that
+respondents, server and analysis can tell that they speak of the same questions and weights.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import rfc8785
+
+from analysis.domain import Domain
+from analysis.epsilon import MICRO
+from analysis.errors import SurveyError
+from analysis.kinds import KINDS
+from analysis.logic import holds
+from analysis.mechanisms import MECHANISMS, choose
+from analysis.mechanisms.base import Mechanism
+from analysis.randomizer import Randomizer
+
+#: The longest request that carries a respondent's reports, in bytes.
+LONGEST_REQUEST = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a frozen survey, with the randomizer that its answers go through."""
+
+    spec: dict[str, Any]
+    randomizer: Randomizer[Any, Any]
+
+    @property
+    def id(self) -> str:
+        """Its id in the survey, on the wire and in tables."""
+        return str(self.spec["id"])
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The recipe that compiled the randomizer, and that debiases its counts."""
+        return MECHANISMS[self.spec["mechanism"]["name"]]
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What it can be answered with."""
+        return KINDS[self.spec["kind"]].domain(self.spec)
+
+    def value(self, answer: str) -> Any:
+        """The value of an answer; ValueError, saying what was expected, if it is none."""
+        return KINDS[self.spec["kind"]].value(answer, self.spec)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A frozen survey: `spec` as published, `version` its hash, questions in their order."""
+
+    spec: dict[str, Any]
+    version: str
+    questions: tuple[Question, ...]
+
+    @property
+    def id(self) -> str:
+        """The survey's id, the same for all its versions."""
+        return str(self.spec["id"])
+
+    @property
+    def charge(self) -> int:
+        """What one wave costs a respondent, in millionths of ε: the sum over all questions."""
+        return sum(question.randomizer.charge for question in self.questions)
+
+    @property
+    def cap(self) -> int:
+        """What a respondent may spend on this survey over all waves, in millionths of ε."""
+        return int(Fraction(repr(self.spec["privacy"]["cap"])) * MICRO)
+
+    @property
+    def closes(self) -> date | None:
+        """The last day on which reports are taken."""
+        return date.fromisoformat(self.spec["closes"]) if "closes" in self.spec else None
+
+    def shown(self, answers: dict[str, str]) -> dict[str, str]:
+        """The answers that count: those of questions that `shows_if` hides become no answer."""
+        kept: dict[str, str] = {}
+        for question in self.questions:
+            condition = question.spec.get("shows_if")
+            visible = condition is None or holds(condition, kept)
+            kept[question.id] = answers[question.id] if visible else ""
+        return kept
+
+    def to_json(self) -> dict[str, Any]:
+        """What `version` is the hash of: ``{"survey": ..., "randomizers": ...}``."""
+        return {
+            "survey": self.spec,
+            "randomizers": {q.id: q.randomizer.to_json() for q in self.questions},
+        }
+
+    def text(self, text: Any) -> str:
+        """One string of a text that may have several languages: the first language's."""
+        return str(text[self.spec["languages"][0]] if isinstance(text, dict) else text)
+
+
+def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
+    """Resolve the mechanisms of a checked survey, compile them, and fix its version."""
+    questions = []
+    for question in spec["questions"]:
+        domain = KINDS[question["kind"]].domain(question)
+        epsilon = Fraction(repr(question["epsilon"]))
+        try:
+            if "mechanism" in question:
+                mechanism = MECHANISMS[question["mechanism"]["name"]]
+                randomizer = mechanism.compile(domain, epsilon)
+            else:
+                mechanism, randomizer = choose(domain, epsilon)
+        except ValueError as error:
+            raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
+        question["mechanism"] = {"name": mechanism.name}
+        questions.append(Question(question, randomizer))
+    data = {"survey": spec, "randomizers": {q.id: q.randomizer.to_json() for q in questions}}
+    survey = Survey(spec, version_of(data), tuple(questions))
+    # The rest of a request takes less than 512 bytes.
+    longest = {q.id: q.randomizer.channel.longest() for q in questions}
+    if len(json.dumps(longest)) > LONGEST_REQUEST - 512:
+        raise SurveyError(
+            f"{place}: questions must give reports of at most {LONGEST_REQUEST} bytes together, "
+            f"got {len(json.dumps(longest))}; ask fewer questions or offer fewer options"
+        )
+    return survey
+
+
+def thaw(data: dict[str, Any], version: str) -> Survey:
+    """Read back what `Survey.to_json` gave, and check all that can be checked.
+
+    Raises
+    ------
+    ValueError
+        If the version is not its hash, or a randomizer is unsound or spends more ε than asked.
+    """
+    if version_of(data) != version:
+        raise ValueError(f"survey {data['survey']['id']}: stored form is not version {version}")
+    questions = []
+    for spec in data["survey"]["questions"]:
+        randomizer = Randomizer.from_json(data["randomizers"][spec["id"]])
+        randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
+        questions.append(Question(spec, randomizer))
+    return Survey(data["survey"], version, tuple(questions))
+
+
+def version_of(data: dict[str, Any]) -> str:
+    """SHA-256 of the RFC 8785 form, in hexadecimal; ``client/survey.js`` computes the same."""
+    return hashlib.sha256(rfc8785.dumps(data)).hexdigest()

@@ -1,0 +1,151 @@
+"""The survey file: TOML as its author writes it, to the checked form that is frozen."""
+
+import re
+from datetime import date, datetime
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from analysis.document import Table, plain, read_toml
+from analysis.domain import Domain
+from analysis.epsilon import LARGEST, MICRO, SMALLEST
+from analysis.errors import SurveyError, shown
+from analysis.kinds import KINDS
+from analysis.logic import parse_condition
+from analysis.mechanisms import MECHANISMS
+from analysis.survey import Survey, freeze
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+def read_survey(path: Path) -> Survey:
+    """Read a survey file and freeze it.
+
+    Raises
+    ------
+    SurveyError
+        For the first mistake found: file, question, key, what was expected, what was found.
+    """
+    document = read_toml(path)
+    if not document:
+        raise SurveyError(
+            f"{path}: expected a survey with title, id and [[questions]], got nothing"
+        )
+    return freeze(_read(Table(document, str(path))), str(path))
+
+
+def _read(table: Table) -> dict[str, Any]:
+    file = table.place
+    languages = table.take(
+        "languages",
+        lambda value: (
+            isinstance(value, list)
+            and bool(value)
+            and all(isinstance(one, str) and _LANGUAGE.fullmatch(one) for one in value)
+            and len(set(value)) == len(value)
+        ),
+        'a list of different language tags such as ["en", "fr"]',
+        default=[],
+    )
+    table.languages = languages
+    spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
+    if languages:
+        spec["languages"] = languages
+    for key in ("closes", "delete_reports_after"):
+        day = table.take(
+            key,
+            lambda value: isinstance(value, date) and not isinstance(value, datetime),
+            "a date such as 2026-12-31, without quotes",
+            default=None,
+        )
+        if day:
+            spec[key] = day.isoformat()
+    entries = table.tables("questions", "at least one [[questions]] table", 1)
+    questions: list[dict[str, Any]] = []
+    domains: dict[str, Domain] = {}
+    for number, entry in enumerate(entries, 1):
+        name = entry.get("id")
+        label = f'question "{name}"' if isinstance(name, str) else f"question {number}"
+        question = _read_question(Table(entry, f"{file}: {label}", languages), domains)
+        if question["id"] in domains:
+            raise SurveyError(f"{file}: {label}: id must be unique in the survey, got it twice")
+        domains[question["id"]] = KINDS[question["kind"]].domain(question)
+        questions.append(question)
+    privacy = Table(
+        table.take("privacy", lambda value: isinstance(value, dict), "a table", default={}),
+        f"{file}: [privacy]",
+    )
+    wave = sum((_whole_micro(question["epsilon"]) for question in questions), Decimal(0))
+    cap = privacy.number(
+        "cap",
+        f"a number of at least {wave.normalize():f}, the sum of epsilon over all questions",
+        lambda cap: cap >= wave,
+        default=wave,
+    )
+    spec["privacy"] = {"cap": plain(cap)}
+    privacy.finish()
+    table.finish()
+    return {**spec, "questions": questions}
+
+
+def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:
+    question: dict[str, Any] = {"id": table.identifier()}
+    kinds = ", ".join(KINDS)
+    kind = table.take(
+        "kind", lambda value: isinstance(value, str) and value in KINDS, f"one of {kinds}"
+    )
+    question |= {"kind": kind, "text": table.text("text")}
+    for key in ("help", "section"):
+        text = table.text(key, default=None)
+        if text is not None:
+            question[key] = text
+    question["required"] = table.flag("required")
+    condition = table.take(
+        "shows_if",
+        lambda value: isinstance(value, str) and bool(value.strip()),
+        "a condition such as \"harassed = 'yes'\"",
+        default=None,
+    )
+    if condition is not None:
+        try:
+            question["shows_if"] = parse_condition(condition, domains)
+        except ValueError as error:
+            raise SurveyError(f"{table.place}: shows_if: {error} in {shown(condition)}") from None
+    question["no_answer"] = not question["required"] or condition is not None
+    question |= KINDS[kind].read(table)
+    epsilon = table.number("epsilon", "a number greater than 0", lambda epsilon: epsilon > 0)
+    if not SMALLEST <= Fraction(epsilon) <= LARGEST:
+        raise table.error("epsilon", f"from {float(SMALLEST)} to {float(LARGEST)}")
+    question["epsilon"] = plain(epsilon)
+    mechanism = table.take(
+        "mechanism",
+        lambda value: isinstance(value, str | dict),
+        "the name of a mechanism",
+        default=None,
+    )
+    if mechanism is not None:
+        question["mechanism"] = {
+            "name": _read_mechanism(table, mechanism, KINDS[kind].domain(question))
+        }
+    table.finish()
+    return question
+
+
+def _read_mechanism(table: Table, given: Any, domain: Domain) -> str:
+    fitting = [name for name, one in MECHANISMS.items() if isinstance(domain, one.domain)]
+    part = Table(given, f"{table.place}: mechanism") if isinstance(given, dict) else table
+    name: str = part.take(
+        "name" if isinstance(given, dict) else "mechanism",
+        lambda value: value in fitting,
+        f"one of {', '.join(fitting)}, which fit this kind",
+    )
+    if isinstance(given, dict):
+        part.finish()
+    return name
+
+
+def _whole_micro(epsilon: int | float) -> Decimal:
+    """ε in whole millionths, rounded up, as it will be charged at most."""
+    millionths = (Decimal(repr(epsilon)) * MICRO).to_integral_value(ROUND_CEILING)
+    return millionths / MICRO
