@@ -15,7 +15,7 @@ class Categories:
 
 
 @dataclass(frozen=True)
-class Interval:
+class Numbers:
     """The numbers from `low` to `high` in `steps` steps of the question's resolution."""
 
     low: Fraction
@@ -24,4 +24,4 @@ class Interval:
     no_answer: bool
 
 
-Domain = Categories | Interval
+Domain = Categories | Numbers

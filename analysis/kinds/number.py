@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.document import Table, plain
-from analysis.domain import Interval
+from analysis.domain import Numbers
 
 #: What a form control or a CSV cell may hold; also in ``client/kinds/number.js``.
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
@@ -45,10 +45,10 @@ class Number:
             frozen["unit"] = unit
         return frozen
 
-    def domain(self, question: dict[str, Any]) -> Interval:
+    def domain(self, question: dict[str, Any]) -> Numbers:
         low, high = _exact(question["min"]), _exact(question["max"])
         steps = (high - low) / _exact(question["step"]) if "step" in question else 1000
-        return Interval(low, high, int(steps), question["no_answer"])
+        return Numbers(low, high, int(steps), question["no_answer"])
 
     def value(self, answer: str, question: dict[str, Any]) -> Fraction | None:
         """The number's place in its range, in 0..1; None for no answer."""

@@ -24,7 +24,9 @@ def choose(domain: Domain, epsilon: Fraction) -> tuple[Mechanism, Randomizer[Any
     """
     fitting = [one for one in MECHANISMS.values() if isinstance(domain, one.domain)]
     compiled = [(one, one.compile(domain, epsilon)) for one in fitting]
-    return min(compiled, key=lambda pair: variance(*pair, domain)) if fitting[1:] else compiled[0]
+    if len(compiled) == 1:
+        return compiled[0]
+    return min(compiled, key=lambda pair: variance(pair[0], pair[1], domain))
 
 
 def variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:

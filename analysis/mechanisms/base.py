@@ -34,11 +34,13 @@ class Mean:
 
     The expectation of `scores` is the number's place in its range, 0..1, and 0 for no-answer. That
     of `present` is 1 for every number and 0 for no-answer. The mean over those who answered is
-    the ratio of their averages. Both have one entry for each symbol.
+    the ratio of their averages. That of `squares` is the square of the number's place (for places
+    between two grid points, plus the variance of rounding). Each has one entry for each symbol.
     """
 
     scores: tuple[Fraction, ...]
     present: tuple[Fraction, ...]
+    squares: tuple[Fraction, ...]
 
 
 class Mechanism(Protocol):

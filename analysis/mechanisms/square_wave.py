@@ -8,7 +8,7 @@ No-answer is a point w steps past the last, whose window overlaps with that of n
 The expectation of the report is linear in the number, so the mean needs no iteration: with total
 weight T, advantage B = w (near - far) / T, and y the report within the numbers' windows,
     E[y] = (M+w-1)(M+w)/2 far/T + B (x + (w-1)/2),
-solved for x (window widths and probabilities as above; x in grid steps).
+solved for x (window widths and probabilities as above; x in grid steps). Likewise for its square.
 """
 
 import math
@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Interval
+from analysis.domain import NO_ANSWER, Numbers
 from analysis.encoders import Grid
 from analysis.epsilon import best_weights, exp_lower
 from analysis.mechanisms.base import Mean, Share, spends
@@ -31,16 +31,16 @@ class SquareWave:
     """For the mean of a bounded number, and for its distribution."""
 
     name: ClassVar[str] = "square-wave"
-    domain: ClassVar[type[Interval]] = Interval
+    domain: ClassVar[type[Numbers]] = Numbers
 
-    def compile(self, domain: Interval, epsilon: Fraction) -> Randomizer[Grid, Window]:
+    def compile(self, domain: Numbers, epsilon: Fraction) -> Randomizer[Grid, Window]:
         steps, bound = min(domain.steps, FINEST), exp_lower(epsilon)
         width = max(1, round(2 * half_width(float(epsilon)) * steps))
         inputs = steps + 1 + width * domain.no_answer
         near, far = best_weights(bound, int(WORD / (width * bound + inputs - 1)))
         return spends(Randomizer(Grid(steps, inputs), Window(inputs, width, near, far)), epsilon)
 
-    def shares(self, randomizer: Randomizer[Grid, Window], domain: Interval) -> tuple[Share, ...]:
+    def shares(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> tuple[Share, ...]:
         if not domain.no_answer:
             return ()
         window = randomizer.channel
@@ -49,7 +49,7 @@ class SquareWave:
         q = Fraction(window.width * window.far, window.total)
         return (Share(NO_ANSWER, last, p, q),)
 
-    def mean(self, randomizer: Randomizer[Grid, Window], domain: Interval) -> Mean:
+    def mean(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> Mean:
         steps, window = randomizer.encoder.steps, randomizer.channel
         width, far = window.width, Fraction(window.far, window.total)
         inside = steps + width  # outputs that lie in the window of some number
@@ -60,13 +60,26 @@ class SquareWave:
             present = (yes,) * inside + (no,) * (window.symbols - inside)
         else:
             present = (Fraction(1),) * inside
+        # Sums over a window from x on: w x + w(w-1)/2, and w x^2 + w(w-1) x + w(w-1)(2w-1)/6.
         floor = inside * (inside - 1) * far / 2
-        middle = advantage * (width - 1) / 2
-        scores = tuple(
-            (symbol * (symbol < inside) - floor - middle * there) / (advantage * steps)
+        middle = Fraction(width - 1, 2)
+        points = tuple(
+            (symbol * (symbol < inside) - floor) / advantage - middle * there
             for symbol, there in enumerate(present)
         )
-        return Mean(scores, present)
+        floor = (inside - 1) * inside * (2 * inside - 1) * far / 6
+        middle = Fraction((width - 1) * (2 * width - 1), 6)
+        squares = tuple(
+            (symbol**2 * (symbol < inside) - floor) / advantage
+            - (width - 1) * points[symbol]
+            - middle * there
+            for symbol, there in enumerate(present)
+        )
+        return Mean(
+            tuple(point / steps for point in points),
+            present,
+            tuple(square / steps**2 for square in squares),
+        )
 
 
 def half_width(epsilon: float) -> float:

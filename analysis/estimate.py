@@ -1,0 +1,143 @@
+"""From the tallies of noisy reports to estimates, each with all that is needed to read it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.intervals import Interval, ratio_interval, share_interval
+from analysis.kinds import KINDS
+from analysis.mechanisms.base import Mean, Share
+from analysis.survey import Survey
+
+#: Below so many reports an interval that relies on their number being large is flagged.
+FEW = 100
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One quantity of a question; the columns of the table of estimates after `wave`.
+
+    `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where the reports tell
+    nothing. A number's mean is over those who answered, in its own unit. `n` counts all reports of
+    the question, no-answer included; `n_eff` is how many people asked directly would give the same
+    standard error. `epsilon` is that of one report. `flag` holds the words ``out-of-range`` (the
+    estimate is no possible value), ``boundary`` (so is the whole usual interval; another was taken)
+    and ``few`` (too few reports for its interval's approximation), joined by ``;``.
+    """
+
+    question: str
+    kind: str
+    term: str
+    label: str
+    estimate: float | None
+    std_error: float | None
+    conf_low: float
+    conf_high: float
+    conf_level: float
+    conf_method: str
+    n: int
+    n_eff: float | None
+    epsilon: float
+    mechanism: str
+    flag: str
+
+
+def estimates(
+    survey: Survey,
+    tallies: Mapping[str, NDArray[np.int64]],
+    confidence_level: float = 0.95,
+) -> list[Estimate]:
+    """Every quantity of every question, in the survey's order.
+
+    Parameters
+    ----------
+    survey : Survey
+        The version that the reports belong to.
+    tallies : mapping
+        For each question's id the (symbols,) array of how many reports count for each symbol.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+    """
+    rows: list[Estimate] = []
+    for question in survey.questions:
+        counts = tallies[question.id]
+        n = question.randomizer.channel.reports_in(counts)
+        mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
+        labels = KINDS[question.spec["kind"]].labels(question.spec)
+        mean = mechanism.mean(randomizer, domain)
+        quantities = [] if mean is None else [_mean(mean, domain, counts, confidence_level)]
+        quantities += [
+            _share(share, counts, n, confidence_level)
+            for share in mechanism.shares(randomizer, domain)
+        ]
+        rows += [
+            Estimate(
+                question=question.id,
+                kind=question.spec["kind"],
+                term=quantity.term,
+                label=survey.text(labels.get(quantity.term, quantity.term)),
+                estimate=quantity.value,
+                std_error=quantity.std_error,
+                conf_low=quantity.interval.low,
+                conf_high=quantity.interval.high,
+                conf_level=confidence_level,
+                conf_method=quantity.interval.method,
+                n=n,
+                n_eff=quantity.n_eff,
+                epsilon=randomizer.epsilon,
+                mechanism=mechanism.name,
+                flag=";".join(quantity.flags),
+            )
+            for quantity in quantities
+        ]
+    return rows
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    term: str
+    value: float | None
+    std_error: float | None
+    interval: Interval
+    n_eff: float | None
+    flags: list[str]
+
+
+def _share(share: Share, counts: NDArray[np.int64], n: int, level: float) -> _Quantity:
+    count = int(counts[list(share.symbols)].sum())
+    p, q = float(share.p), float(share.q)
+    interval = share_interval(count, n, p, q, level)
+    if n == 0:
+        return _Quantity(share.term, None, None, interval, None, ["few"])
+    value = (count / n - q) / (p - q)
+    # At the nearest possible share: an impossible one would have no variance, or too little.
+    std_error = (share.variance(min(1.0, max(0.0, value))) / n) ** 0.5
+    least = 1 / (n + 2)
+    possible = min(1 - least, max(least, value))
+    flags = ["out-of-range"] * (not 0 <= value <= 1)
+    flags += ["boundary"] * (interval.method != "clopper-pearson")
+    n_eff = possible * (1 - possible) / std_error**2
+    return _Quantity(share.term, value, std_error, interval, n_eff, flags)
+
+
+def _mean(mean: Mean, domain: Any, counts: NDArray[np.int64], level: float) -> _Quantity:
+    low, width = float(domain.low), float(domain.high - domain.low)
+    scores, present, squares = (
+        np.array(part, dtype=float) for part in (mean.scores, mean.present, mean.squares)
+    )
+    ratio = ratio_interval(counts, scores, present, level)
+    found = ratio.interval
+    interval = Interval(low + width * found.low, low + width * found.high, found.method)
+    answered = float(counts @ present)
+    flags = ["few"] * (answered < FEW or ratio.std_error is None)
+    if ratio.value is None or ratio.std_error is None:
+        return _Quantity("mean", None, None, interval, None, flags)
+    flags = ["out-of-range"] * (not 0 <= ratio.value <= 1) + flags
+    flags += ["boundary"] * (found.method == "constrained-likelihood")
+    spread = float(counts @ squares) / answered - ratio.value**2
+    n_eff = spread / ratio.std_error**2 if spread > 0 and ratio.std_error > 0 else None
+    value, std_error = low + width * ratio.value, width * ratio.std_error
+    return _Quantity("mean", value, std_error, interval, n_eff, flags)

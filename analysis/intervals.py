@@ -1,0 +1,124 @@
+"""Confidence intervals that hold what they say, for shares and means seen through a channel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import betaincinv, chdtri, stdtrit, xlog1py, xlogy
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, ``low < high``, with the name of the method that gave it."""
+
+    low: float
+    high: float
+    method: str
+
+
+def share_interval(
+    count: int, n: int, p: float, q: float, confidence_level: float = 0.95
+) -> Interval:
+    """Interval for the share of a value, of which `count` reports among `n` are a sign.
+
+    Clopper and Pearson's interval (Biometrika 1934) for the probability of support, mapped through
+    ``support = q + (p - q) share`` and clipped to [0, 1]: its coverage is at least the level at
+    every share and every n. Where all of it lies outside [0, 1] (the reports are further off than
+    noise explains at this level), the profile-likelihood interval at the border is given instead,
+    so that it never shrinks to a point; coverage can only rise by that.
+
+    Parameters
+    ----------
+    count, n : int
+        ``0 <= count <= n``. With ``n = 0`` the interval is all of [0, 1].
+    p, q : float
+        Probability that a report supports the value if it is the true one, and if another is.
+    confidence_level : float
+        In (0, 1).
+    """
+    tail = (1 - confidence_level) / 2
+    bottom = betaincinv(count, n - count + 1, tail) if count else 0.0
+    top = betaincinv(count + 1, n - count, 1 - tail) if count < n else 1.0
+    ends = sorted(((bottom - q) / (p - q), (top - q) / (p - q)))
+    low, high = (min(1.0, max(0.0, float(end))) for end in ends)
+    if low < high:
+        return Interval(low, high, "clopper-pearson")
+    return _border_interval(count, n, p, q, confidence_level, border=low)
+
+
+def _border_interval(
+    count: int, n: int, p: float, q: float, confidence_level: float, border: float
+) -> Interval:
+    """Shares whose likelihood is near that of `border`, 0 or 1, the likeliest in [0, 1]."""
+
+    def fall(share: float) -> float:
+        support = q + (p - q) * share
+        return float(xlogy(count, support) + xlog1py(n - count, -support))
+
+    most = chdtri(1, 1 - confidence_level) / 2
+    other = 1.0 - border
+    if fall(border) - fall(other) <= most:
+        return Interval(0.0, 1.0, "profile-likelihood")
+    end = brentq(lambda share: fall(border) - fall(share) - most, border, other)
+    return Interval(min(border, end), max(border, end), "profile-likelihood")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two averages; `value` is None if the lower one is not above 0."""
+
+    value: float | None
+    std_error: float | None
+    interval: Interval
+
+
+def ratio_interval(
+    counts: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    present: NDArray[np.float64],
+    confidence_level: float = 0.95,
+) -> Ratio:
+    """Ratio of the averages of two scores over reports, known to lie in [0, 1].
+
+    Fieller's interval (Journal of the Royal Statistical Society B, 1954) with Student's t, clipped
+    to [0, 1]; with `present` constant it is the ordinary t interval of a mean. All of [0, 1] if the
+    lower average cannot be told from 0, or there are fewer than two reports. If the interval lies
+    outside [0, 1], it is replaced by the likelihood interval of a normal mean known to lie within.
+
+    Parameters
+    ----------
+    counts : (symbols,) array
+        How often each symbol was reported.
+    scores, present : (symbols,) arrays
+        The upper and the lower score of each symbol.
+    confidence_level : float
+        In (0, 1).
+    """
+    n = int(counts.sum())
+    if n == 0:
+        return Ratio(None, None, Interval(0.0, 1.0, "none"))
+    above, below = float(counts @ scores) / n, float(counts @ present) / n
+    value = above / below if below > 0 else None
+    if n == 1:
+        return Ratio(value, None, Interval(0.0, 1.0, "none"))
+    one, two = scores - above, present - below
+    var_above, var_below, both = (
+        float(counts @ product) / (n - 1) / n for product in (one * one, two * two, one * two)
+    )
+    student = float(stdtrit(n - 1, (1 + confidence_level) / 2))
+    a = below**2 - student**2 * var_below
+    if value is None or a <= 0:
+        return Ratio(value, None, Interval(0.0, 1.0, "fieller"))
+    b = above * below - student**2 * both
+    c = above**2 - student**2 * var_above
+    root = max(0.0, b * b - a * c) ** 0.5
+    std_error = max(0.0, var_above - 2 * value * both + value**2 * var_below) ** 0.5 / below
+    method = "fieller" if var_below else "student-t"
+    low, high = max(0.0, (b - root) / a), min(1.0, (b + root) / a)
+    if low < high:
+        return Ratio(value, std_error, Interval(low, high, method))
+    border = 0.0 if value < 0 else 1.0
+    width = min(1.0, ((root / a) ** 2 + (value - border) ** 2) ** 0.5 - abs(value - border))
+    ends = sorted((border, abs(border - width)))
+    return Ratio(value, std_error, Interval(ends[0], ends[1], "constrained-likelihood"))

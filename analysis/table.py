@@ -1,0 +1,57 @@
+"""Rows of results as CSV or JSON text."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from decimal import Decimal
+from typing import Any
+
+from analysis.estimate import Estimate
+from analysis.ledger import LedgerRow
+
+#: The columns of the two tables that other programs read.
+ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Estimate)))
+LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerRow))
+
+
+def estimate_rows(
+    survey: str, version: str, wave: int, rows: Iterable[Estimate]
+) -> list[dict[str, Any]]:
+    """Estimates of one wave with the survey's id, version and wave in front."""
+    where = {"survey": survey, "version": version, "wave": wave}
+    return [{**where, **asdict(row)} for row in rows]
+
+
+def ledger_rows(rows: Iterable[LedgerRow]) -> list[dict[str, Any]]:
+    """A ledger's rows as dictionaries."""
+    return [asdict(row) for row in rows]
+
+
+def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> str:
+    """Rows as a table, `form` "csv" or "json"; nothing known is an empty cell or null."""
+    columns = tuple(columns)
+    if form == "json":
+        whole = [{column: _number(row[column]) for column in columns} for row in rows]
+        return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(row[column]) for column in columns] for row in rows)
+    return text.getvalue()
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t"):
+        # An author's label; spreadsheets would run it as a formula.
+        return "'" + value
+    return "" if value is None else value
