@@ -1,0 +1,31 @@
+# `make demo` and `make test` need Python 3.11 or later with venv, and a network; nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test clean
+
+demo: .venv/.demo
+	@$(BIN)/deniable demo
+
+test: .venv/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python tests/e2e/chromium.py
+	$(BIN)/pytest
+
+clean:
+	rm -rf .venv
+
+# Each extra of pyproject.toml has its own mark, made anew when that file changes.
+.venv/.demo .venv/.test: .venv/.%: pyproject.toml | $(BIN)/python
+	@echo "Installing what make $* needs into .venv; this takes a minute, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo,$*]'
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "deniable needs Python 3.11 or later; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || \
+	  { rm -rf .venv; echo "Python cannot make an environment here. On Debian and Ubuntu run:" >&2; \
+	    echo "  sudo apt-get install python3-venv" >&2; exit 1; }

@@ -1,0 +1,176 @@
+/**
+ * The page: the only file that touches the document. It reads answers from the form, shows them
+ * for review, has them drawn once, and says what became of the report.
+ */
+import { shown, visible } from './logic.js';
+import * as memo from './memo.js';
+import { hex, words } from './random.js';
+import { charge, draw } from './report.js';
+import { submit } from './submit.js';
+import { versionOf } from './version.js';
+
+const one = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+const open = JSON.parse(one('#survey-data').textContent);
+const { survey } = open;
+const form = one('#answers');
+const controls = one('#controls');
+const review = one('#review');
+
+/** Shows one of the page's states; in all but the first two there is nothing to fill in. */
+function say(state, message = '') {
+  if (state !== 'loading' && state !== 'ready') form.hidden = review.hidden = true;
+  for (const part of all('[data-state]')) part.hidden = part.dataset.state !== state;
+  for (const slot of all('[data-slot="message"]')) slot.textContent = message;
+}
+
+/** Shows either the form or its review, and moves the focus to its heading. */
+function turnTo(part) {
+  form.hidden = part !== form;
+  review.hidden = part !== review;
+  one('h2', part).focus();
+}
+
+const question = (id) => one(`[data-question="${id}"]`, form);
+
+/** The answer of a question as its control holds it; '' for none. */
+function answerOf({ id }) {
+  const control = one('input:checked, input[type="number"]', question(id));
+  return control ? control.value : '';
+}
+
+const answers = () => Object.fromEntries(survey.questions.map((q) => [q.id, answerOf(q)]));
+
+/** What a question's answer looks like to people, in the language they read. */
+function asText({ id }, answer) {
+  if (answer === '' || answer === 'no-answer') return one('#no-answer-text').textContent;
+  const checked = one('input:checked', question(id));
+  const words = checked ? one(`label[for="${checked.id}"]`) : null;
+  const unit = one('.unit', question(id));
+  return words ? visibleText(words) : [answer, unit ? visibleText(unit) : ''].join(' ').trim();
+}
+
+const visibleText = (element) =>
+  all('[lang]', element).find((part) => !part.hidden)?.textContent ?? element.textContent.trim();
+
+/** Hides the questions that are not asked, and takes them out of validation. */
+function applyLogic() {
+  const asked = visible(survey, answers());
+  for (const { id } of survey.questions) {
+    question(id).hidden = question(id).disabled = !asked.has(id);
+  }
+}
+
+function showReview(event) {
+  event.preventDefault();
+  if (!form.reportValidity()) return;
+  const counted = shown(survey, answers());
+  const list = one('dl', review);
+  list.replaceChildren();
+  for (const q of survey.questions) {
+    if (question(q.id).hidden) continue;
+    const term = document.createElement('dt');
+    const detail = document.createElement('dd');
+    term.textContent = visibleText(one('legend', question(q.id)));
+    detail.textContent = asText(q, counted[q.id]);
+    list.append(term, detail);
+  }
+  turnTo(review);
+}
+
+/** Draws, unless this device has drawn already (in another tab, say), and keeps the report. */
+async function drawOnce(counted) {
+  const cost = charge(survey, open.randomizers);
+  const respondent = await memo.pseudonym(survey.id);
+  return memo.alone(survey.id, () => {
+    if (memo.drawn(survey.id, open.wave)) return memo.pending(survey.id);
+    const report = draw(open, counted, { rid: hex(16), respondent }, words());
+    memo.keep(survey.id, report, cost);
+    return report;
+  });
+}
+
+/** Until some seconds have passed or the network is back. */
+const pause = (seconds) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, seconds * 1000);
+    addEventListener('online', resolve, { once: true });
+  });
+
+/** Sends the same bytes until the server has answered, however long it takes. */
+async function send(report) {
+  for (let seconds = 1; ; seconds = Math.min(60, seconds * 2)) {
+    say('sending');
+    const { state, message, after } = await submit(survey.id, report);
+    if (state !== 'waiting') {
+      memo.settle(survey.id);
+      say(state, message);
+      showReceipt(report);
+      return;
+    }
+    say('waiting', message);
+    await pause(Math.max(seconds, after));
+  }
+}
+
+function showReceipt(report) {
+  const inEpsilon = (millionths) => String(Math.round(millionths) / 1e6);
+  one('#receipt').hidden = false;
+  one('#receipt-rid').textContent = report.content.rid;
+  one('#receipt-bytes').textContent = report.text;
+  one('#receipt-spent').textContent = inEpsilon(memo.spent(survey.id));
+  one('#receipt-cap').textContent = survey.privacy.cap;
+  one('#receipt h2').focus();
+}
+
+async function randomizeAndSend() {
+  one('#send').disabled = true;
+  say('randomizing');
+  try {
+    const report = await drawOnce(shown(survey, answers()));
+    form.reset();
+    one('dl', review).replaceChildren();
+    if (report) await send(report);
+    else say('answered');
+  } catch (error) {
+    say('broken', error.message);
+  }
+}
+
+/** Shows one language of the author's texts; which one is known to this page alone. */
+function speak(language) {
+  for (const part of all('[lang]', document.body)) part.hidden = part.lang !== language;
+}
+
+function offerLanguages() {
+  const languages = survey.languages ?? [];
+  const picker = one('#language');
+  if (!picker) return;
+  const wish = navigator.languages.map((tag) => tag.split('-')[0]);
+  picker.value = wish.find((tag) => languages.includes(tag)) ?? languages[0];
+  picker.addEventListener('change', () => speak(picker.value));
+  picker.parentElement.hidden = false;
+  speak(picker.value);
+}
+
+async function start() {
+  if (!isSecureContext) return say('insecure');
+  offerLanguages();
+  const version = await versionOf(survey, open.randomizers);
+  if (version !== open.version) throw new RangeError(`"version" expected ${version}, got ${open.version}`);
+  const cost = charge(survey, open.randomizers);
+  const waiting = memo.pending(survey.id);
+  if (waiting) await send(waiting);
+  if (memo.drawn(survey.id, open.wave)) return waiting ? undefined : say('answered');
+  if (memo.spent(survey.id) + cost > Math.floor(survey.privacy.cap * 1e6 + 1e-3)) return say('spent');
+  form.addEventListener('submit', showReview);
+  form.addEventListener('input', applyLogic);
+  one('#change').addEventListener('click', () => turnTo(form));
+  one('#send').addEventListener('click', randomizeAndSend);
+  applyLogic();
+  controls.disabled = false;
+  return say('ready');
+}
+
+start().catch((error) => say('broken', error.message));

@@ -1,0 +1,33 @@
+/** A number between bounds. Decimals are kept exact, as fractions of BigInt. */
+
+const DECIMAL = /^([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
+const LONGEST = 400;
+
+/** @returns {bigint[]} [top, bottom] of a decimal */
+function exact(text) {
+  const match = text.length <= LONGEST ? DECIMAL.exec(text) : null;
+  if (!match) throw new RangeError('expected a decimal number');
+  const [, sign, whole, part, exponent = '0'] = match;
+  const digits = BigInt(`${sign === '-' ? '-' : ''}${whole}${part}`);
+  const scale = Number(exponent) - part.length;
+  return scale >= 0 ? [digits * 10n ** BigInt(scale), 1n] : [digits, 10n ** BigInt(-scale)];
+}
+
+/**
+ * @param {string} answer a decimal, or '' for no answer
+ * @param {object} question
+ * @returns {bigint[]|null} the number's place in its range as [top, bottom]; null for no answer
+ * @throws {RangeError} if it is no answer to this question
+ */
+export function value(answer, question) {
+  if (answer === '' && question.no_answer) return null;
+  const [top, bottom] = exact(answer);
+  const [low, lowScale] = exact(String(question.min));
+  const [high, highScale] = exact(String(question.max));
+  const above = (top * lowScale - low * bottom) * highScale;
+  const range = (high * lowScale - low * highScale) * bottom;
+  if (above < 0n || above > range) {
+    throw new RangeError(`"${question.id}" expected ${question.min} to ${question.max}`);
+  }
+  return [above, range];
+}

@@ -1,0 +1,55 @@
+/**
+ * All that this device keeps, in the browser's local storage: a secret, and for each survey what
+ * was spent, which waves were answered, and a report that still waits to be sent. No answer.
+ */
+import { hex } from './random.js';
+import { FrozenReport } from './report.js';
+
+const SECRET = 'deniable/secret';
+const place = (surveyId) => `deniable/survey/${surveyId}`;
+const read = (surveyId) =>
+  JSON.parse(localStorage.getItem(place(surveyId)) ?? '{"spent":0,"waves":{},"pending":null}');
+
+/** Nothing else runs between reading and writing, not even in another tab. */
+export function alone(surveyId, action) {
+  return navigator.locks.request(place(surveyId), action);
+}
+
+/** The respondent's pseudonym in one survey: HMAC-SHA-256 of its id, keyed with the secret. */
+export async function pseudonym(surveyId) {
+  if (!localStorage.getItem(SECRET)) localStorage.setItem(SECRET, hex(32));
+  const secret = Uint8Array.from(localStorage.getItem(SECRET).match(/../g), (byte) => parseInt(byte, 16));
+  const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+  ]);
+  const text = new TextEncoder().encode(surveyId);
+  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', key, text)).slice(0, 16);
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** @returns {number} millionths of ε that this device has spent on the survey */
+export const spent = (surveyId) => read(surveyId).spent;
+
+/** @returns {string|undefined} the id of the report drawn for a wave, if there is one */
+export const drawn = (surveyId, wave) => read(surveyId).waves[wave];
+
+/** @returns {FrozenReport|null} the report that waits to be sent */
+export function pending(surveyId) {
+  const { pending: text } = read(surveyId);
+  return text === null ? null : new FrozenReport(text);
+}
+
+/** Keeps a report that was just drawn, and what it costs, before anything is sent. */
+export function keep(surveyId, report, cost) {
+  const memo = read(surveyId);
+  const { wave, rid } = report.content;
+  memo.spent += cost;
+  memo.waves[wave] = rid;
+  memo.pending = report.text;
+  localStorage.setItem(place(surveyId), JSON.stringify(memo));
+}
+
+/** Lets go of the report that waited: the server has answered. What was spent stays spent. */
+export function settle(surveyId) {
+  localStorage.setItem(place(surveyId), JSON.stringify({ ...read(surveyId), pending: null }));
+}

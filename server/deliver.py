@@ -1,0 +1,125 @@
+"""Simulated respondents' reports, brought to the intake: straight into a store, or over HTTP."""
+
+import http.client
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit
+
+from server.intake import accept, today
+from server.store import Store
+from server.wire import Refusal
+
+#: Submissions in one transaction, and in one request's thread pool.
+BATCH, CONNECTIONS = 256, 8
+#: How often a busy or unreachable server is tried again, with a pause that doubles.
+TRIES = 6
+
+
+class Unreachable(Exception):
+    """A server that does not answer as a collector does."""
+
+
+def to_store(
+    store: Store, survey_id: str, payloads: Iterator[dict[str, Any]], tick: Callable[[int], None]
+) -> Counter[str]:
+    """Give reports to a store's own intake.
+
+    Parameters
+    ----------
+    store : Store
+        Where to.
+    survey_id : str
+        Of which survey.
+    payloads : iterator of dict
+        What devices would send.
+    tick : function
+        Called with the number of reports that were dealt with since the last call.
+
+    Returns
+    -------
+    Counter
+        How many were "stored", "known" already, or refused, by the refusal's sentence.
+    """
+    outcomes: Counter[str] = Counter()
+    while batch := [json.dumps(payload).encode() for payload in islice(payloads, BATCH)]:
+        for result in accept(store, survey_id, batch, today()):
+            if isinstance(result, Refusal):
+                outcomes[f"{result.word} ({result.field}: expected {result.expected})"] += 1
+            else:
+                outcomes["stored" if result == 201 else "known"] += 1
+        tick(len(batch))
+    return outcomes
+
+
+def to_url(
+    url: str, survey_id: str, payloads: Iterator[dict[str, Any]], tick: Callable[[int], None]
+) -> Counter[str]:
+    """Send reports to a running server, as many devices would; otherwise like `to_store`.
+
+    Raises
+    ------
+    Unreachable
+        If the server does not answer after some tries.
+    """
+    outcomes: Counter[str] = Counter()
+    place = threading.local()
+
+    def send(payload: dict[str, Any]) -> str:
+        if not hasattr(place, "client"):
+            place.client = Client(url)
+        body = json.dumps(payload).encode()
+        status, answer = place.client.request("POST", f"/api/surveys/{survey_id}/reports", body)
+        if status in (200, 201):
+            return "stored" if status == 201 else "known"
+        word = str(answer.get("type", status)).rpartition(":")[2]
+        return f"{word} ({answer.get('field')}: expected {answer.get('expected')})"
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        while batch := list(islice(payloads, BATCH)):
+            outcomes.update(pool.map(send, batch))
+            tick(len(batch))
+    return outcomes
+
+
+class Client:
+    """One connection to a server, kept alive; busy servers and lost connections are tried again."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Unreachable(f"{url}: expected an address such as http://127.0.0.1:8000")
+        kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+        self._connection = kinds[parts.scheme](parts.hostname, parts.port, timeout=60)
+        self._url, self._path = url, parts.path.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    def request(self, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
+        """Status and parsed JSON of an answer."""
+        pause, reason = 0.1, ""
+        for _ in range(TRIES):
+            try:
+                self._connection.request(method, self._path + path, body, self._headers)
+                response = self._connection.getresponse()
+                answer = response.read()
+                if response.status != 503:
+                    return response.status, json.loads(answer)
+                reason = "it is busy"
+            except (OSError, http.client.HTTPException) as error:
+                self._connection.close()
+                reason = str(error) or type(error).__name__
+            except ValueError:
+                raise Unreachable(f"{self._url}{path}: expected JSON, got something else") from None
+            time.sleep(pause)
+            pause *= 2
+        raise Unreachable(f"{self._url}: no answer: {reason}")
+
+
+def refused(outcomes: Counter[str]) -> Sequence[tuple[str, int]]:
+    """The outcomes that are refusals."""
+    return [(why, n) for why, n in outcomes.items() if why not in ("stored", "known")]

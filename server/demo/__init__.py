@@ -1,0 +1,146 @@
+"""The demonstration: real answers, person by person, through the randomizers and a real server.
+
+The answers are those of 6,366 women to a survey by the magazine Redbook in 1974, as analysed in
+Ray C. Fair, "A Theory of Extramarital Affairs", Journal of Political Economy 86 (1978), 45-61, and
+carried by statsmodels as its dataset `fair` ("included with permission of the author").
+"""
+
+import importlib
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analysis.simulate import payloads
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server.deliver import Client, Unreachable, refused, to_url
+from server.store import StoreError
+
+SURVEY_FILE = Path(__file__).parent / "redbook-1974.toml"
+
+_RELIGIOUS = {1: "not", 2: "mildly", 3: "fairly", 4: "strongly"}
+_MARRIAGE = {1: "very-poor", 2: "poor", 3: "fair", 4: "good", 5: "very-good"}
+
+_LINE = "{:<10} {:<10} {:>8} {:>9}   {:<17} {}"
+
+
+def answers() -> list[dict[str, str]]:
+    """Each respondent's true answers, as their form would hold them.
+
+    Raises
+    ------
+    StoreError
+        If the package that carries the data is not installed.
+    """
+    try:
+        dataset: Any = importlib.import_module("statsmodels.datasets.fair")
+    except ImportError:
+        raise StoreError("the demo's data is missing; run: pip install 'deniable[demo]'") from None
+    columns = ("affairs", "religious", "rate_marriage", "yrs_married")
+    return [
+        {
+            "affair": "yes" if affairs > 0 else "no",
+            "religious": _RELIGIOUS[int(religious)] if affairs > 0 else "",
+            "marriage": _MARRIAGE[int(marriage)],
+            "years": f"{years:g}",
+        }
+        for affairs, religious, marriage, years in zip(
+            *(dataset.load_pandas().data[column] for column in columns), strict=True
+        )
+    ]
+
+
+def truth(rows: list[dict[str, str]], question: str, term: str) -> float:
+    """What the estimate of a quantity should come near to."""
+    given = [row[question] for row in rows]
+    if term == "mean":
+        return sum(map(float, given)) / len(given)
+    return sum((answer or "no-answer") == term for answer in given) / len(given)
+
+
+def run(progress: Callable[[int, str], AbstractContextManager[Callable[[int], None]]]) -> None:
+    """Serve the survey, replay the answers over HTTP, compare, and on a terminal keep serving."""
+    survey, rows = read_survey(SURVEY_FILE), answers()
+    click.echo(f"{len(rows):,} real people answered this in 1974; here their answers are replayed.")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "server.cli", "serve", str(SURVEY_FILE), "--port", "0"]
+        database = Path(folder) / "demo.db"
+        server = subprocess.Popen(
+            [*command, "--db", str(database)], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            url, token = _addresses(server)
+            click.echo(f"A server runs at {url}. Each person's device randomizes, then sends:")
+            with progress(len(rows), "reports stored") as tick:
+                sent = payloads(survey, rows, 1, secrets.randbits(128))
+                outcomes = to_url(url, survey.id, sent, tick)
+            for why, n in refused(outcomes):
+                raise Unreachable(f"{url}: {n} reports were refused: {why}")
+            _compare(Client(url, token), survey, rows)
+            if sys.stdout.isatty() and sys.stdin.isatty():
+                _stay(url, token, survey)
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(timeout=30)
+
+
+def _addresses(server: "subprocess.Popen[str]") -> tuple[str, str]:
+    """The server's address and research token, once it has printed both."""
+    assert server.stdout is not None
+    url = ""
+    for line in server.stdout:
+        name, _, value = line.strip().rpartition(" ")
+        if name == "deniable serves on":
+            url = value
+        if name == "research token:":
+            return url, value
+    raise Unreachable("the demo's server did not start")
+
+
+def _compare(client: Client, survey: Survey, rows: list[dict[str, str]]) -> None:
+    _, estimates = client.request("GET", f"/api/surveys/{survey.id}/estimates.json")
+    click.echo("\nWhat the server can tell, beside the truth that only this demo knows:\n")
+    click.echo(_LINE.format("question", "answer", "truth", "estimate", "95 % interval", "holds it"))
+    held = 0
+    for row in estimates:
+        true = truth(rows, row["question"], row["term"])
+        holds = row["conf_low"] <= true <= row["conf_high"]
+        held += holds
+        shown = "{:.2f}" if row["term"] == "mean" else "{:.1%}"
+        low, high = shown.format(row["conf_low"]), shown.format(row["conf_high"])
+        click.echo(
+            _LINE.format(
+                row["question"],
+                row["term"],
+                shown.format(true),
+                shown.format(row["estimate"]),
+                f"{low} to {high}",
+                "yes" if holds else "no",
+            )
+        )
+    click.echo(f"\n{held} of {len(estimates)} intervals hold the truth; 95 % ones should mostly.")
+    spent = client.request("GET", f"/api/surveys/{survey.id}/ledger.json")[1]
+    totals = {row["epsilon"] for row in spent}
+    parts = " + ".join(f"{question.spec['epsilon']:g}" for question in survey.questions)
+    click.echo(
+        f"Each of the {len(spent):,} respondents spent ε = {', '.join(map(str, sorted(totals)))} "
+        f"({parts}, a question each)."
+    )
+
+
+def _stay(url: str, token: str, survey: Survey) -> None:
+    click.echo(f"\nAnswer it yourself:  {url}/s/{survey.id}")
+    click.echo(f"See the results:     {url}/results/{survey.id}  (any name, password {token})")
+    click.echo("Ctrl-C stops the server and deletes its database.")
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        click.echo()

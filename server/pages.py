@@ -1,0 +1,89 @@
+"""The respondent's page and the modules that it runs."""
+
+from typing import Any
+
+from flask import Blueprint, Response, current_app, render_template, request
+
+from analysis.domain import Categories
+from analysis.survey import Question
+from server.intake import public
+from server.store import Store
+
+blueprint = Blueprint("pages", __name__)
+
+_TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
+
+
+@blueprint.app_context_processor
+def integrity() -> dict[str, Any]:
+    """The hash of each module, for the browser to refuse any other."""
+    return {"integrity": {name: one[1] for name, one in current_app.extensions["client"].items()}}
+
+
+@blueprint.get("/s/<survey_id>")
+def survey(survey_id: str) -> tuple[str, int]:
+    store: Store = current_app.extensions["store"]
+    current = store.current(survey_id)
+    if current is None:
+        return message("No such survey", "Please check the address that you were given.", 404)
+    data = public(current)
+    if data["state"] == "closed":
+        return message(
+            current.survey.text(current.survey.spec["title"]),
+            "This survey is closed. Nothing can be answered any more.",
+            200,
+        )
+    page = render_template(
+        "survey.html", survey=current.survey, data=data, first=current.survey.text, odds=odds
+    )
+    return page, 200
+
+
+def odds(question: Question) -> str:
+    """What a report tells about one respondent, in a sentence made from the channel."""
+    if isinstance(question.domain, Categories):
+        share = question.mechanism.shares(question.randomizer, question.domain)[0]
+        return (
+            f"Of 100 people with a certain answer, about {round(100 * share.p)} send a report that "
+            f"counts for it; of 100 with any other answer, about {round(100 * share.q)} do so too. "
+            f"No report proves what anybody answered."
+        )
+    return (
+        "What is sent is a point on a scale, drawn by chance. Any point can come from any number, "
+        f"and from no answer; no answer makes it more than {float(question.randomizer.ratio):.3g} "
+        "times as likely as another does."
+    )
+
+
+@blueprint.get("/client/<path:name>")
+def client(name: str) -> Response | tuple[str, int]:
+    files = current_app.extensions["client"]
+    if name not in files:
+        return message("Not found", "There is no such file.", 404)
+    content, _ = files[name]
+    response = Response(content, content_type=_TYPES[name.rsplit(".", 1)[1]])
+    # The pages name the hash that they expect, so an old copy must never be used.
+    response.headers["Cache-Control"] = "no-cache"
+    response.set_etag(files[name][1].removeprefix("sha256-"))
+    response.make_conditional(request)
+    return response
+
+
+@blueprint.app_errorhandler(404)
+def not_found(_: Exception) -> tuple[str, int]:
+    return message("Not found", "There is nothing at this address.", 404)
+
+
+@blueprint.app_errorhandler(405)
+def not_allowed(_: Exception) -> tuple[str, int]:
+    return message("Not allowed", "This address does not take such requests.", 405)
+
+
+@blueprint.app_errorhandler(500)
+def failed(_: Exception) -> tuple[str, int]:
+    return message("Something went wrong", "Please try again later.", 500)
+
+
+def message(title: str, text: str, status: int) -> tuple[str, int]:
+    """A page with one sentence."""
+    return render_template("message.html", title=title, text=text), status

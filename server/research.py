@@ -1,0 +1,206 @@
+"""What researchers see: estimates, pictures and what respondents have spent."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from flask import Blueprint, Response, current_app, render_template, request
+from markupsafe import Markup
+
+from analysis.chart import chart
+from analysis.domain import Numbers
+from analysis.epsilon import MICRO
+from analysis.estimate import Estimate, estimates
+from analysis.ledger import LedgerRow, ledger
+from analysis.survey import Question, Survey
+from analysis.table import (
+    ESTIMATE_COLUMNS,
+    LEDGER_COLUMNS,
+    estimate_rows,
+    ledger_rows,
+    to_text,
+)
+from server.store import Store
+
+blueprint = Blueprint("research", __name__)
+
+
+class Missing(ValueError):
+    """A survey, version or wave that is not there; the message says what there is."""
+
+
+@blueprint.before_request
+def check_token() -> Response | None:
+    """Only who has the research token may see; as Bearer, or as the password of HTTP Basic."""
+    given = request.authorization
+    token = (given.token or given.password) if given is not None else None
+    store: Store = current_app.extensions["store"]
+    if token and store.knows_token(token):
+        return None
+    response = Response(
+        "This address is for researchers: it needs the research token that `deniable serve` "
+        "printed.\n",
+        status=401,
+        content_type="text/plain; charset=utf-8",
+    )
+    response.headers["WWW-Authenticate"] = 'Basic realm="research token as password", Bearer'
+    return response
+
+
+@blueprint.errorhandler(Missing)
+def missing(error: Missing) -> Response:
+    return Response(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Estimates of one wave of one version."""
+
+    survey: Survey
+    wave: int
+    rows: list[Estimate]
+
+
+def find(
+    store: Store, survey_id: str, wave: int | None, version: str | None, level: float
+) -> Found:
+    """Estimates of a survey, by default of its highest wave and last published version.
+
+    Parameters
+    ----------
+    store : Store
+        Where from.
+    survey_id : str
+        Of which survey.
+    wave : int, optional
+        Of which wave.
+    version : str, optional
+        The first digits of which version's hash.
+    level : float
+        Confidence level of every interval.
+
+    Raises
+    ------
+    Missing
+        If there is no such survey, version or wave.
+    """
+    versions = store.versions(survey_id)
+    if not versions:
+        known = ", ".join(store.survey_ids()) or "none"
+        raise Missing(f'survey: expected one of {known}, got "{survey_id}"')
+    matching = [one for one in versions if one.startswith(version or versions[0])]
+    if len(matching) != 1:
+        raise Missing(
+            f"version: expected the beginning of one of {', '.join(one[:12] for one in versions)}, "
+            f'got "{version}"'
+        )
+    waves = store.waves(survey_id)
+    wave = max(waves, default=1) if wave is None else wave
+    if wave not in waves:
+        known = ", ".join(map(str, waves)) or "none yet"
+        raise Missing(f"wave: expected one of {known}, got {wave}")
+    survey = store.survey(survey_id, matching[0])
+    assert survey is not None
+    return Found(survey, wave, estimates(survey, store.tallies(survey, wave), level))
+
+
+def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:
+    """What each respondent has spent on a survey; Missing if there is no such survey."""
+    versions = {one: store.survey(survey_id, one) for one in store.versions(survey_id)}
+    if not versions:
+        known = ", ".join(store.survey_ids()) or "none"
+        raise Missing(f'survey: expected one of {known}, got "{survey_id}"')
+    found = {one: survey for one, survey in versions.items() if survey is not None}
+    return ledger(store.spends(survey_id), found, next(iter(found.values())).cap)
+
+
+def _asked(survey_id: str) -> Found:
+    """What the address asks for."""
+    wave = request.args.get("wave")
+    if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
+        raise Missing(f'wave: expected a whole number, got "{wave[:20]}"')
+    level = request.args.get("level", default=0.95, type=float)
+    if not 0 < level < 1:
+        raise Missing(f"level: expected a number between 0 and 1, got {level}")
+    store: Store = current_app.extensions["store"]
+    return find(store, survey_id, int(wave) if wave else None, request.args.get("version"), level)
+
+
+@blueprint.get("/api/surveys/<survey_id>/estimates.<any(csv, json):form>")
+def get_estimates(survey_id: str, form: str) -> Response:
+    found = _asked(survey_id)
+    rows = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
+    return _download(to_text(rows, ESTIMATE_COLUMNS, form), form, f"{survey_id}-estimates")
+
+
+@blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
+def get_ledger(survey_id: str, form: str) -> Response:
+    rows = ledger_rows(find_ledger(current_app.extensions["store"], survey_id))
+    return _download(to_text(rows, LEDGER_COLUMNS, form), form, f"{survey_id}-ledger")
+
+
+def _download(text: str, form: str, name: str) -> Response:
+    kind = "text/csv" if form == "csv" else "application/json"
+    response = Response(text, content_type=f"{kind}; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
+    return response
+
+
+@dataclass(frozen=True)
+class Part:
+    """One question on the page of results."""
+
+    question: Question
+    rows: list[Estimate]
+    pictures: list[Markup]
+
+    def show(self, term: str, value: float | None) -> str:
+        """A number of the table: shares in percent, means in their own unit."""
+        if value is None:
+            return "–"
+        return f"{value:,.5g}" if term == "mean" else f"{100 * value:.1f} %"
+
+
+def _part(survey: Survey, question: Question, rows: list[Estimate]) -> Part:
+    title = f"Estimates with intervals: {survey.text(question.spec['text'])}"
+    pictures = []
+    shares = [row for row in rows if row.term != "mean"]
+    means = [row for row in rows if row.term == "mean"]
+    if means:
+        assert isinstance(question.domain, Numbers)
+        unit = survey.text(question.spec.get("unit", ""))
+        low, high = float(question.domain.low), float(question.domain.high)
+        pictures.append(chart(title, means, low, high, unit))
+    if shares:
+        pictures.append(chart(title, shares, 0, 1, "%"))
+    return Part(question, rows, [Markup(picture) for picture in pictures])
+
+
+@blueprint.get("/results/<survey_id>")
+def results(survey_id: str) -> str:
+    store: Store = current_app.extensions["store"]
+    found = _asked(survey_id)
+    by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}
+    rows = find_ledger(store, survey_id)
+    totals = [row.epsilon for row in rows]
+    spent: dict[str, Any] | None = None
+    if totals:
+        spent = {
+            "respondents": len(rows),
+            "least": f"{min(totals):g}",
+            "most": f"{max(totals):g}",
+            "mean": f"{sum(totals) / len(totals):.4g}",
+            "cap": f"{found.survey.cap / MICRO:g}",
+        }
+    return render_template(
+        "results.html",
+        survey=found.survey,
+        title=found.survey.text(found.survey.spec["title"]),
+        wave=found.wave,
+        waves=list(store.waves(survey_id)),
+        n=found.rows[0].n,
+        level=found.rows[0].conf_level,
+        parts=[_part(found.survey, one, by_question[one.id]) for one in found.survey.questions],
+        spent=spent,
+        first=found.survey.text,
+    )

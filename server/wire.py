@@ -1,0 +1,136 @@
+"""The shape of a request: bytes to a checked submission, or the reason why not."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+
+from analysis.errors import ReportError
+from analysis.survey import LONGEST_REQUEST, Survey
+
+#: The status of each reason to refuse; each is also the last word of the problem's `type`.
+STATUS = {
+    "malformed": 400,
+    "invitation": 403,
+    "not-found": 404,
+    "rid-reused": 409,
+    "cap-exceeded": 409,
+    "closed": 409,
+    "too-large": 413,
+    "try-again": 503,
+}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request is refused: a word of `STATUS`, the field, what was expected, what was got."""
+
+    word: str
+    field: str
+    expected: str
+    got: str
+
+
+class Refused(Exception):
+    """A request that is refused."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.word)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One respondent's reports on one wave, checked against the version they were made for."""
+
+    survey: Survey
+    wave: int
+    rid: bytes
+    respondent: bytes
+    token: str | None
+    reports: dict[str, Any]
+
+
+# \A is implied; \Z, since $ would let a newline through.
+_Hex128 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z", max_length=32)]
+
+
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
+    version: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z", max_length=64)]
+    wave: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    rid: _Hex128
+    respondent: _Hex128
+    reports: dict[str, Any]
+    token: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | None = None
+
+
+def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
+    """Check a request's body, all of it.
+
+    Parameters
+    ----------
+    body : bytes
+        As received.
+    version : function
+        Gives the survey's version with a hash, or None.
+
+    Raises
+    ------
+    Refused
+        With the first thing wrong.
+    """
+    if len(body) > LONGEST_REQUEST:
+        raise _refused("too-large", "body", f"at most {LONGEST_REQUEST} bytes", f"{len(body)}")
+    try:
+        # msgspec alone would keep the last of duplicate keys; json alone would take NaN.
+        data = json.loads(body.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise _refused("malformed", "body", "UTF-8", "other bytes") from None
+    except RecursionError:
+        raise _refused("malformed", "body", "JSON of few levels", "too many") from None
+    except ValueError as error:
+        raise _refused("malformed", "body", "JSON", str(error)) from None
+    try:
+        read = msgspec.convert(data, _Body)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$")
+        field = where.rstrip("`").lstrip(".") or "body"
+        raise _refused("malformed", field, "the shape of a submission", what) from None
+    survey = version(read.version)
+    if survey is None:
+        raise _refused("malformed", "version", "a published version of this survey", "another")
+    try:
+        _check_reports(read.reports, survey)
+    except ReportError as error:
+        raise _refused("malformed", error.field, error.expected, error.got) from None
+    rid, respondent = bytes.fromhex(read.rid), bytes.fromhex(read.respondent)
+    return Submission(survey, read.wave, rid, respondent, read.token, read.reports)
+
+
+def _check_reports(reports: dict[str, Any], survey: Survey) -> None:
+    ids = [question.id for question in survey.questions]
+    for name in reports:
+        if name not in ids:
+            raise ReportError("reports", f"reports of {', '.join(ids)}", "an unknown question")
+    for question in survey.questions:
+        field = f"reports.{question.id}"
+        if question.id not in reports:
+            raise ReportError(field, "a report, as of every question", "nothing")
+        question.randomizer.channel.check_report(reports[question.id], field)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object with the same key twice")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name}, which is no JSON")
+
+
+def _refused(word: str, field: str, expected: str, got: str) -> Refused:
+    return Refused(Refusal(word, field, expected, got))
