@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import os
+import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,18 @@ _HEADERS = {
 }
 
 
+class Collector(Flask):
+    """Flask, but what goes wrong is logged without time, address, values or messages."""
+
+    def log_exception(self, exc_info: Any) -> None:
+        kind, _, places = exc_info
+        trail = " < ".join(
+            f"{Path(frame.filename).name}:{frame.lineno}"
+            for frame in reversed(traceback.extract_tb(places))
+        )
+        print(f"deniable: {kind.__name__} at {trail}", file=sys.stderr, flush=True)
+
+
 def create_app(config: dict[str, Any] | None = None) -> Flask:
     """The application.
 
@@ -35,7 +49,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         ``DATABASE``, the path of the store, by default from the environment variable
         ``DENIABLE_DB``; ``CLIENT``, the folder of the modules to serve.
     """
-    app = Flask(__name__, static_folder=None)
+    app = Collector(__name__, static_folder=None)
     app.config.update(CLIENT=CLIENT)
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     app.extensions["store"] = Store(Path(app.config["DATABASE"]))

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import multiprocessing
 import os
 import socket
 import threading
@@ -15,7 +16,7 @@ from granian.constants import Interfaces
 from granian.log import LogLevels
 
 #: Threads of one worker; they wait for the disk most of the time.
-THREADS = 8
+THREADS = 4
 
 
 class PortError(Exception):
@@ -56,6 +57,9 @@ def run(database: Path, host: str, port: int, workers: int, ready: Callable[[str
     except OSError as error:
         raise PortError(f"{host}:{port}: cannot be listened on: {error.strerror}") from None
     port = held.getsockname()[1]
+    # Not forked: a child would inherit open database connections, and locks that other threads hold
+    # (one that imports a module, say) and that nobody there will ever release.
+    multiprocessing.set_start_method("spawn", force=True)
     os.environ["DENIABLE_DB"] = str(database.absolute())
     server = Granian(
         "server:create_app",
