@@ -106,7 +106,7 @@ async function send(report) {
     if (state !== 'waiting') {
       memo.settle(survey.id);
       say(state, message);
-      showReceipt(report);
+      showReceipt(report.content.rid, report);
       return;
     }
     say('waiting', message);
@@ -114,14 +114,21 @@ async function send(report) {
   }
 }
 
-function showReceipt(report) {
-  const inEpsilon = (millionths) => String(Math.round(millionths) / 1e6);
+/** What to quote, and what was spent; of a report just drawn, its bytes too. */
+function showReceipt(rid, report = null) {
   one('#receipt').hidden = false;
-  one('#receipt-rid').textContent = report.content.rid;
-  one('#receipt-bytes').textContent = report.text;
-  one('#receipt-spent').textContent = inEpsilon(memo.spent(survey.id));
+  one('#receipt-rid').textContent = rid;
+  one('#receipt-bytes').textContent = report?.text ?? '';
+  one('#receipt details').hidden = !report;
+  one('#receipt-spent').textContent = String(memo.spent(survey.id) / 1e6);
   one('#receipt-cap').textContent = survey.privacy.cap;
   one('#receipt h2').focus();
+}
+
+/** This wave needs nothing more from this device. */
+function sayAnswered() {
+  say('answered');
+  showReceipt(memo.drawn(survey.id, open.wave));
 }
 
 async function randomizeAndSend() {
@@ -132,7 +139,7 @@ async function randomizeAndSend() {
     form.reset();
     one('dl', review).replaceChildren();
     if (report) await send(report);
-    else say('answered');
+    else sayAnswered();
   } catch (error) {
     say('broken', error.message);
   }
@@ -162,7 +169,7 @@ async function start() {
   const cost = charge(survey, open.randomizers);
   const waiting = memo.pending(survey.id);
   if (waiting) await send(waiting);
-  if (memo.drawn(survey.id, open.wave)) return waiting ? undefined : say('answered');
+  if (memo.drawn(survey.id, open.wave)) return waiting ? undefined : sayAnswered();
   if (memo.spent(survey.id) + cost > Math.floor(survey.privacy.cap * 1e6 + 1e-3)) return say('spent');
   form.addEventListener('submit', showReview);
   form.addEventListener('input', applyLogic);

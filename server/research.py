@@ -43,7 +43,8 @@ def check_token() -> Response | None:
         status=401,
         content_type="text/plain; charset=utf-8",
     )
-    response.headers["WWW-Authenticate"] = 'Basic realm="research token as password", Bearer'
+    response.headers.add("WWW-Authenticate", 'Basic realm="any name; research token as password"')
+    response.headers.add("WWW-Authenticate", "Bearer")
     return response
 
 
