@@ -13,7 +13,7 @@ class Choice:
     name = "choice"
 
     def read(self, table: Table) -> dict[str, Any]:
-        options: list[dict[str, Any]] = []
+        options: dict[str, dict[str, Any]] = {}
         for number, option in enumerate(
             table.tables("options", 'a list of at least 2 tables {id = "...", text = "..."}', 2), 1
         ):
@@ -21,13 +21,13 @@ class Choice:
             name = part.identifier()
             if name == NO_ANSWER:
                 raise part.error("id", f"another id than {NO_ANSWER}, which is reserved")
-            if name in (before["id"] for before in options):
+            if name in options:
                 raise SurveyError(
                     f"{part.place}: id must be unique in its question, got {shown(name)} twice"
                 )
-            options.append({"id": name, "text": part.text("text")})
+            options[name] = {"id": name, "text": part.text("text")}
             part.finish()
-        return {"options": options}
+        return {"options": list(options.values())}
 
     def domain(self, question: dict[str, Any]) -> Categories:
         ids = [option["id"] for option in question["options"]]

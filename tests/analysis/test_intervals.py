@@ -1,0 +1,103 @@
+"""Intervals hold what they say: shares by exact sums, means by simulation with a stated error."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+from analysis.domain import Categories, Numbers
+from analysis.intervals import ratio_interval, share_interval
+from analysis.mechanisms import MECHANISMS
+
+
+def _support(k: int, epsilon: str) -> tuple[float, float]:
+    domain = Categories(tuple(map(str, range(k))))
+    mechanism = MECHANISMS["subset"]
+    share = mechanism.shares(mechanism.compile(domain, Fraction(epsilon)), domain)[0]
+    return float(share.p), float(share.q)
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
+@pytest.mark.parametrize("n", [10, 100, 500])
+def test_share_intervals_cover_at_every_share(k: int, epsilon: str, n: int) -> None:
+    p, q = _support(k, epsilon)
+    intervals = [share_interval(count, n, p, q) for count in range(n + 1)]
+    assert all(0 <= one.low < one.high <= 1 for one in intervals)
+    counts = np.arange(n + 1)
+    low, high = (np.array([getattr(one, end) for one in intervals]) for end in ("low", "high"))
+    for share in np.linspace(0, 1, 101):
+        chances = binom.pmf(counts, n, q + (p - q) * share)
+        assert chances[(low <= share) & (share <= high)].sum() >= 0.95
+
+
+def test_share_interval_is_clopper_pearsons_mapped_through_the_channel() -> None:
+    oracle = binomtest(700, 1000).proportion_ci(0.95, method="exact")
+    interval = share_interval(700, 1000, 0.75, 0.25)
+    assert interval.low == pytest.approx((oracle.low - 0.25) / 0.5, abs=1e-9)
+    assert interval.high == pytest.approx((oracle.high - 0.25) / 0.5, abs=1e-9)
+
+
+def test_interval_of_an_impossible_count_does_not_shrink_to_a_point() -> None:
+    # 150 of 1000 where 250 are expected of noise alone: Clopper-Pearson ends below 0.
+    interval = share_interval(150, 1000, 0.75, 0.25)
+    assert interval.method == "profile-likelihood"
+    assert (interval.low, interval.high > 0) == (0, True)
+    mirrored = share_interval(850, 1000, 0.75, 0.25)
+    assert (mirrored.low, mirrored.high) == (pytest.approx(1 - interval.high), 1)
+
+
+def test_no_reports_tell_nothing() -> None:
+    interval = share_interval(0, 0, 0.75, 0.25)
+    assert (interval.low, interval.high) == (0, 1)
+
+
+#: Draws for each cell below: with coverage .95, 1,500 fall under .93 with probability 4e-4.
+DRAWS = 1500
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "4"])
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize("skipped", [0.0, 0.4])
+@pytest.mark.parametrize("shape", ["low", "even", "skewed"])
+def test_mean_intervals_cover(epsilon: str, n: int, skipped: float, shape: str) -> None:
+    steps = 50
+    domain = Numbers(Fraction(0), Fraction(1), steps, skipped > 0)
+    mechanism = MECHANISMS["square-wave"]
+    randomizer = mechanism.compile(domain, Fraction(epsilon))
+    mean = mechanism.mean(randomizer, domain)
+    assert mean is not None
+    law = {
+        "low": np.eye(steps + 1)[0],
+        "even": np.full(steps + 1, 1 / (steps + 1)),
+        "skewed": 0.8 ** np.arange(steps + 1) / (0.8 ** np.arange(steps + 1)).sum(),
+    }[shape]
+    truth = float(law @ np.arange(steps + 1)) / steps
+    # Counts of symbols are multinomial, so the exact channel is all that a simulation needs.
+    channel = randomizer.channel
+    rows = np.array([[float(c) for _, c in channel.distribution(x)] for x in range(channel.inputs)])
+    weights = np.zeros(channel.inputs)
+    weights[: steps + 1] = law * (1 - skipped)
+    weights[-1] += skipped
+    rng = np.random.default_rng([int(n), int(skipped * 10), len(shape), int(float(epsilon) * 10)])
+    scores, present = (np.array(one, dtype=float) for one in (mean.scores, mean.present))
+    held = 0
+    for counts in rng.multinomial(n, weights @ rows, size=DRAWS):
+        interval = ratio_interval(counts, scores, present).interval
+        assert 0 <= interval.low < interval.high <= 1
+        held += interval.low <= truth <= interval.high
+    assert held / DRAWS >= 0.93
+
+
+def test_mean_of_one_report_has_no_error_and_the_whole_range() -> None:
+    scores, present = np.array([-1.0, 2.0]), np.ones(2)
+    ratio = ratio_interval(np.array([0, 1]), scores, present)
+    assert (ratio.std_error, ratio.interval.low, ratio.interval.high) == (None, 0, 1)
+
+
+def test_mean_interval_beyond_the_range_does_not_shrink_to_a_point() -> None:
+    scores, present = np.array([-0.6, -0.5, 1.5]), np.ones(3)
+    ratio = ratio_interval(np.array([500, 500, 1]), scores, present)
+    assert ratio.interval.method == "constrained-likelihood"
+    assert (ratio.interval.low, ratio.interval.high > 0) == (0, True)

@@ -1,0 +1,204 @@
+"""Every mistake an author can make is answered by file, question, key, expected, got."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import SurveyError
+from analysis.survey import Survey, thaw, version_of
+from analysis.survey_file import read_survey
+
+# What to replace in the survey of conftest, with what, and the message after the file's name.
+MISTAKES = [
+    (
+        'kind = "yes-no"',
+        'kind = "yes-no"\ncolour = 1',
+        'question "meat": unknown key "colour", exp',
+    ),
+    ('title = "Canteen"', "", "title must be a text that is not empty, got nothing"),
+    ('title = "Canteen"', 'title = " "', 'title must be a text that is not empty, got " "'),
+    ('title = "Canteen"', 'title = "C"\nsize = 3', 'unknown key "size", expected one of closes'),
+    ('id = "canteen"', 'id = "Canteen!"', "id must be an id of a-z, 0-9 and -, not starting"),
+    (
+        'id = "dish"',
+        'id = "meat"',
+        'question "meat": id must be unique in the survey, got it twice',
+    ),
+    ('id = "dish"', "id = 7", "question 2: id must be an id of a-z, 0-9 and -,"),
+    ('id = "soup"', 'id = "no-answer"', "option 1: id must be another id than no-answer, which is"),
+    ('id = "soup"', 'id = "stew"', 'option 2: id must be unique in its question, got "stew" twice'),
+    ('kind = "yes-no"', 'kind = "maybe"', "kind must be one of yes-no, choice, number, got "),
+    ("epsilon = 1.0", "epsilon = 0", 'question "meat": epsilon must be a number greater than 0, g'),
+    ("epsilon = 1.0", "epsilon = -1", "epsilon must be a number greater than 0, got -1"),
+    ("epsilon = 1.0", "epsilon = nan", "epsilon must be a number greater than 0, got NaN"),
+    ("epsilon = 1.0", "epsilon = inf", "epsilon must be a number greater than 0, got Infinity"),
+    ("epsilon = 1.0", "epsilon = true", "epsilon must be a number greater than 0, got true"),
+    ("epsilon = 1.0", 'epsilon = "1"', 'epsilon must be a number greater than 0, got "1"'),
+    ("epsilon = 1.0", "", "epsilon must be a number greater than 0, got nothing"),
+    ("epsilon = 1.0", "epsilon = 21", "epsilon must be from 0.001 to 20.0, got 21"),
+    ("epsilon = 1.0", "epsilon = 0.12345678901234567", "a number of at most 15 digits, got 0.123"),
+    (
+        '{id = "soup", text = "Soup"}, {id = "stew", text = "Stew"}, ',
+        "",
+        'question "dish": options must be a list of at least 2 tables',
+    ),
+    (', text = "Soup"', "", "option 1: text must be a text that is not empty, got nothing"),
+    ('{id = "soup", text = "Soup"}', '"soup"', "options must be a list of at least 2 tables"),
+    ("min = 0", "min = 20", 'question "price": max must be a number greater than min (20), got 20'),
+    ("min = 0", "", 'question "price": min must be a number, got nothing'),
+    ("max = 20", "", "max must be a number greater than min (0), got nothing"),
+    ("max = 20", "max = inf", "max must be a number greater than min (0), got Infinity"),
+    (
+        "step = 0.5",
+        "step = 0.3",
+        "step must be a number greater than 0 that divides max - min, got",
+    ),
+    (
+        "step = 0.5",
+        "step = 0.5\ninteger = true",
+        "step must be a whole number, since integer = true",
+    ),
+    ("epsilon = 1.0", 'epsilon = 1.0\nmechanism = "magic"', "mechanism must be one of krr, subset"),
+    (
+        "step = 0.5",
+        'step = 0.5\nmechanism = "krr"',
+        "mechanism must be one of square-wave, which f",
+    ),
+    ("epsilon = 1.0", 'epsilon = 1.0\nmechanism = {name = "krr", p = 1}', 'unknown key "p", expec'),
+    (
+        "cap = 12.0",
+        "cap = 3.9",
+        "[privacy]: cap must be a number of at least 4, the sum of epsilon",
+    ),
+    ("cap = 12.0", "cap = 12.0\nlid = 1", '[privacy]: unknown key "lid", expected one of cap'),
+    ("[privacy]\ncap = 12.0", "privacy = 3", "privacy must be a table, got 3"),
+    (
+        'id = "canteen"',
+        'id = "canteen"\ncloses = "2026-12-31"',
+        "closes must be a date such as 2026",
+    ),
+    (
+        'id = "canteen"',
+        'id = "canteen"\nlanguages = ["en", "en"]',
+        "languages must be a list of diff",
+    ),
+    ("meat = 'yes'", "meat = 'maybe'", "shows_if: expected one of 'yes', 'no', 'no-answer', got"),
+    (
+        "meat = 'yes'",
+        "fish = 'yes'",
+        "shows_if: expected the id of an earlier question (meat), got",
+    ),
+    (
+        "meat = 'yes'",
+        "price > 3",
+        "shows_if: expected the id of an earlier question (meat), got 'pr",
+    ),
+    ("meat = 'yes'", "meat > 3", "expected = or != (the values of meat have no order), got '>'"),
+    ("meat = 'yes'", "meat = 'yes' and", "expected the id of a question, got the end"),
+    ("meat = 'yes'", "meat = 'yes' meat", "expected and, or, or the end, got 'meat'"),
+    (
+        "meat = 'yes'",
+        "(" * 60 + "meat = 'yes'" + ")" * 60,
+        "expected at most 50 parentheses in eac",
+    ),
+    ("meat = 'yes'", "meat == 'yes'", "expected one of 'yes', 'no', 'no-answer', got '='"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
+def test_mistake_is_named(survey_file: Path, old: str, new: str, message: str) -> None:
+    text = survey_file.read_text()
+    assert old in text
+    survey_file.write_text(text.replace(old, new, 1))
+    with pytest.raises(SurveyError, match="^" + re.escape(str(survey_file))) as caught:
+        read_survey(survey_file)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "expected a survey with title, id and [[questions]], got nothing"),
+        (b'title = "T"\nid = "t"\n', "questions must be at least one [[questions]] table, got not"),
+        (
+            b'title = "T"\nid = "t"\nquestions = []',
+            "must be at least one [[questions]] table, got []",
+        ),
+        (b"\x00\xff\xfe", "expected a text file in UTF-8, got byte 0xff at position 1"),
+        (b'title = "T"\nid = \n', "not TOML: Invalid value (at line 2, column 6)"),
+        (b"a = " + b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_file_that_is_no_survey_is_named(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "survey.toml"
+    path.write_bytes(content)
+    with pytest.raises(SurveyError, match=re.escape(message)):
+        read_survey(path)
+
+
+def test_no_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SurveyError, match=r"none.toml: cannot be read: No such file"):
+        read_survey(tmp_path / "none.toml")
+
+
+def test_reports_longer_than_a_request_are_refused(survey_file: Path) -> None:
+    options = ", ".join(f'{{id = "o{place}", text = "O"}}' for place in range(20_000))
+    text = survey_file.read_text()
+    start, end = text.index("options = ["), text.index('text = "Roast"}]') + len('text = "Roast"}]')
+    text = text[:start] + f"options = [{options}]" + text[end:]
+    survey_file.write_text(text.replace("epsilon = 1.5", "epsilon = 0.001", 1))
+    with pytest.raises(SurveyError, match="must give reports of at most 65536 bytes together"):
+        read_survey(survey_file)
+
+
+def test_defaults_are_as_the_contract_says(survey: Survey) -> None:
+    assert [question.mechanism.name for question in survey.questions] == [
+        "krr",
+        "krr",
+        "square-wave",
+    ]
+    assert [question.spec["no_answer"] for question in survey.questions] == [True] * 3
+    assert survey.charge == 4_000_000
+    assert survey.cap == 12_000_000
+
+
+def test_without_a_cap_one_wave_can_be_spent(survey_file: Path) -> None:
+    survey_file.write_text(survey_file.read_text().replace("[privacy]\ncap = 12.0", ""))
+    assert read_survey(survey_file).cap == 4_000_000
+
+
+def test_a_required_question_has_no_answer_only_if_it_can_be_hidden(survey_file: Path) -> None:
+    text = survey_file.read_text().replace("epsilon", "required = true\nepsilon")
+    survey_file.write_text(text)
+    spec = read_survey(survey_file).spec["questions"]
+    assert [question["no_answer"] for question in spec] == [False, True, False]
+
+
+def test_three_tenths_fit_into_a_cap_of_three_tenths(survey_file: Path) -> None:
+    text = survey_file.read_text().replace("epsilon = 1.0", "epsilon = 0.1")
+    survey_file.write_text(text.replace("epsilon = 1.5", "epsilon = 0.1").replace("12.0", "0.3"))
+    survey = read_survey(survey_file)
+    assert survey.charge == survey.cap == 300_000
+
+
+def test_version_changes_with_any_text_and_not_with_layout(survey_file: Path) -> None:
+    first = read_survey(survey_file).version
+    text = survey_file.read_text()
+    survey_file.write_text("# a comment\n" + text.replace("epsilon = 1.0", "epsilon = 1"))
+    assert read_survey(survey_file).version == first
+    survey_file.write_text(text.replace("Roast", "Roast beef"))
+    assert read_survey(survey_file).version != first
+
+
+def test_frozen_form_is_read_back_and_checked(survey: Survey) -> None:
+    data = json.loads(json.dumps(survey.to_json()))
+    assert thaw(data, survey.version) == survey
+    with pytest.raises(ValueError, match="is not version"):
+        thaw(data, "0" * 64)
+    # A dishonest file with a fitting hash: the weights must still keep the promise.
+    data["survey"]["questions"][0]["epsilon"] = 0.5
+    with pytest.raises(ValueError, match="must be at most e"):
+        thaw(data, version_of(data))
