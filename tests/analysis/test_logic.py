@@ -1,0 +1,45 @@
+"""Conditions are read by their grammar and decided as stated."""
+
+import pytest
+
+from analysis.domain import Categories, Domain, Numbers
+from analysis.logic import holds, parse_condition
+
+DOMAINS: dict[str, Domain] = {
+    "a": Categories(("yes", "no", "no-answer")),
+    "team-2": Categories(("lab", "office")),
+    "n": Numbers(low=0, high=100, steps=100, no_answer=True),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("a = 'yes'", ["=", "a", "yes"]),
+        ("selected(team-2, 'lab')", ["=", "team-2", "lab"]),
+        ("n>=1.50", [">=", "n", 1.5]),
+        (
+            "a = 'yes' or a = 'no' and n < 5",
+            ["or", ["=", "a", "yes"], ["and", ["=", "a", "no"], ["<", "n", 5]]],
+        ),
+        ("not (a != 'yes')", ["not", ["!=", "a", "yes"]]),
+        ("(a = 'yes' or n = -3) and n != 4", None),
+    ],
+)
+def test_condition_becomes_a_tree(text: str, tree: list[object] | None) -> None:
+    parsed = parse_condition(text, DOMAINS)
+    assert tree is None or parsed == tree
+
+
+def test_hidden_and_skipped_answers_are_no_answer() -> None:
+    assert holds(["=", "a", "no-answer"], {"a": ""})
+    assert not holds(["<", "n", 5], {"n": ""})
+    assert holds(["!=", "n", 5], {"n": ""})
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "= 'yes'", "a = yes", "n = 'x'", "not a = 'yes'", "", "a = 'yes"]
+)
+def test_what_is_no_condition_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^expected "):
+        parse_condition(text, DOMAINS)

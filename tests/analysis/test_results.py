@@ -1,0 +1,89 @@
+"""Ledger, tables and pictures."""
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+
+import numpy as np
+
+from analysis.chart import chart
+from analysis.estimate import estimates
+from analysis.ledger import Spend, ledger
+from analysis.survey import Survey
+from analysis.table import (
+    ESTIMATE_COLUMNS,
+    LEDGER_COLUMNS,
+    estimate_rows,
+    ledger_rows,
+    to_text,
+)
+
+# The contracts that other programs read.
+ESTIMATE_CONTRACT = (
+    "survey,version,wave,question,kind,term,label,estimate,std_error,conf_low,conf_high,conf_level,"
+    "conf_method,n,n_eff,epsilon,mechanism,flag"
+)
+LEDGER_CONTRACT = (
+    "respondent,waves,reports,epsilon_sum,epsilon,epsilon_if_constant,delta,method,cap,remaining"
+)
+
+
+def _empty(survey: Survey) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+    return {q.id: np.zeros(q.randomizer.channel.symbols, dtype=np.int64) for q in survey.questions}
+
+
+def test_columns_are_the_contract() -> None:
+    assert ",".join(ESTIMATE_COLUMNS) == ESTIMATE_CONTRACT
+    assert ",".join(LEDGER_COLUMNS) == LEDGER_CONTRACT
+
+
+def test_ledger_sums_reports_over_waves_and_versions(survey: Survey) -> None:
+    spends = [
+        Spend("bb", survey.version, 1, 1, 4_000_000),
+        Spend("aa", survey.version, 1, 1, 4_000_000),
+        Spend("aa", survey.version, 2, 2, 8_000_000),
+    ]
+    rows = ledger(spends, {survey.version: survey}, survey.cap)
+    assert [(row.respondent, row.waves, row.reports) for row in rows] == [
+        ("aa", 2, 9),
+        ("bb", 1, 3),
+    ]
+    text = to_text(ledger_rows(rows), LEDGER_COLUMNS, "csv").splitlines()
+    assert text == [LEDGER_CONTRACT, "aa,2,9,12,12,12,0,sum,12,0", "bb,1,3,4,4,4,0,sum,12,8"]
+
+
+def test_sums_of_tenths_are_exact(survey: Survey) -> None:
+    spends = [Spend("aa", survey.version, wave, 1, 100_000) for wave in (1, 2, 3)]
+    (row,) = ledger(spends, {survey.version: survey}, 300_000)
+    assert (
+        to_text(ledger_rows([row]), ["epsilon", "remaining"], "csv") == "epsilon,remaining\n0.3,0\n"
+    )
+
+
+def test_csv_and_json_say_the_same(survey: Survey) -> None:
+    rows = estimate_rows("canteen", survey.version, 1, estimates(survey, _empty(survey)))
+    table = list(csv.DictReader(io.StringIO(to_text(rows, ESTIMATE_COLUMNS, "csv"))))
+    whole = json.loads(to_text(rows, ESTIMATE_COLUMNS, "json"))
+    assert len(table) == len(whole) == 9
+    for one, other in zip(table, whole, strict=True):
+        assert list(one) == list(other) == list(ESTIMATE_COLUMNS)
+        assert one["term"] == other["term"]
+        assert (one["estimate"], other["estimate"]) == ("", None)
+
+
+def test_labels_cannot_become_formulas_of_spreadsheets() -> None:
+    assert to_text([{"label": "=1+1"}], ["label"], "csv") == "label\n'=1+1\n"
+
+
+def test_chart_is_a_described_picture_without_styles(survey: Survey) -> None:
+    counts = _empty(survey)
+    counts["meat"][:] = [700, 200, 100]
+    rows = estimates(survey, counts)[:3]
+    picture = chart('Meat & "more" <b>', rows, 0, 1, "%")
+    root = ET.fromstring(picture)
+    assert root.attrib["role"] == "img"
+    assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
+    assert "Yes: " in picture
+    assert "style=" not in picture
+    assert picture.count("<circle") == 3

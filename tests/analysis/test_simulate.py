@@ -1,0 +1,72 @@
+"""Simulated respondents: wrong tables are refused, seeds fix everything, logic is the device's."""
+
+import json
+from typing import Any
+
+import pytest
+
+from analysis.errors import AnswersError
+from analysis.simulate import hidden_cells, payloads, read_answers
+from analysis.survey import Survey
+
+GOOD = "meat,dish,price\nyes,soup,3.25\nno,,\n,stew,1e1\n"
+
+
+def test_cells_are_option_ids_decimals_or_empty(survey: Survey) -> None:
+    rows = read_answers(GOOD.splitlines(True), survey, "truth.csv")
+    assert rows[0] == {"meat": "yes", "dish": "soup", "price": "3.25"}
+    assert rows[1] == {"meat": "no", "dish": "", "price": ""}
+    # The third did not say yes to meat, so the dish was not asked.
+    assert hidden_cells(survey, rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected columns meat, dish, price, got nothing"),
+        ("meat,dish,price\n", "expected a row for each respondent, got none"),
+        ("meat,dish\nyes,soup\n", 'missing column "price"'),
+        ("meat,dish,price,age\n", 'unknown column "age", expected meat, dish, price'),
+        ("meat,dish,price,meat\n", 'column "meat": expected once, got it twice'),
+        (
+            GOOD + "maybe,,\n",
+            'row 4 (line 5), column "meat": expected one of yes, no, no-answer, got',
+        ),
+        (GOOD + "yes,,21\n", 'column "price": expected a number from 0 to 20, got "21"'),
+        (GOOD + "yes,,nan\n", 'column "price": expected a number from 0 to 20, got "nan"'),
+        (GOOD + "yes,soup\n", "row 4 (line 5): expected 3 cells, got 2"),
+        (GOOD + 'yes,"soup,1\n', "expected CSV in UTF-8, got "),
+    ],
+)
+def test_wrong_table_names_row_and_column(survey: Survey, text: str, message: str) -> None:
+    with pytest.raises(AnswersError) as caught:
+        read_answers(text.splitlines(True), survey, "truth.csv")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("truth.csv: ")
+
+
+def _payloads(survey: Survey, wave: int = 1, seed: int = 7) -> list[dict[str, Any]]:
+    rows = read_answers(GOOD.splitlines(True), survey, "truth.csv")
+    return list(payloads(survey, rows, wave, seed))
+
+
+def test_seed_fixes_every_byte(survey: Survey) -> None:
+    assert json.dumps(_payloads(survey)) == json.dumps(_payloads(survey))
+    assert json.dumps(_payloads(survey)) != json.dumps(_payloads(survey, seed=8))
+
+
+def test_row_is_the_same_respondent_in_every_wave_and_draws_anew(survey: Survey) -> None:
+    first, second = _payloads(survey), _payloads(survey, wave=2)
+    assert [one["respondent"] for one in first] == [one["respondent"] for one in second]
+    assert not {one["rid"] for one in first} & {one["rid"] for one in second}
+    rows = [{"meat": "yes", "dish": "soup", "price": "3"}] * 40
+    waves = [[one["reports"] for one in payloads(survey, rows, wave, 7)] for wave in (1, 2)]
+    assert waves[0] != waves[1]
+
+
+def test_every_question_has_a_report_that_its_channel_can_make(survey: Survey) -> None:
+    for payload in _payloads(survey):
+        assert list(payload) == ["version", "wave", "rid", "respondent", "reports"]
+        assert list(payload["reports"]) == ["meat", "dish", "price"]
+        for question in survey.questions:
+            question.randomizer.channel.check_report(payload["reports"][question.id], "reports")
