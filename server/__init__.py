@@ -50,6 +50,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         ``DENIABLE_DB``; ``CLIENT``, the folder of the modules to serve.
     """
     app = Collector(__name__, static_folder=None)
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # questions stay in their order
     app.config.update(CLIENT=CLIENT)
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     app.extensions["store"] = Store(Path(app.config["DATABASE"]))

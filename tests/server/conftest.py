@@ -1,0 +1,56 @@
+"""A published survey behind the application, without a network."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from analysis.simulate import payloads
+from analysis.survey import Survey
+from server import create_app
+from server.store import Store
+
+Payload = dict[str, Any]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "canteen.db"
+
+
+@pytest.fixture
+def store(database: Path, survey: Survey) -> Store:
+    store = Store(database, create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    return store
+
+
+@pytest.fixture
+def client(store: Store, database: Path) -> FlaskClient:
+    return create_app({"DATABASE": database}).test_client()
+
+
+@pytest.fixture
+def make(survey: Survey) -> Callable[..., Payload]:
+    """Makes what respondent number `row` sends."""
+
+    def payload(row: int = 0, wave: int = 1, seed: int = 1) -> Payload:
+        people = [{"meat": "yes", "dish": "soup", "price": "3"}] * (row + 1)
+        return list(payloads(survey, people, wave, seed))[row]
+
+    return payload
+
+
+@pytest.fixture
+def send(client: FlaskClient, survey: Survey) -> Callable[..., Any]:
+    """Sends a payload or raw bytes; gives the response."""
+
+    def post(body: Payload | bytes) -> Any:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return client.post(f"/api/surveys/{survey.id}/reports", data=data)
+
+    return post

@@ -1,0 +1,163 @@
+"""The command: its tables, its messages, and its exit codes."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from server.cli import main
+
+ANSWERS = "meat,dish,price\n" + "yes,soup,3.25\nno,,\n,stew,10\n" * 20
+
+
+def run(*arguments: object, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments], input=stdin)
+
+
+def table(result: Result) -> list[dict[str, str]]:
+    assert result.exit_code == 0, result.stderr
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Path:
+    path = tmp_path / "truth.csv"
+    path.write_text(ANSWERS)
+    return path
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "x.db"
+
+
+def test_check_prints_mechanism_and_epsilon(survey_file: Path) -> None:
+    rows = table(run("check", survey_file))
+    assert [(row["question"], row["mechanism"], row["epsilon"]) for row in rows] == [
+        ("meat", "krr", "1"),
+        ("dish", "krr", "1.5"),
+        ("price", "square-wave", "1.5"),
+    ]
+    assert "ε = 4 of 12, so 3 in all" in run("check", survey_file).stderr
+
+
+def test_a_bad_survey_is_one_line_and_exit_1(survey_file: Path) -> None:
+    survey_file.write_text(survey_file.read_text().replace("epsilon = 1.0", "epsilon = -1"))
+    for command in (["check"], ["publish"], ["serve"], ["simulate", "--answers", "-"]):
+        result = run(*command, survey_file)
+        assert result.exit_code == 1
+        assert result.stdout == ""
+        assert 'question "meat": epsilon must be a number greater than 0, got -1' in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_wrong_usage_is_exit_2(survey_file: Path, truth: Path, db: Path) -> None:
+    both = ["simulate", survey_file, "--answers", truth]
+    for arguments in (
+        ["check"],
+        ["nonsense"],
+        [*both, "--dry-run", "--db", db],
+        [*both, "--url", "http://127.0.0.1:1", "--db", db],
+        [*both, "--wave", "0"],
+        ["estimate", "canteen", "--level", "2"],
+        ["estimate", "canteen", "--wave", "x"],
+    ):
+        assert run(*arguments).exit_code == 2
+
+
+def test_publishing_twice_is_publishing_once(survey_file: Path, db: Path) -> None:
+    (first,) = table(run("publish", survey_file, "--db", db))
+    (second,) = table(run("publish", survey_file, "--db", db))
+    assert (first["new"], second["new"]) == ("yes", "no")
+    assert first["version"] == second["version"]
+
+
+def test_the_same_simulation_twice_stores_nothing_twice(
+    survey_file: Path, truth: Path, db: Path
+) -> None:
+    command = ["simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3]
+    (first,) = table(run(*command))
+    assert (first["stored"], first["known"], first["refused"]) == ("60", "0", "0")
+    before = run("estimate", "canteen", "--db", db).stdout
+    (second,) = table(run(*command))
+    assert (second["stored"], second["known"], second["refused"]) == ("0", "60", "0")
+    assert run("estimate", "canteen", "--db", db).stdout == before
+
+
+def test_three_waves_spend_the_cap_and_a_fourth_is_refused(
+    survey_file: Path, truth: Path, db: Path
+) -> None:
+    command = ["simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3]
+    for wave in (1, 2, 3):
+        assert table(run(*command, "--wave", wave))[0]["stored"] == "60"
+    last = run(*command, "--wave", 4)
+    assert last.exit_code == 1
+    assert "60 refused: cap-exceeded" in last.stderr
+    rows = table(run("ledger", "canteen", "--db", db))
+    assert len(rows) == 60
+    assert {(r["waves"], r["reports"], r["epsilon"], r["remaining"]) for r in rows} == {
+        ("3", "9", "12", "0")
+    }
+    rows = table(run("estimate", "canteen", "--db", db, "--wave", "all"))
+    assert {(row["wave"], row["n"]) for row in rows} == {
+        *((str(wave), "60") for wave in (1, 2, 3)),
+        ("4", "0"),
+    }
+
+
+def test_a_wrong_cell_stores_nothing(survey_file: Path, truth: Path, db: Path) -> None:
+    truth.write_text(ANSWERS + "yes,soup,99\n")
+    result = run("simulate", survey_file, "--answers", truth, "--db", db)
+    assert result.exit_code == 1
+    assert 'row 61 (line 62), column "price": expected a number from 0 to 20' in result.stderr
+    assert not db.exists()
+
+
+def test_dry_run_prints_what_would_be_sent_and_opens_nothing(
+    survey_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("simulate", survey_file, "--answers", "-", "--dry-run", "--seed", 3, stdin=ANSWERS)
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(lines) == 60
+    assert set(lines[0]) == {"version", "wave", "rid", "respondent", "reports"}
+    assert [path.name for path in tmp_path.iterdir()] == ["canteen.toml"]
+
+
+def test_json_is_the_same_table(survey_file: Path, truth: Path, db: Path) -> None:
+    run("simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3)
+    rows = table(run("estimate", "canteen", "--db", db))
+    for option in (["--json"], ["--format", "json"]):
+        whole = json.loads(run("estimate", "canteen", "--db", db, *option).stdout)
+        assert [list(row) for row in whole] == [list(row) for row in rows]
+        assert [row["estimate"] for row in whole] == pytest.approx(
+            [float(row["estimate"]) for row in rows], rel=1e-9
+        )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["estimate", "none"],
+        ["estimate", "canteen", "--wave", "9"],
+        ["estimate", "canteen", "--version", "zz"],
+        ["ledger", "none"],
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(
+    survey_file: Path, truth: Path, db: Path, arguments: list[str]
+) -> None:
+    run("simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3)
+    result = run(*arguments, "--db", db)
+    assert result.exit_code == 1
+    assert "expected" in result.stderr
+    assert "got" in result.stderr
+
+
+def test_no_database_is_told(db: Path) -> None:
+    result = run("estimate", "canteen", "--db", db)
+    assert (result.exit_code, "no such database" in result.stderr) == (1, True)
+    assert not db.exists()

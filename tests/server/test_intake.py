@@ -1,0 +1,167 @@
+"""The wire's statuses: stored once, charged once, refused with a reason, nothing half-stored."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server.store import Store
+
+Send = Callable[..., Any]
+
+
+def _kept(store: Store, survey: Survey) -> tuple[int, int, int]:
+    """Reports, millionths charged and symbols tallied in wave 1."""
+    tallies = store.tallies(survey, 1)
+    return (
+        len(list(store.payloads(survey, 1))),
+        sum(spend.charged for spend in store.spends(survey.id)),
+        sum(int(counts.sum()) for counts in tallies.values()),
+    )
+
+
+def _problem(response: Any, status: int, word: str) -> dict[str, Any]:
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    problem: dict[str, Any] = response.get_json()
+    assert problem["type"].endswith(word)
+    assert all(problem[key] for key in ("field", "expected", "got", "detail"))
+    return problem
+
+
+def test_a_report_is_stored_charged_and_tallied(send: Send, make: Send, store: Store) -> None:
+    assert send(make()).status_code == 201
+    survey = store.current("canteen")
+    assert survey is not None
+    assert _kept(store, survey.survey) == (1, 4_000_000, 3)
+
+
+def test_a_retry_is_known_and_free(send: Send, make: Send, store: Store, survey: Survey) -> None:
+    assert send(make()).status_code == 201
+    for _ in range(3):
+        assert send(make()).status_code == 200
+    assert _kept(store, survey) == (1, 4_000_000, 3)
+
+
+def test_a_retry_is_known_whatever_token_respondent_cap_or_state(
+    send: Send, make: Send, store: Store, survey: Survey
+) -> None:
+    for seed in (1, 2, 3):
+        assert send(make(seed=seed) | {"respondent": "ab" * 16}).status_code == 201
+    again = make(seed=1) | {"respondent": "cd" * 16, "token": "any"}
+    assert send(again).status_code == 200
+    store.open_wave("canteen", 2, alone=True)
+    assert send(again).status_code == 200
+    assert _kept(store, survey)[:2] == (3, 12_000_000)
+
+
+def test_an_id_in_use_takes_no_other_report(
+    send: Send, make: Send, store: Store, survey: Survey
+) -> None:
+    first = make()
+    assert send(first).status_code == 201
+    other = make(seed=2) | {"rid": first["rid"]}
+    _problem(send(other), 409, "rid-reused")
+    store.open_wave("canteen", 2)
+    _problem(send(first | {"wave": 2}), 409, "rid-reused")
+    assert _kept(store, survey)[0] == 1
+
+
+def test_the_cap_ends_what_a_respondent_can_give(
+    send: Send, make: Send, store: Store, survey: Survey
+) -> None:
+    for seed in (1, 2, 3):
+        assert send(make(seed=seed) | {"respondent": "ab" * 16}).status_code == 201
+    _problem(send(make(seed=4) | {"respondent": "ab" * 16}), 409, "cap-exceeded")
+    assert _kept(store, survey) == (3, 12_000_000, 9)
+
+
+def test_a_wave_that_is_not_open_is_closed(
+    send: Send, make: Send, store: Store, survey: Survey
+) -> None:
+    _problem(send(make(wave=2)), 409, "closed")
+    store.open_wave("canteen", 2, alone=True)
+    _problem(send(make(wave=1)), 409, "closed")
+    assert send(make(wave=2)).status_code == 201
+    assert _kept(store, survey)[0] == 0
+
+
+def test_a_survey_past_its_last_day_is_closed(
+    send: Send, make: Send, store: Store, client: FlaskClient, survey_file: Path
+) -> None:
+    text = survey_file.read_text().replace(
+        'id = "canteen"', 'id = "canteen"\ncloses = 2020-02-29', 1
+    )
+    survey_file.write_text(text)
+    store.publish(read_survey(survey_file))
+    _problem(send(make()), 409, "closed")
+    assert client.get("/api/surveys/canteen").get_json()["state"] == "closed"
+    page = client.get("/s/canteen").get_data(as_text=True)
+    assert "This survey is closed" in page
+    assert "<form" not in page
+
+
+def test_an_invitation_nobody_gave_is_refused(send: Send, make: Send) -> None:
+    _problem(send(make() | {"token": "guess"}), 403, "invitation")
+
+
+def test_no_such_survey(client: FlaskClient) -> None:
+    _problem(client.post("/api/surveys/none/reports", data=b"{}"), 404, "not-found")
+    _problem(client.get("/api/surveys/none"), 404, "not-found")
+
+
+def test_a_full_or_locked_store_asks_to_try_again(
+    send: Send, make: Send, store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A quota of the database itself: SQLite raises the same error as for a full disk.
+    connection = store._connection
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    monkeypatch.setattr(Store, "_connection", property(lambda _: connection))
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    statuses = [send(make(row)).status_code for row in range(60)]
+    assert 503 in statuses
+    assert statuses.count(201) == _kept(store, survey)[0]
+    connection.execute("PRAGMA max_page_count = 1000000")
+    for row in range(60):
+        assert send(make(row)).status_code in (200, 201)
+    assert _kept(store, survey) == (60, 60 * 4_000_000, 180)
+    response = send(make(0, seed=9))
+    assert response.status_code == 201
+
+
+def test_the_survey_as_devices_get_it(client: FlaskClient, survey: Survey) -> None:
+    data = client.get("/api/surveys/canteen").get_json()
+    assert data["version"] == survey.version
+    assert (data["wave"], data["state"]) == (1, "open")
+    assert list(data["randomizers"]) == ["meat", "dish", "price"]
+    assert {key: data[key] for key in ("survey", "randomizers")} == survey.to_json()
+
+
+def test_pages_and_answers_carry_the_headers_that_protect_them(
+    client: FlaskClient, send: Send, make: Send
+) -> None:
+    for response in (client.get("/s/canteen"), send(make()), client.get("/nothing")):
+        policy = response.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "form-action 'none'" in policy
+        assert "unsafe" not in policy
+        assert response.headers["Referrer-Policy"] == "no-referrer"
+        assert response.headers["Cache-Control"] == "no-store"
+        assert "Set-Cookie" not in response.headers
+
+
+def test_each_module_is_served_as_it_stands_with_its_hash(client: FlaskClient) -> None:
+    root = Path(__file__).parent.parent.parent / "client"
+    page = client.get("/s/canteen").get_data(as_text=True)
+    for path in sorted(root.rglob("*.js")):
+        name = path.relative_to(root).as_posix()
+        assert client.get(f"/client/{name}").get_data() == path.read_bytes()
+        link = rf'<link rel="modulepreload" href="/client/{re.escape(name)}" integrity="sha256-'
+        assert re.search(link, page)
+    assert client.get("/client/../server/store.py").status_code == 404
+    assert client.get("/client/none.js").status_code == 404

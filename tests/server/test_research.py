@@ -1,0 +1,133 @@
+"""What researchers get, and nobody else."""
+
+import base64
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from server.store import Store
+
+Send = Callable[..., Any]
+
+ADDRESSES = [
+    "/results/canteen",
+    "/api/surveys/canteen/estimates.csv",
+    "/api/surveys/canteen/estimates.json",
+    "/api/surveys/canteen/ledger.csv",
+    "/results/none",
+]
+
+
+@pytest.fixture
+def bearer(store: Store) -> dict[str, str]:
+    store.add_token("let me in")
+    return {"Authorization": "Bearer let me in"}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "}, {"Authorization": "x"}],
+    ids=str,
+)
+def test_without_the_token_there_is_nothing(
+    client: FlaskClient, bearer: dict[str, str], address: str, headers: dict[str, str]
+) -> None:
+    response = client.get(address + "?token=let+me+in", headers=headers)
+    assert response.status_code == 401
+    assert "Basic" in response.headers["WWW-Authenticate"]
+
+
+def test_browsers_may_give_the_token_as_a_password(
+    client: FlaskClient, bearer: dict[str, str]
+) -> None:
+    given = base64.b64encode(b"anybody:let me in").decode()
+    response = client.get("/results/canteen", headers={"Authorization": f"Basic {given}"})
+    assert response.status_code == 200
+
+
+def test_a_removed_token_lets_nobody_in(
+    client: FlaskClient, store: Store, bearer: dict[str, str]
+) -> None:
+    store.remove_token("let me in")
+    assert client.get(ADDRESSES[0], headers=bearer).status_code == 401
+
+
+def test_only_the_hash_of_a_token_is_stored(store: Store, bearer: dict[str, str]) -> None:
+    store.close()
+    assert b"let me in" not in store.path.read_bytes()
+
+
+def test_estimates_and_ledger_are_the_tables(
+    client: FlaskClient, bearer: dict[str, str], send: Send, make: Send
+) -> None:
+    for row in range(5):
+        assert send(make(row)).status_code == 201
+    text = client.get(ADDRESSES[1], headers=bearer).get_data(as_text=True)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["term"] for row in rows if row["question"] == "meat"] == ["yes", "no", "no-answer"]
+    assert {row["n"] for row in rows} == {"5"}
+    whole = client.get(ADDRESSES[2], headers=bearer).get_json()
+    assert [row["term"] for row in whole] == [row["term"] for row in rows]
+    spent = list(
+        csv.DictReader(io.StringIO(client.get(ADDRESSES[3], headers=bearer).get_data(as_text=True)))
+    )
+    assert [(row["epsilon"], row["remaining"], row["reports"]) for row in spent] == [
+        ("4", "8", "3")
+    ] * 5
+
+
+def test_the_page_shows_every_estimate_with_its_interval(
+    client: FlaskClient, bearer: dict[str, str], send: Send, make: Send
+) -> None:
+    for row in range(5):
+        send(make(row))
+    page = client.get("/results/canteen", headers=bearer).get_data(as_text=True)
+    assert page.count("<svg") == 4
+    for text in ("Do you eat meat?", "Stew", "no-answer", "clopper-pearson", "5 respondents"):
+        assert text in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("?wave=1", 200),
+        ("?wave=2", 404),
+        ("?wave=x", 404),
+        ("?wave=-1", 404),
+        ("?level=0.9", 200),
+        ("?level=2", 404),
+        ("?level=nan", 404),
+        ("?version=zz", 404),
+        ("?version=", 200),
+    ],
+)
+def test_questions_that_make_no_sense_are_told_so(
+    client: FlaskClient, bearer: dict[str, str], query: str, status: int
+) -> None:
+    for address in (ADDRESSES[0], ADDRESSES[1]):
+        response = client.get(address + query, headers=bearer)
+        assert response.status_code == status
+        assert status == 200 or "expected" in response.get_data(as_text=True)
+
+
+def test_an_unexpected_error_tells_nothing_of_the_request(
+    client: FlaskClient, bearer: dict[str, str], monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("secret-value")
+
+    monkeypatch.setattr(Store, "waves", fail)
+    client.application.config["PROPAGATE_EXCEPTIONS"] = False
+    response = client.get("/results/canteen?version=", headers=bearer)
+    assert response.status_code == 500
+    out, err = capfd.readouterr()
+    assert "RuntimeError at test_research.py:" in err
+    for text in (response.get_data(as_text=True), out, err):
+        assert "secret-value" not in text
+        assert "Traceback" not in text

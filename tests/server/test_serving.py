@@ -1,0 +1,161 @@
+"""The collector as it runs: granian's workers, a port of the kernel's, and the demonstration."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from server.demo import SURVEY_FILE, answers, truth
+
+COMMAND = [sys.executable, "-m", "server.cli"]
+
+
+@contextlib.contextmanager
+def serving(*arguments: object) -> Iterator[tuple[str, str, "subprocess.Popen[str]"]]:
+    """A running server: its address, research token and process."""
+    server = subprocess.Popen(
+        [*COMMAND, "serve", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        url = ""
+        for line in server.stdout:
+            if line.startswith("deniable serves on "):
+                url = line.split()[-1]
+            if line.startswith("research token: "):
+                yield url, line.split()[-1], server
+                break
+        else:
+            raise AssertionError(server.stderr and server.stderr.read())
+    finally:
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=30)
+        assert "Traceback" not in err
+
+
+def command(*arguments: object) -> str:
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=True
+    )
+    return done.stdout
+
+
+def fetch(url: str, token: str | None = None) -> str:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as got:
+        return str(got.read().decode())
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "truth.csv"
+    path.write_text("meat,dish,price\n" + "yes,soup,3.25\nno,,\n,stew,10\n" * 200)
+    return path
+
+
+def test_result_does_not_depend_on_workers_or_way(
+    survey_file: Path, people: Path, tmp_path: Path
+) -> None:
+    tables = []
+    for workers in (1, 3):
+        database = tmp_path / f"{workers}.db"
+        with serving(survey_file, "--port", 0, "--db", database, "--workers", workers) as (
+            url,
+            token,
+            _,
+        ):
+            simulate = ["simulate", survey_file, "--answers", people, "--seed", 5, "--url", url]
+            assert ",600,0,0" in command(*simulate)
+            assert ",0,600,0" in command(*simulate)
+            tables.append(fetch(f"{url}/api/surveys/canteen/estimates.csv", token))
+            tables.append(command("estimate", "canteen", "--db", database))
+    straight = tmp_path / "straight.db"
+    command("simulate", survey_file, "--answers", people, "--seed", 5, "--db", straight)
+    tables.append(command("estimate", "canteen", "--db", straight))
+    assert len(set(tables)) == 1
+    assert tables[0].count("\n") == 10
+
+
+def test_every_acknowledged_report_survives_a_kill(
+    survey_file: Path, people: Path, tmp_path: Path
+) -> None:
+    database = tmp_path / "killed.db"
+    with serving(survey_file, "--port", 0, "--db", database) as (url, _, server):
+        command("simulate", survey_file, "--answers", people, "--seed", 5, "--url", url)
+        workers = subprocess.run(
+            ["pgrep", "-P", str(server.pid)], capture_output=True, text=True, check=True
+        ).stdout.split()
+        server.kill()
+        for pid in map(int, workers):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    rows = command("ledger", "canteen", "--db", database).splitlines()
+    assert len(rows) == 601
+
+
+def test_a_taken_port_is_told_in_one_line(survey_file: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [*COMMAND, "serve", survey_file, "--port", str(port), "--db", tmp_path / "x.db"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "cannot be listened on: Address already in use" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_token_ends_with_the_server_and_wave_opens_with_it(
+    survey_file: Path, tmp_path: Path
+) -> None:
+    database = tmp_path / "x.db"
+    with serving(survey_file, "--port", 0, "--db", database, "--wave", 2) as (url, first, _):
+        assert '"wave":2' in fetch(f"{url}/api/surveys/canteen")
+        fetch(f"{url}/results/canteen", first)
+    with serving("--port", 0, "--db", database) as (url, second, _):
+        assert '"wave":2' in fetch(f"{url}/api/surveys/canteen")
+        fetch(f"{url}/results/canteen", second)
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            fetch(f"{url}/results/canteen", first)
+
+
+def test_demonstration_replays_everybody_and_ends() -> None:
+    done = subprocess.run(
+        [*COMMAND, "demo"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "6,366 of 6,366" in done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.endswith((" yes", " no"))]
+    assert len(rows) == 15
+    # Each interval misses with probability at most .05, dependently: 6 of 15 is far out.
+    assert sum(row.endswith(" yes") for row in rows) >= 10
+    assert "Each of the 6,366 respondents spent ε = 4" in done.stdout
+
+
+def test_data_of_the_demonstration_is_the_published_one() -> None:
+    rows = answers()
+    assert len(rows) == 6366
+    # 32.2 % of them had had an affair.
+    assert truth(rows, "affair", "yes") == pytest.approx(2053 / 6366)
+    assert SURVEY_FILE.is_file()

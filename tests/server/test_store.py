@@ -1,0 +1,161 @@
+"""What is stored, and above all what is not."""
+
+import multiprocessing
+import re
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from analysis.simulate import payloads
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server.deliver import to_store
+from server.store import Store, StoreError
+
+
+def _fill(store: Store, survey: Survey, n: int, wave: int = 1, seed: int = 5) -> Counter[str]:
+    answers = [
+        {"meat": "yes" if row % 3 else "no", "dish": "stew", "price": str(row % 20)}
+        for row in range(n)
+    ]
+    sent = payloads(survey, answers, wave, seed)
+    return to_store(store, survey.id, sent, lambda _: None)
+
+
+def test_tallies_equal_a_recount(store: Store, survey: Survey) -> None:
+    _fill(store, survey, 700)
+    _fill(store, survey, 700)  # all known: counted once
+    recount = {question.id: Counter[int]() for question in survey.questions}
+    for payload in store.payloads(survey, 1):
+        for question in survey.questions:
+            recount[question.id].update(question.randomizer.channel.tallied(payload[question.id]))
+    for question in survey.questions:
+        counts = store.tallies(survey, 1)[question.id]
+        assert {place: n for place, n in enumerate(counts.tolist()) if n} == recount[question.id]
+        assert question.randomizer.channel.reports_in(counts) == 700
+
+
+def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) -> None:
+    tables = dict(
+        sqlite3.connect(database).execute(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
+        )
+    )
+    assert set(tables) == {"survey", "wave", "report", "ledger", "tally", "research_token"}
+    for sql in tables.values():
+        assert sql.endswith("WITHOUT ROWID")
+        assert "AUTOINCREMENT" not in sql
+        assert not re.search(
+            r"\b(time|date|stamp|address|agent|referr|language|created)", sql, re.I
+        )
+
+
+def test_reports_lie_in_no_order_of_arrival(store: Store, survey: Survey, database: Path) -> None:
+    sent = [bytes.fromhex(one["rid"]) for one in payloads(survey, [_ANSWER] * 800, 1, 6)]
+    to_store(store, survey.id, payloads(survey, [_ANSWER] * 800, 1, 6), lambda _: None)
+    scanned = [rid for (rid,) in sqlite3.connect(database).execute("SELECT rid FROM report")]
+    order = [sent.index(rid) for rid in scanned]
+    # 800 ranks: |rho| passes .2 by chance about once in 10^8.
+    assert abs(spearmanr(order, np.arange(800)).statistic) < 0.2
+
+
+_ANSWER = {"meat": "yes", "dish": "soup", "price": "3"}
+
+
+def test_report_and_ledger_share_no_key(store: Store, survey: Survey, database: Path) -> None:
+    _fill(store, survey, 20)
+    connection = sqlite3.connect(database)
+    rids = {rid for (rid,) in connection.execute("SELECT rid FROM report")}
+    people = {who for (who,) in connection.execute("SELECT respondent FROM ledger")}
+    assert len(rids) == len(people) == 20
+    assert not rids & people
+    payloads = [payload for (payload,) in connection.execute("SELECT payload FROM report")]
+    assert not any(who.hex() in payload for who in people for payload in payloads)
+
+
+def test_closing_leaves_no_history_of_writes(store: Store, survey: Survey, database: Path) -> None:
+    _fill(store, survey, 50)
+    store.close()
+    wal = Path(f"{database}-wal")
+    assert not wal.exists() or wal.stat().st_size == 0
+
+
+def test_two_surveys_and_three_waves_do_not_mix(
+    store: Store, survey: Survey, survey_file: Path
+) -> None:
+    survey_file.write_text(survey_file.read_text().replace('id = "canteen"', 'id = "other"', 1))
+    other = read_survey(survey_file)
+    store.publish(other)
+    store.open_wave("other")
+    for wave in (1, 2, 3):
+        store.open_wave("canteen", wave)
+        assert _fill(store, survey, 10 * wave, wave) == {"stored": 10 * wave}
+    assert _fill(store, other, 7) == {"stored": 7}
+    for wave in (1, 2, 3):
+        counts = store.tallies(survey, wave)["meat"]
+        assert int(counts.sum()) == 10 * wave == len(list(store.payloads(survey, wave)))
+    assert int(store.tallies(other, 1)["meat"].sum()) == 7
+    spent = Counter(spend.respondent for spend in store.spends("canteen"))
+    assert sorted(Counter(spent.values()).items()) == [(1, 10), (2, 10), (3, 10)]
+    # The same rows under another survey are other pseudonyms.
+    assert not set(spent) & {spend.respondent for spend in store.spends("other")}
+
+
+def test_versions_are_kept_apart(store: Store, survey: Survey, survey_file: Path) -> None:
+    _fill(store, survey, 30)
+    survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
+    newer = read_survey(survey_file)
+    assert store.publish(newer)
+    assert store.versions("canteen") == [newer.version, survey.version]
+    _fill(store, newer, 20, seed=8)
+    assert int(store.tallies(survey, 1)["meat"].sum()) == 30
+    assert int(store.tallies(newer, 1)["meat"].sum()) == 20
+    # Published again, the older text is the current one again.
+    assert not store.publish(survey)
+    assert store.versions("canteen") == [survey.version, newer.version]
+
+
+def _race(arguments: tuple[Any, ...]) -> Counter[str]:
+    database, spec_file, seed = arguments
+    survey = read_survey(spec_file)
+    sent = ({**one, "respondent": "ab" * 16} for one in payloads(survey, [_ANSWER] * 40, 1, seed))
+    return to_store(Store(database), survey.id, sent, lambda _: None)
+
+
+def test_a_race_for_the_cap_has_as_many_winners_as_fit(
+    store: Store, survey: Survey, survey_file: Path, database: Path
+) -> None:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        outcomes = pool.map(_race, [(database, survey_file, seed) for seed in range(4)])
+    assert sum(one["stored"] for one in outcomes) == 3
+    assert sum(spend.charged for spend in store.spends("canteen")) == survey.cap
+
+
+def test_a_tampered_survey_is_not_served(store: Store, survey: Survey, database: Path) -> None:
+    store.close()
+    connection = sqlite3.connect(database)
+    spec = connection.execute("SELECT spec FROM survey").fetchone()[0]
+    connection.execute("UPDATE survey SET spec = ?", (spec.replace("Roast", "Toast"),))
+    connection.commit()
+    connection.close()
+    with pytest.raises(ValueError, match="is not version"):
+        Store(database).current("canteen")
+
+
+def test_files_that_are_no_database_of_ours_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such database"):
+        Store(tmp_path / "none.db")
+    (tmp_path / "text.db").write_text("not a database, but long enough to be looked at" * 20)
+    with pytest.raises(StoreError, match="cannot be used as a database: file is not a database"):
+        Store(tmp_path / "text.db")
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE things (id)")
+    other.commit()
+    other.close()
+    with pytest.raises(StoreError, match="is a database of another program"):
+        Store(tmp_path / "other.db")

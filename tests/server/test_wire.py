@@ -1,0 +1,187 @@
+"""Hostile bodies get a clear 4xx, and nothing of them is stored."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server.store import Store
+
+Send = Callable[..., Any]
+
+
+def _edit(payload: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    *parents, last = path.split(".")
+    where = payload
+    for parent in parents:
+        where = where[parent]
+    if value is ...:
+        del where[last]
+    else:
+        where[last] = value
+    return payload
+
+
+EDITS = [
+    ("version", "0" * 64, "version"),
+    ("version", "0" * 63, "version"),
+    ("version", ..., "body"),
+    ("wave", 0, "wave"),
+    ("wave", True, "wave"),
+    ("wave", 1.0, "wave"),
+    ("wave", "1", "wave"),
+    ("wave", 2**63, "wave"),
+    ("wave", 10**400, "wave"),
+    ("rid", "ab" * 15, "rid"),
+    ("rid", "AB" * 16, "rid"),
+    ("rid", "ab" * 16 + "\n", "rid"),
+    ("rid", "\ud800" * 32, "rid"),
+    ("rid", "٣" * 32, "rid"),
+    ("respondent", ..., "body"),
+    ("respondent", None, "respondent"),
+    ("token", "", "token"),
+    ("token", "x" * 129, "token"),
+    ("truth", 1, "body"),
+    ("reports", [], "reports"),
+    ("reports", None, "reports"),
+    ("reports.fish", 1, "reports"),
+    ("reports.\ud800", 1, "reports"),
+    ("reports.meat", ..., "reports.meat"),
+    ("reports.meat", 3, "reports.meat"),
+    ("reports.meat", -1, "reports.meat"),
+    ("reports.meat", True, "reports.meat"),
+    ("reports.meat", 1.0, "reports.meat"),
+    ("reports.meat", 2**63, "reports.meat"),
+    ("reports.meat", "1", "reports.meat"),
+    ("reports.meat", None, "reports.meat"),
+    ("reports.meat", [1], "reports.meat"),
+    ("reports.meat", {"cohort": 0, "report": 1}, "reports.meat"),
+    ("reports.dish", [0], "reports.dish"),
+    ("reports.dish", [1, 0], "reports.dish"),
+    ("reports.dish", [1, 1], "reports.dish"),
+    ("reports.dish", [2, 4], "reports.dish"),
+    ("reports.dish", [0, 1, 2], "reports.dish"),
+    ("reports.dish", [0, True], "reports.dish"),
+    ("reports.dish", [0, 1.0], "reports.dish"),
+    ("reports.dish", 3, "reports.dish"),
+    ("reports.price", 10**6, "reports.price"),
+]
+
+
+@pytest.fixture
+def subset_survey(survey_file: Path) -> Survey:
+    """The survey with a question whose reports are sets of two."""
+    text = survey_file.read_text().replace("epsilon = 1.5", "epsilon = 0.1", 1)
+    survey_file.write_text(text)
+    return read_survey(survey_file)
+
+
+@pytest.fixture
+def survey(subset_survey: Survey) -> Survey:
+    assert subset_survey.questions[1].mechanism.name == "subset"
+    return subset_survey
+
+
+@pytest.mark.parametrize(("path", "value", "field"), EDITS, ids=str)
+def test_wrong_field_is_named_and_nothing_stored(
+    send: Send, make: Send, store: Store, survey: Survey, path: str, value: Any, field: str
+) -> None:
+    response = send(_edit(make(), path, value))
+    problem = response.get_json()
+    assert response.status_code == 400
+    assert problem["type"].endswith("malformed")
+    assert problem["field"] == field
+    assert problem["expected"]
+    assert problem["got"]
+    assert _nothing_is_stored(store, survey)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b'"text"',
+        b"\xff\xfe{}",
+        b"\xef\xbb\xbf{}",
+        b'{"version": "\xff"}',
+        b"[" * 15_000,
+        b'{"a":' * 13_000,
+        b'{"wave": NaN}',
+        b'{"wave": Infinity}',
+        b'{"wave": -Infinity}',
+        b'{"wave": 1e999}',
+        b"1" * 5000,
+        "{}".encode("utf-16"),
+    ],
+)
+def test_what_is_no_submission_is_refused(
+    send: Send, store: Store, survey: Survey, body: bytes
+) -> None:
+    response = send(body)
+    assert response.status_code == 400
+    assert response.get_json()["type"].endswith("malformed")
+    assert _nothing_is_stored(store, survey)
+
+
+def test_the_same_key_twice_is_refused(
+    send: Send, make: Send, store: Store, survey: Survey
+) -> None:
+    text = json.dumps(make())
+    for twice in (text.replace('"wave": 1', '"wave": 1, "wave": 1'), text[:-2] + ',"meat":0}}'):
+        response = send(twice.encode())
+        assert response.status_code == 400
+        assert "twice" in response.get_json()["got"]
+    assert _nothing_is_stored(store, survey)
+
+
+def test_a_body_over_the_limit_is_too_large(
+    send: Send, make: Send, store: Store, survey: Survey
+) -> None:
+    body = json.dumps(make()).encode()
+    assert send(body + b" " * (65536 - len(body) + 1)).status_code == 413
+    assert _nothing_is_stored(store, survey)
+    assert send(body + b" " * (65536 - len(body))).status_code == 201
+
+
+def test_a_refusal_does_not_repeat_who_sent_it(send: Send, make: Send) -> None:
+    payload = make()
+    text = send(_edit(make(), "reports.meat", 9)).get_data(as_text=True)
+    assert payload["respondent"] not in text
+    assert payload["rid"] not in text
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+fields = st.sampled_from(
+    ["version", "wave", "rid", "respondent", "reports", "token", "reports.meat", "reports.dish"]
+)
+
+
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(path=fields, value=json_values)
+def test_no_json_value_anywhere_makes_the_server_fail(
+    send: Send, make: Send, path: str, value: Any
+) -> None:
+    response = send(_edit(make(), path, value))
+    assert response.status_code < 500
+
+
+def _nothing_is_stored(store: Store, survey: Survey) -> bool:
+    tallied = sum(int(counts.sum()) for counts in store.tallies(survey, 1).values())
+    return not list(store.payloads(survey, 1)) and not store.spends(survey.id) and not tallied
