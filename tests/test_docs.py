@@ -1,0 +1,106 @@
+"""The documentation is true: numbers, commands, keys, links, and what an installation holds."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from analysis.domain import Categories
+from analysis.intervals import share_interval
+from analysis.kinds import KINDS
+from analysis.mechanisms import MECHANISMS, choose
+from server.cli import main
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _half_width(k: int, epsilon: str, n: int) -> str:
+    domain = Categories(tuple(map(str, range(k))))
+    mechanism, randomizer = choose(domain, Fraction(epsilon))
+    share = mechanism.shares(randomizer, domain)[0]
+    p, q = float(share.p), float(share.q)
+    interval = share_interval(round(n * (q + (p - q) / 2)), n, p, q)
+    return f"± {50 * (interval.high - interval.low):.1f}"
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
+def test_costs_in_the_readme_are_computed(epsilon: str) -> None:
+    odds = f"{float(choose(Categories(('yes', 'no')), Fraction(epsilon))[1].ratio):.1f}"
+    cells = [epsilon, odds, *(_half_width(2, epsilon, n) for n in (500, 2000, 10000))]
+    assert f"| {' | '.join(cells)} |" in README
+    assert f"{_half_width(3, '1', 2000)} instead of {_half_width(2, '1', 2000)[2:]}" in README
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_commands_are_documented(name: str) -> None:
+    assert f"deniable {name}" in README or name in ("publish", "demo")
+    result = CliRunner().invoke(main, [name, "--help"])
+    assert result.exit_code == 0
+    assert main.commands[name].help
+
+
+def test_commands_of_the_readme_run(tmp_path: Path) -> None:
+    truth = tmp_path / "truth.csv"
+    truth.write_text("harassed,told,team,income\n" + "yes,nobody,lab,1230\nno,,office,\n" * 30)
+    lines = [line.strip() for line in README.splitlines() if line.startswith("    deniable ")]
+    ran = 0
+    for line in lines:
+        words = line.split("#")[0].split()[1:]
+        if words[0] == "serve":
+            continue  # tests/server/test_serving.py runs it
+        words = [str(truth) if word == "truth.csv" else word for word in words]
+        words = [str(tmp_path / word) if word.endswith(".db") else word for word in words]
+        words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
+        if words[0] in ("estimate", "ledger") and "--db" not in words:
+            continue  # of the database that serve made
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, line + result.output
+        ran += 1
+    assert ran == 3
+
+
+def test_make_targets_of_the_readme_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in set(re.findall(r"\bmake (demo|test|bench)\b", README)):
+        assert re.search(rf"^{target}:", makefile, re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_kinds_and_mechanisms_are_documented() -> None:
+    text = (ROOT / "docs/survey-file.md").read_text()
+    for name in [*KINDS, *MECHANISMS]:
+        assert f"`{name}`" in text
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.name)
+def test_examples_are_good_surveys(path: Path) -> None:
+    assert CliRunner().invoke(main, ["check", str(path)]).exit_code == 0
+
+
+def test_an_installation_holds_all_that_runs(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    held = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("analysis", "client", "server"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert path.relative_to(ROOT).as_posix() in held
+    assert not any(name.startswith("tests/") for name in held)
