@@ -162,8 +162,9 @@ function offerLanguages() {
 }
 
 async function start() {
-  if (!isSecureContext) return say('insecure');
   offerLanguages();
+  if (!isSecureContext) return say('insecure');
+  memo.check();
   const version = await versionOf(survey, open.randomizers);
   if (version !== open.version) throw new RangeError(`"version" expected ${version}, got ${open.version}`);
   const cost = charge(survey, open.randomizers);

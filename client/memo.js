@@ -10,20 +10,37 @@ const place = (surveyId) => `deniable/survey/${surveyId}`;
 const read = (surveyId) =>
   JSON.parse(localStorage.getItem(place(surveyId)) ?? '{"spent":0,"waves":{},"pending":null}');
 
+/**
+ * Looks whether this browser can keep anything and lock it, before anybody relies on it.
+ * @throws {Error} if it cannot
+ */
+export function check() {
+  const probe = 'deniable/probe';
+  localStorage.setItem(probe, probe);
+  localStorage.removeItem(probe);
+  if (!navigator.locks) throw new Error('this browser is too old: it has no Web Locks');
+}
+
 /** Nothing else runs between reading and writing, not even in another tab. */
 export function alone(surveyId, action) {
   return navigator.locks.request(place(surveyId), action);
 }
 
+/** The device's secret, 256 bits in hexadecimal; drawn once, even if two tabs ask at a time. */
+function secret() {
+  return navigator.locks.request(SECRET, () => {
+    if (!localStorage.getItem(SECRET)) localStorage.setItem(SECRET, hex(32));
+    return localStorage.getItem(SECRET);
+  });
+}
+
 /** The respondent's pseudonym in one survey: HMAC-SHA-256 of its id, keyed with the secret. */
 export async function pseudonym(surveyId) {
-  if (!localStorage.getItem(SECRET)) localStorage.setItem(SECRET, hex(32));
-  const secret = Uint8Array.from(localStorage.getItem(SECRET).match(/../g), (byte) => parseInt(byte, 16));
-  const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
-  ]);
+  const raw = Uint8Array.from((await secret()).match(/../g), (byte) => parseInt(byte, 16));
+  const hmac = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', raw, hmac, false, ['sign']);
   const text = new TextEncoder().encode(surveyId);
-  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', key, text)).slice(0, 16);
+  const bytes = new Uint8Array(await crypto.subtle.sign(hmac.name, key, text)).slice(0, 16);
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 

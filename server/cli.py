@@ -25,6 +25,7 @@ from analysis.table import (
 from server import demo as demonstration
 from server.deliver import Client, Unreachable, refused, to_store, to_url
 from server.intake import state, today
+from server.progress import Progress
 from server.research import Missing, find, find_ledger
 from server.serving import PortError, is_loopback, run
 from server.store import Store, StoreError
@@ -200,13 +201,13 @@ def simulate(
         return
     if url:
         wave = _served_wave(url, survey, wave)
-        with _progress(len(rows)) as tick:
+        with Progress(len(rows)) as tick:
             outcomes = to_url(url, survey.id, payloads(survey, rows, wave, seed), tick)
     else:
         store = Store(db, create=True)
         store.publish(survey)
         wave = store.open_wave(survey.id, wave)
-        with _progress(len(rows)) as tick:
+        with Progress(len(rows)) as tick:
             outcomes = to_store(store, survey.id, payloads(survey, rows, wave, seed), tick)
         store.close()
     result = {
@@ -261,7 +262,7 @@ def ledger(survey_id: str, db: Path, form: str) -> None:
 @main.command()
 def demo() -> None:
     """Replay a real survey of 6,366 people, and compare the estimates with the truth."""
-    demonstration.run(_progress)
+    demonstration.run()
 
 
 def _answers(name: str, survey: Survey) -> list[dict[str, str]]:
@@ -286,35 +287,6 @@ def _served_wave(url: str, survey: Survey, wave: int | None) -> int:
             f"got {served['version'][:12]}; is it another survey file?"
         )
     return wave or int(served["wave"])
-
-
-class _progress:
-    """How far along: a bar on a terminal, else a line now and then."""
-
-    def __init__(self, total: int, label: str = "reports") -> None:
-        self._total, self._label, self._done, self._told = total, label, 0, 0
-        self._bar = (
-            click.progressbar(length=total, label=label, file=sys.stderr)
-            if sys.stderr.isatty()
-            else None
-        )
-
-    def __enter__(self) -> Callable[[int], None]:
-        if self._bar is not None:
-            self._bar.__enter__()
-        return self._tick
-
-    def _tick(self, n: int) -> None:
-        self._done += n
-        if self._bar is not None:
-            self._bar.update(n)
-        elif self._done >= self._total or self._done >= self._told + self._total / 5:
-            self._told = self._done
-            click.echo(f"{self._done:,} of {self._total:,} {self._label}", err=True)
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(None, None, None)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.deliver import Client, Unreachable, refused, to_url
+from server.progress import Progress
 from server.store import StoreError
 
 SURVEY_FILE = Path(__file__).parent / "redbook-1974.toml"
@@ -66,7 +65,7 @@ def truth(rows: list[dict[str, str]], question: str, term: str) -> float:
     return sum((answer or "no-answer") == term for answer in given) / len(given)
 
 
-def run(progress: Callable[[int, str], AbstractContextManager[Callable[[int], None]]]) -> None:
+def run() -> None:
     """Serve the survey, replay the answers over HTTP, compare, and on a terminal keep serving."""
     survey, rows = read_survey(SURVEY_FILE), answers()
     click.echo(f"{len(rows):,} real people answered this in 1974; here their answers are replayed.")
@@ -79,7 +78,7 @@ def run(progress: Callable[[int, str], AbstractContextManager[Callable[[int], No
         try:
             url, token = _addresses(server)
             click.echo(f"A server runs at {url}. Each person's device randomizes, then sends:")
-            with progress(len(rows), "reports stored") as tick:
+            with Progress(len(rows), "reports stored") as tick:
                 sent = payloads(survey, rows, 1, secrets.randbits(128))
                 outcomes = to_url(url, survey.id, sent, tick)
             for why, n in refused(outcomes):
