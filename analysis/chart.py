@@ -9,7 +9,9 @@ from html import escape
 
 from analysis.estimate import Estimate
 
-_WIDTH, _LEFT, _RIGHT, _ROW = 640, 190, 90, 34
+_WIDTH, _LEFT, _RIGHT, _ROW = 460, 140, 72, 34
+#: Letters that fit to the left of the axis.
+_LETTERS = 17
 
 
 def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: str = "") -> str:
@@ -54,15 +56,15 @@ def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: s
         ]
     for index, row in enumerate(rows):
         y = _ROW * index + 22
-        label = row.label if len(row.label) <= 24 else row.label[:23] + "…"
+        label = row.label if len(row.label) <= _LETTERS else row.label[: _LETTERS - 1] + "…"
         parts += [
             f'<text x="{_LEFT - 12}" y="{y + 5}" text-anchor="end">{escape(label)}</text>',
             f'<line x1="{x(row.conf_low)}" x2="{x(row.conf_high)}" y1="{y}" y2="{y}" '
-            f'stroke="#2b6cb0" stroke-width="8" stroke-linecap="round" stroke-opacity="0.45"/>',
+            f'stroke="#3b82c4" stroke-width="8" stroke-linecap="round" stroke-opacity="0.6"/>',
         ]
         if row.estimate is not None:
             parts += [
-                f'<circle cx="{x(row.estimate)}" cy="{y}" r="5" fill="#2b6cb0"/>',
+                f'<circle cx="{x(row.estimate)}" cy="{y}" r="5"/>',
                 f'<text x="{_WIDTH - _RIGHT + 14}" y="{y + 5}">{number(row.estimate)}</text>',
             ]
     return "\n".join([*parts, "</svg>"])

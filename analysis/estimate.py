@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.domain import NO_ANSWER
 from analysis.intervals import Interval, ratio_interval, share_interval
 from analysis.kinds import KINDS
 from analysis.mechanisms.base import Mean, Share
 from analysis.survey import Survey
+
+#: What terms that no author wrote are called.
+LABELS = {NO_ANSWER: "No answer", "mean": "Mean"}
 
 #: Below so many reports an interval that relies on their number being large is flagged.
 FEW = 100
@@ -66,7 +70,7 @@ def estimates(
         counts = tallies[question.id]
         n = question.randomizer.channel.reports_in(counts)
         mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
-        labels = KINDS[question.spec["kind"]].labels(question.spec)
+        labels = {**LABELS, **KINDS[question.spec["kind"]].labels(question.spec)}
         mean = mechanism.mean(randomizer, domain)
         quantities = [] if mean is None else [_mean(mean, domain, counts, confidence_level)]
         quantities += [
@@ -78,7 +82,7 @@ def estimates(
                 question=question.id,
                 kind=question.spec["kind"],
                 term=quantity.term,
-                label=survey.text(labels.get(quantity.term, quantity.term)),
+                label=survey.text(labels[quantity.term]),
                 estimate=quantity.value,
                 std_error=quantity.std_error,
                 conf_low=quantity.interval.low,

@@ -88,7 +88,7 @@ def test_the_page_shows_every_estimate_with_its_interval(
         send(make(row))
     page = client.get("/results/canteen", headers=bearer).get_data(as_text=True)
     assert page.count("<svg") == 4
-    for text in ("Do you eat meat?", "Stew", "no-answer", "clopper-pearson", "5 respondents"):
+    for text in ("Do you eat meat?", "Stew", "No answer", "clopper-pearson", "5 respondents"):
         assert text in page
     assert "<script" not in page
 
