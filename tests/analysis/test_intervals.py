@@ -83,11 +83,21 @@ def test_mean_intervals_cover(epsilon: str, n: int, skipped: float, shape: str) 
     rng = np.random.default_rng([int(n), int(skipped * 10), len(shape), int(float(epsilon) * 10)])
     scores, present = (np.array(one, dtype=float) for one in (mean.scores, mean.present))
     held = 0
+    values, errors = [], []
     for counts in rng.multinomial(n, weights @ rows, size=DRAWS):
-        interval = ratio_interval(counts, scores, present).interval
+        ratio = ratio_interval(counts, scores, present)
+        interval = ratio.interval
+        if ratio.value is not None and ratio.std_error is not None:
+            values.append(ratio.value)
+            errors.append(ratio.std_error)
         assert 0 <= interval.low < interval.high <= 1
         held += interval.low <= truth <= interval.high
     assert held / DRAWS >= 0.93
+    # Where nearly all answered, and the ratio is nearly normal, the error is that of repetition.
+    if skipped == 0:
+        assert np.median(errors) == pytest.approx(np.std(values), rel=0.1)
+    elif n == 1000 and epsilon != "0.5":
+        assert np.median(errors) == pytest.approx(np.std(values), rel=0.15)
 
 
 def test_mean_of_one_report_has_no_error_and_the_whole_range() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from analysis.channels.window import Window
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
@@ -76,6 +77,26 @@ def test_report_and_ledger_share_no_key(store: Store, survey: Survey, database: 
     assert not rids & people
     payloads = [payload for (payload,) in connection.execute("SELECT payload FROM report")]
     assert not any(who.hex() in payload for who in people for payload in payloads)
+
+
+def test_a_failure_in_the_middle_leaves_nothing_of_the_batch(
+    store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fill(store, survey, 10)
+    before = (store.spends(survey.id), list(store.payloads(survey, 1)))
+    kept = {name: counts.tolist() for name, counts in store.tallies(survey, 1).items()}
+    calls = iter(range(100))
+
+    def tallied(self: Window, report: int) -> tuple[int, ...]:
+        if next(calls) == 40:
+            raise RuntimeError("power cut")
+        return (report,)
+
+    monkeypatch.setattr(Window, "tallied", tallied)
+    with pytest.raises(RuntimeError, match="power cut"):
+        _fill(store, survey, 30, seed=9)
+    assert (store.spends(survey.id), list(store.payloads(survey, 1))) == before
+    assert {name: counts.tolist() for name, counts in store.tallies(survey, 1).items()} == kept
 
 
 def test_closing_leaves_no_history_of_writes(store: Store, survey: Survey, database: Path) -> None:
