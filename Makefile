@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo test clean
+.NOTPARALLEL:
 
 demo: .venv/.demo
 	@$(BIN)/deniable demo

@@ -56,17 +56,13 @@ class Table:
         self._data, self.place, self.languages = data, place, languages
         self._known: list[str] = []
 
-    def error(self, key: str, expected: str, got: Any = _MISSING) -> SurveyError:
+    def error(self, key: str, expected: str) -> SurveyError:
         """The mistake that `key` must be what is `expected`."""
-        got = self._data.get(key, _MISSING) if got is _MISSING else got
+        got = self._data.get(key, _MISSING)
         return SurveyError(
             f"{self.place}: {key} must be {expected}, "
             f"got {'nothing' if got is _MISSING else shown(got)}"
         )
-
-    def has(self, key: str) -> bool:
-        """Whether the author gave `key`."""
-        return key in self._data
 
     def take(
         self, key: str, fits: Callable[[Any], bool], expected: str, default: Any = _MISSING
@@ -140,9 +136,17 @@ class Table:
         )
         return value
 
-    def finish(self) -> None:
-        """Raise SurveyError if the table holds a key that nobody asked for."""
+    def finish(self, later: Sequence[str] = ()) -> None:
+        """Raise SurveyError if the table holds a key that nobody asked for.
+
+        Parameters
+        ----------
+        later : sequence of str
+            Keys that this release does not support yet, and says so.
+        """
         for key in self._data:
+            if key in later:
+                raise SurveyError(f"{self.place}: {key} is not supported yet; leave it out")
             if key not in self._known:
                 raise SurveyError(
                     f"{self.place}: unknown key {shown(key)}, "

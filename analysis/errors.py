@@ -2,6 +2,9 @@
 
 from typing import Any
 
+#: Letters of a value that are shown in a message.
+_LONGEST = 60
+
 
 class SurveyError(ValueError):
     """A survey file that its author must correct."""
@@ -29,7 +32,7 @@ class ReportError(ValueError):
         self.field, self.expected, self.got = field, expected, got
 
 
-def shown(value: Any, limit: int = 60) -> str:
+def shown(value: Any) -> str:
     """How a value that was got is written in a message: as TOML and JSON write it, shortened."""
     if isinstance(value, bool):
         text = str(value).lower()
@@ -41,4 +44,4 @@ def shown(value: Any, limit: int = 60) -> str:
         text = "[" + ", ".join(shown(item) for item in value[:8]) + (", …]" if value[8:] else "]")
     else:
         text = "null" if value is None else str(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

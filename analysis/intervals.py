@@ -83,7 +83,7 @@ def ratio_interval(
 
     Fieller's interval (Journal of the Royal Statistical Society B, 1954) with Student's t, clipped
     to [0, 1]; with `present` constant it is the ordinary t interval of a mean. All of [0, 1] if the
-    lower average cannot be told from 0, or there are fewer than two reports. If the interval lies
+    lower average cannot be told from 0, or there are no two different reports. If the interval lies
     outside [0, 1], it is replaced by the likelihood interval of a normal mean known to lie within.
 
     Parameters
@@ -110,6 +110,9 @@ def ratio_interval(
     a = below**2 - student**2 * var_below
     if value is None or a <= 0:
         return Ratio(value, None, Interval(0.0, 1.0, "fieller"))
+    if counts.max() == n:
+        # Equal reports show no spread, but a channel always has some.
+        return Ratio(value, None, Interval(0.0, 1.0, "none"))
     b = above * below - student**2 * both
     c = above**2 - student**2 * var_above
     root = max(0.0, b * b - a * c) ** 0.5

@@ -81,6 +81,14 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return randomizer
 
 
+def is_weak(randomizer: Randomizer[Any, Any]) -> bool:
+    """Whether one report points to its answer so strongly that nobody could deny it.
+
+    The line is drawn at ε = 4, odds of 55: a belief of one half would become 98 %.
+    """
+    return randomizer.ratio > exp_lower(Fraction(4))
+
+
 def _numbers(part: Any) -> dict[str, int]:
     return asdict(part)
 

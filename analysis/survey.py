@@ -150,5 +150,5 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
 
 
 def version_of(data: dict[str, Any]) -> str:
-    """SHA-256 of the RFC 8785 form, in hexadecimal; ``client/survey.js`` computes the same."""
+    """SHA-256 of the RFC 8785 form, in hexadecimal; ``client/version.js`` computes the same."""
     return hashlib.sha256(rfc8785.dumps(data)).hexdigest()

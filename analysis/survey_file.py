@@ -16,6 +16,12 @@ from analysis.logic import parse_condition
 from analysis.mechanisms import MECHANISMS
 from analysis.survey import Survey, freeze
 
+#: Keys of questions that belong to kinds and mechanisms still to come.
+_LATER = (
+    *("points", "at_most", "items", "candidates", "epsilon_forever", "stable"),
+    *("delta", "aim", "prior"),
+)
+
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 
@@ -52,15 +58,14 @@ def _read(table: Table) -> dict[str, Any]:
     spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
     if languages:
         spec["languages"] = languages
-    for key in ("closes", "delete_reports_after"):
-        day = table.take(
-            key,
-            lambda value: isinstance(value, date) and not isinstance(value, datetime),
-            "a date such as 2026-12-31, without quotes",
-            default=None,
-        )
-        if day:
-            spec[key] = day.isoformat()
+    closes = table.take(
+        "closes",
+        lambda value: isinstance(value, date) and not isinstance(value, datetime),
+        "a date such as 2026-12-31, without quotes",
+        default=None,
+    )
+    if closes:
+        spec["closes"] = closes.isoformat()
     entries = table.tables("questions", "at least one [[questions]] table", 1)
     questions: list[dict[str, Any]] = []
     domains: dict[str, Domain] = {}
@@ -85,7 +90,8 @@ def _read(table: Table) -> dict[str, Any]:
     )
     spec["privacy"] = {"cap": plain(cap)}
     privacy.finish()
-    table.finish()
+    # A promise that nothing keeps yet must not be made.
+    table.finish(later=("delete_reports_after",))
     return {**spec, "questions": questions}
 
 
@@ -128,7 +134,7 @@ def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:
         question["mechanism"] = {
             "name": _read_mechanism(table, mechanism, KINDS[kind].domain(question))
         }
-    table.finish()
+    table.finish(later=_LATER)
     return question
 
 

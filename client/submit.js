@@ -1,6 +1,17 @@
 /** The only file that sends; it takes only frozen reports. */
 import { FrozenReport } from './report.js';
 
+/** Refusals that another try cannot change. */
+const FINAL = [
+  'malformed',
+  'invitation',
+  'not-found',
+  'rid-reused',
+  'cap-exceeded',
+  'closed',
+  'too-large',
+];
+
 /**
  * Sends a report once.
  * @param {string} surveyId
@@ -24,13 +35,13 @@ export async function submit(surveyId, report) {
   } catch {
     return { state: 'waiting', message: 'no connection', after: 0 };
   }
-  if (response.status === 201 || response.status === 200) {
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok && ['stored', 'known'].includes(answer.status)) {
     return { state: 'stored', message: '', after: 0 };
   }
+  // Anything else that is not the collector's own word comes from between: a proxy, a login page.
+  const word = String(answer.type).match(/^urn:deniable:problem:([a-z-]+)$/)?.[1];
+  if (word && FINAL.includes(word)) return { state: 'refused', message: answer.detail, after: 0 };
   const after = Number(response.headers.get('Retry-After')) || 0;
-  if (response.status >= 500 || response.status === 429) {
-    return { state: 'waiting', message: 'the server is busy', after };
-  }
-  const problem = await response.json().catch(() => ({}));
-  return { state: 'refused', message: problem.detail ?? `status ${response.status}`, after };
+  return { state: 'waiting', message: `the server answered ${response.status}`, after };
 }

@@ -12,6 +12,7 @@ import click
 
 from analysis.epsilon import MICRO
 from analysis.errors import AnswersError, SurveyError
+from analysis.randomizer import is_weak
 from analysis.simulate import hidden_cells, payloads, read_answers
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
@@ -26,12 +27,15 @@ from server import demo as demonstration
 from server.deliver import Client, Unreachable, refused, to_store, to_url
 from server.intake import state, today
 from server.progress import Progress
-from server.research import Missing, find, find_ledger
+from server.results import Missing, find, find_ledger
 from server.serving import PortError, is_loopback, run
 from server.store import Store, StoreError
 
 #: Mistakes that are told in one line: the input's, not the program's.
-_REFUSED = (SurveyError, AnswersError, StoreError, Missing, PortError, Unreachable)
+_REFUSED = (
+    *(SurveyError, AnswersError, StoreError, Missing, PortError, Unreachable),
+    demonstration.MissingData,
+)
 
 
 class _Commands(click.Group):
@@ -79,6 +83,7 @@ def check(survey_file: Path, form: str) -> None:
             "kind": question.spec["kind"],
             "mechanism": question.mechanism.name,
             "epsilon": question.randomizer.epsilon,
+            "odds": float(question.randomizer.ratio),
             "no_answer": "yes" if question.spec["no_answer"] else "no",
             "channel": question.randomizer.channel.name,
         }
@@ -91,6 +96,13 @@ def check(survey_file: Path, form: str) -> None:
         f"so {survey.cap // survey.charge} in all",
         err=True,
     )
+    for question in survey.questions:
+        if is_weak(question.randomizer):
+            click.echo(
+                f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
+                "tells the answer; the page will say so to respondents",
+                err=True,
+            )
 
 
 @main.command()
@@ -143,6 +155,7 @@ def serve(
             if current is not None and state(current, today()) == "open":
                 lines += [f"survey {name}, wave {current.wave}: {address}/s/{name}"]
                 lines += [f"results of {name}: {address}/results/{name}"]
+        here.close()
         lines += [f"research token: {token}"]
         click.echo("\n".join(lines))
         sys.stdout.flush()
@@ -185,8 +198,8 @@ def simulate(
 ) -> None:
     """Randomize a table of true answers as respondents' devices would, and take the reports in."""
     given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
-    if (url and (given or dry_run)) or (dry_run and given):
-        raise click.UsageError("give only one of --db, --url and --dry-run")
+    if url and given and not dry_run:
+        raise click.UsageError("give only one of --db and --url")
     survey = read_survey(survey_file)
     rows = _answers(answers, survey)
     seed = secrets.randbits(128) if seed is None else seed
@@ -251,9 +264,16 @@ def estimate(
 
 @main.command()
 @click.argument("survey_id", metavar="SURVEY-ID")
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=1e-6,
+    show_default=True,
+    help="Allowed to totals that need one; the plain sum needs none.",
+)
 @_db
 @_form
-def ledger(survey_id: str, db: Path, form: str) -> None:
+def ledger(survey_id: str, delta: float, db: Path, form: str) -> None:
     """Print what each respondent has spent."""
     rows = ledger_rows(find_ledger(Store(db), survey_id))
     click.echo(to_text(rows, LEDGER_COLUMNS, form), nl=False)

@@ -15,7 +15,7 @@ from server.intake import accept, today
 from server.store import Store
 from server.wire import Refusal
 
-#: Submissions in one transaction, and in one request's thread pool.
+#: Submissions in one transaction, and requests under way at once.
 BATCH, CONNECTIONS = 256, 8
 #: How often a busy or unreachable server is tried again, with a pause that doubles.
 TRIES = 6

@@ -5,6 +5,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, render_template, request
 
 from analysis.domain import Categories
+from analysis.randomizer import is_weak
 from analysis.survey import Question
 from server.intake import public
 from server.store import Store
@@ -34,7 +35,12 @@ def survey(survey_id: str) -> tuple[str, int]:
             200,
         )
     page = render_template(
-        "survey.html", survey=current.survey, data=data, first=current.survey.text, odds=odds
+        "survey.html",
+        survey=current.survey,
+        data=data,
+        first=current.survey.text,
+        odds=odds,
+        weak=any(is_weak(question.randomizer) for question in current.survey.questions),
     )
     return page, 200
 
@@ -43,16 +49,20 @@ def odds(question: Question) -> str:
     """What a report tells about one respondent, in a sentence made from the channel."""
     if isinstance(question.domain, Categories):
         share = question.mechanism.shares(question.randomizer, question.domain)[0]
-        return (
+        sentence = (
             f"Of 100 people with a certain answer, about {round(100 * share.p)} send a report that "
             f"counts for it; of 100 with any other answer, about {round(100 * share.q)} do so too. "
-            f"No report proves what anybody answered."
         )
-    return (
-        "What is sent is a point on a scale, drawn by chance. Any point can come from any number, "
-        f"and from no answer; no answer makes it more than {float(question.randomizer.ratio):.3g} "
-        "times as likely as another does."
-    )
+    else:
+        skipped = ", and from an empty field" if question.domain.no_answer else ""
+        sentence = (
+            f"What is sent is a point on a scale, drawn by chance. Any point can come from any "
+            f"number{skipped}; one makes it at most {float(question.randomizer.ratio):.3g} times "
+            "as likely as another does. "
+        )
+    if is_weak(question.randomizer):
+        return sentence + "That is weak: who sees the report can be nearly sure of your answer."
+    return sentence + "No report proves what anybody answered."
 
 
 @blueprint.get("/client/<path:name>")

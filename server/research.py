@@ -1,5 +1,6 @@
 """What researchers see: estimates, pictures and what respondents have spent."""
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -10,8 +11,7 @@ from markupsafe import Markup
 from analysis.chart import chart
 from analysis.domain import Numbers
 from analysis.epsilon import MICRO
-from analysis.estimate import Estimate, estimates
-from analysis.ledger import LedgerRow, ledger
+from analysis.estimate import Estimate
 from analysis.survey import Question, Survey
 from analysis.table import (
     ESTIMATE_COLUMNS,
@@ -20,13 +20,10 @@ from analysis.table import (
     ledger_rows,
     to_text,
 )
+from server.results import Missing, WaveEstimates, find, find_ledger
 from server.store import Store
 
 blueprint = Blueprint("research", __name__)
-
-
-class Missing(ValueError):
-    """A survey, version or wave that is not there; the message says what there is."""
 
 
 @blueprint.before_request
@@ -53,78 +50,18 @@ def missing(error: Missing) -> Response:
     return Response(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
 
 
-@dataclass(frozen=True)
-class Found:
-    """Estimates of one wave of one version."""
-
-    survey: Survey
-    wave: int
-    rows: list[Estimate]
-
-
-def find(
-    store: Store, survey_id: str, wave: int | None, version: str | None, level: float
-) -> Found:
-    """Estimates of a survey, by default of its highest wave and last published version.
-
-    Parameters
-    ----------
-    store : Store
-        Where from.
-    survey_id : str
-        Of which survey.
-    wave : int, optional
-        Of which wave.
-    version : str, optional
-        The first digits of which version's hash.
-    level : float
-        Confidence level of every interval.
-
-    Raises
-    ------
-    Missing
-        If there is no such survey, version or wave.
-    """
-    versions = store.versions(survey_id)
-    if not versions:
-        known = ", ".join(store.survey_ids()) or "none"
-        raise Missing(f'survey: expected one of {known}, got "{survey_id}"')
-    matching = [one for one in versions if one.startswith(version or versions[0])]
-    if len(matching) != 1:
-        raise Missing(
-            f"version: expected the beginning of one of {', '.join(one[:12] for one in versions)}, "
-            f'got "{version}"'
-        )
-    waves = store.waves(survey_id)
-    wave = max(waves, default=1) if wave is None else wave
-    if wave not in waves:
-        known = ", ".join(map(str, waves)) or "none yet"
-        raise Missing(f"wave: expected one of {known}, got {wave}")
-    survey = store.survey(survey_id, matching[0])
-    assert survey is not None
-    return Found(survey, wave, estimates(survey, store.tallies(survey, wave), level))
-
-
-def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:
-    """What each respondent has spent on a survey; Missing if there is no such survey."""
-    versions = {one: store.survey(survey_id, one) for one in store.versions(survey_id)}
-    if not versions:
-        known = ", ".join(store.survey_ids()) or "none"
-        raise Missing(f'survey: expected one of {known}, got "{survey_id}"')
-    found = {one: survey for one, survey in versions.items() if survey is not None}
-    return ledger(store.spends(survey_id), found, next(iter(found.values())).cap)
-
-
-def _asked(survey_id: str) -> Found:
+def _asked(survey_id: str) -> WaveEstimates:
     """What the address asks for."""
     wave = request.args.get("wave")
     if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
         raise Missing(f'wave: expected a whole number, got "{wave[:20]}"')
-    level = request.args.get("level", default=0.95, type=float)
-    if not 0 < level < 1:
-        raise Missing(f"level: expected a number between 0 and 1, got {level}")
+    level = request.args.get("level", "0.95")
+    if not re.fullmatch(r"0?\.[0-9]{1,12}", level) or float(level) == 0:
+        raise Missing(f'level: expected a decimal between 0 and 1, got "{level[:20]}"')
     store: Store = current_app.extensions["store"]
-    return find(store, survey_id, int(wave) if wave else None, request.args.get("version"), level)
+    return find(
+        store, survey_id, int(wave) if wave else None, request.args.get("version"), float(level)
+    )
 
 
 @blueprint.get("/api/surveys/<survey_id>/estimates.<any(csv, json):form>")
@@ -201,6 +138,9 @@ def results(survey_id: str) -> str:
         waves=list(store.waves(survey_id)),
         n=found.rows[0].n,
         level=found.rows[0].conf_level,
+        also="".join(
+            f"&{key}={request.args[key]}" for key in ("version", "level") if request.args.get(key)
+        ),
         parts=[_part(found.survey, one, by_question[one.id]) for one in found.survey.questions],
         spent=spent,
         first=found.survey.text,

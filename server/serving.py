@@ -46,8 +46,9 @@ def run(database: Path, host: str, port: int, workers: int, ready: Callable[[str
     """
     # Held open, so that nobody else gets the number before the workers listen on it. A first try
     # without SO_REUSEPORT tells whether another server has it.
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        host = str(address[0])
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))

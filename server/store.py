@@ -81,20 +81,25 @@ class Store:
             raise StoreError(f"{path}: no such database; publish or serve a survey first")
         self._local = threading.local()
         try:
-            with self._writing() as connection:
-                (version,) = connection.execute("PRAGMA user_version").fetchone()
-                (kind,) = connection.execute("PRAGMA application_id").fetchone()
-                if not version and not Database(connection).table_names():
-                    for statement in _SCHEMA.strip().removesuffix(";").split(";\n"):
-                        connection.execute(statement)
-                    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                elif kind != APPLICATION_ID:
-                    raise StoreError(f"{path}: is a database of another program")
-                elif version != SCHEMA_VERSION:
-                    raise StoreError(f"{path}: expected schema {SCHEMA_VERSION}, got {version}")
+            if not Database(self._connection).table_names():
+                self._create()
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            (kind,) = self._connection.execute("PRAGMA application_id").fetchone()
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{path}: cannot be used as a database: {error}") from None
+        if kind != APPLICATION_ID:
+            raise StoreError(f"{path}: is a database of another program")
+        if version != SCHEMA_VERSION:
+            raise StoreError(f"{path}: expected schema {SCHEMA_VERSION}, got {version}")
+
+    def _create(self) -> None:
+        with self._writing() as connection:
+            if Database(connection).table_names():
+                return  # another process was faster
+            for statement in _SCHEMA.strip().removesuffix(";").split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
     @property
     def _connection(self) -> sqlite3.Connection:

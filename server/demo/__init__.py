@@ -21,7 +21,6 @@ from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.deliver import Client, Unreachable, refused, to_url
 from server.progress import Progress
-from server.store import StoreError
 
 SURVEY_FILE = Path(__file__).parent / "redbook-1974.toml"
 
@@ -31,18 +30,22 @@ _MARRIAGE = {1: "very-poor", 2: "poor", 3: "fair", 4: "good", 5: "very-good"}
 _LINE = "{:<10} {:<10} {:>8} {:>9}   {:<17} {}"
 
 
+class MissingData(Exception):
+    """The package that carries the answers is not installed."""
+
+
 def answers() -> list[dict[str, str]]:
     """Each respondent's true answers, as their form would hold them.
 
     Raises
     ------
-    StoreError
+    MissingData
         If the package that carries the data is not installed.
     """
     try:
         dataset: Any = importlib.import_module("statsmodels.datasets.fair")
     except ImportError:
-        raise StoreError("the demo's data is missing; run: pip install 'deniable[demo]'") from None
+        raise MissingData("the demo's data is missing; run: pip install 'deniable[demo]'") from None
     columns = ("affairs", "religious", "rate_marriage", "yrs_married")
     return [
         {
@@ -75,6 +78,8 @@ def run() -> None:
         server = subprocess.Popen(
             [*command, "--db", str(database)], stdout=subprocess.PIPE, text=True
         )
+        # Stopped from outside, it still stops the server and deletes the database.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         try:
             url, token = _addresses(server)
             click.echo(f"A server runs at {url}. Each person's device randomizes, then sends:")

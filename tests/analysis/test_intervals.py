@@ -106,6 +106,14 @@ def test_mean_of_one_report_has_no_error_and_the_whole_range() -> None:
     assert (ratio.std_error, ratio.interval.low, ratio.interval.high) == (None, 0, 1)
 
 
+@pytest.mark.parametrize("symbol", [0, 1, 2])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_equal_reports_show_no_error_and_the_whole_range(symbol: int, n: int) -> None:
+    scores, present = np.array([-0.6, 0.5, 1.5]), np.ones(3)
+    ratio = ratio_interval(n * np.eye(3, dtype=int)[symbol], scores, present)
+    assert (ratio.std_error, ratio.interval.low, ratio.interval.high) == (None, 0, 1)
+
+
 def test_mean_interval_beyond_the_range_does_not_shrink_to_a_point() -> None:
     scores, present = np.array([-0.6, -0.5, 1.5]), np.ones(3)
     ratio = ratio_interval(np.array([500, 500, 1]), scores, present)

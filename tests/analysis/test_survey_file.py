@@ -84,6 +84,8 @@ MISTAKES = [
         'id = "canteen"\nlanguages = ["en", "en"]',
         "languages must be a list of diff",
     ),
+    ('kind = "yes-no"', 'kind = "yes-no"\nstable = true', "stable is not supported yet"),
+    ('id = "canteen"', 'id = "canteen"\ndelete_reports_after = 2027-01-01', "after is not suppor"),
     ("meat = 'yes'", "meat = 'maybe'", "shows_if: expected one of 'yes', 'no', 'no-answer', got"),
     (
         "meat = 'yes'",

@@ -59,7 +59,6 @@ def test_wrong_usage_is_exit_2(survey_file: Path, truth: Path, db: Path) -> None
     for arguments in (
         ["check"],
         ["nonsense"],
-        [*both, "--dry-run", "--db", db],
         [*both, "--url", "http://127.0.0.1:1", "--db", db],
         [*both, "--wave", "0"],
         ["estimate", "canteen", "--level", "2"],

@@ -103,6 +103,8 @@ def test_the_page_shows_every_estimate_with_its_interval(
         ("?level=0.9", 200),
         ("?level=2", 404),
         ("?level=nan", 404),
+        ("?level=abc", 404),
+        ("?level=0.0", 404),
         ("?version=zz", 404),
         ("?version=", 200),
     ],

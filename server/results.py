@@ -1,0 +1,75 @@
+"""Looking results up: from a store to the estimates and the ledger of one survey."""
+
+from dataclasses import dataclass
+
+from analysis.estimate import Estimate, estimates
+from analysis.ledger import LedgerRow, ledger
+from analysis.survey import Survey
+from server.store import Store
+
+
+class Missing(ValueError):
+    """A survey, version or wave that is not there; the message says what there is."""
+
+
+@dataclass(frozen=True)
+class WaveEstimates:
+    """Estimates of one wave of one version."""
+
+    survey: Survey
+    wave: int
+    rows: list[Estimate]
+
+
+def find(
+    store: Store, survey_id: str, wave: int | None, version: str | None, level: float
+) -> WaveEstimates:
+    """Estimates of a survey, by default of its highest wave and last published version.
+
+    Parameters
+    ----------
+    store : Store
+        Where from.
+    survey_id : str
+        Of which survey.
+    wave : int, optional
+        Of which wave.
+    version : str, optional
+        The first digits of which version's hash.
+    level : float
+        Confidence level of every interval.
+
+    Raises
+    ------
+    Missing
+        If there is no such survey, version or wave.
+    """
+    versions = _versions(store, survey_id)
+    matching = [one for one in versions if one.startswith(version or versions[0])]
+    if len(matching) != 1:
+        raise Missing(
+            f"version: expected the beginning of one of {', '.join(one[:12] for one in versions)}, "
+            f'got "{version}"'
+        )
+    waves = list(store.waves(survey_id)) or [1]
+    wave = max(waves) if wave is None else wave
+    if wave not in waves:
+        raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
+    survey = store.survey(survey_id, matching[0])
+    assert survey is not None
+    return WaveEstimates(survey, wave, estimates(survey, store.tallies(survey, wave), level))
+
+
+def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:
+    """What each respondent has spent on a survey; Missing if there is no such survey."""
+    versions = {one: store.survey(survey_id, one) for one in _versions(store, survey_id)}
+    found = {one: survey for one, survey in versions.items() if survey is not None}
+    return ledger(store.spends(survey_id), found, next(iter(found.values())).cap)
+
+
+def _versions(store: Store, survey_id: str) -> list[str]:
+    versions = store.versions(survey_id)
+    if not versions:
+        known = ", ".join(store.survey_ids()) or "none"
+        raise Missing(f'survey: expected one of {known}, got "{survey_id}"')
+    return versions
