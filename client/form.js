@@ -18,9 +18,9 @@ const form = one('#answers');
 const controls = one('#controls');
 const review = one('#review');
 
-/** Shows one of the page's states; in all but the first two there is nothing to fill in. */
+/** Shows one of the page's states; in all but 'ready' there is nothing to fill in. */
 function say(state, message = '') {
-  if (state !== 'loading' && state !== 'ready') form.hidden = review.hidden = true;
+  if (state !== 'ready') form.hidden = review.hidden = true;
   for (const part of all('[data-state]')) part.hidden = part.dataset.state !== state;
   for (const slot of all('[data-slot="message"]')) slot.textContent = message;
 }
@@ -79,15 +79,26 @@ function showReview(event) {
   turnTo(review);
 }
 
-/** Draws, unless this device has drawn already (in another tab, say), and keeps the report. */
-async function drawOnce(counted) {
+/** Whether another wave would spend more than the survey promised to ask for. */
+const isSpent = (cost) =>
+  memo.spent(survey.id) + cost > Math.floor(survey.privacy.cap * 1e6 + 1e-3);
+
+/**
+ * Draws and keeps the report, unless this device has drawn already or may not: in another tab it
+ * may have answered this wave or the next in the meantime.
+ */
+async function drawOnce(given) {
   const cost = charge(survey, open.randomizers);
   const respondent = await memo.pseudonym(survey.id);
   return memo.alone(survey.id, () => {
-    if (memo.drawn(survey.id, open.wave)) return memo.pending(survey.id);
-    const report = draw(open, counted, { rid: hex(16), respondent }, words());
+    if (memo.drawn(survey.id, open.wave)) {
+      const waiting = memo.pending(survey.id).find(({ content }) => content.wave === open.wave);
+      return { state: 'answered', report: waiting };
+    }
+    if (isSpent(cost)) return { state: 'spent' };
+    const report = draw(open, given, { rid: hex(16), respondent }, words());
     memo.keep(survey.id, report, cost);
-    return report;
+    return { state: 'drawn', report };
   });
 }
 
@@ -104,7 +115,7 @@ async function send(report) {
     say('sending');
     const { state, message, after } = await submit(survey.id, report);
     if (state !== 'waiting') {
-      memo.settle(survey.id);
+      await memo.alone(survey.id, () => memo.settle(survey.id, report));
       say(state, message);
       showReceipt(report.content.rid, report);
       return;
@@ -135,11 +146,12 @@ async function randomizeAndSend() {
   one('#send').disabled = true;
   say('randomizing');
   try {
-    const report = await drawOnce(shown(survey, answers()));
+    const { state, report } = await drawOnce(answers());
     form.reset();
     one('dl', review).replaceChildren();
     if (report) await send(report);
-    else sayAnswered();
+    else if (state === 'answered') sayAnswered();
+    else say(state);
   } catch (error) {
     say('broken', error.message);
   }
@@ -169,15 +181,18 @@ async function start() {
   if (version !== open.version) throw new RangeError(`"version" expected ${version}, got ${open.version}`);
   const cost = charge(survey, open.randomizers);
   const waiting = memo.pending(survey.id);
-  if (waiting) await send(waiting);
-  if (memo.drawn(survey.id, open.wave)) return waiting ? undefined : sayAnswered();
-  if (memo.spent(survey.id) + cost > Math.floor(survey.privacy.cap * 1e6 + 1e-3)) return say('spent');
+  for (const report of waiting) await send(report);
+  if (waiting.some(({ content }) => content.wave === open.wave)) return undefined;
+  if (memo.drawn(survey.id, open.wave)) return sayAnswered();
+  if (isSpent(cost)) return say('spent');
   form.addEventListener('submit', showReview);
   form.addEventListener('input', applyLogic);
   one('#change').addEventListener('click', () => turnTo(form));
   one('#send').addEventListener('click', randomizeAndSend);
   applyLogic();
   controls.disabled = false;
+  one('#receipt').hidden = true;
+  form.hidden = false;
   return say('ready');
 }
 

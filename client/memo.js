@@ -1,6 +1,6 @@
 /**
  * All that this device keeps, in the browser's local storage: a secret, and for each survey what
- * was spent, which waves were answered, and a report that still waits to be sent. No answer.
+ * was spent, which waves were answered, and the reports that still wait to be sent. No answer.
  */
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
@@ -8,7 +8,7 @@ import { FrozenReport } from './report.js';
 const SECRET = 'deniable/secret';
 const place = (surveyId) => `deniable/survey/${surveyId}`;
 const read = (surveyId) =>
-  JSON.parse(localStorage.getItem(place(surveyId)) ?? '{"spent":0,"waves":{},"pending":null}');
+  JSON.parse(localStorage.getItem(place(surveyId)) ?? '{"spent":0,"waves":{},"pending":[]}');
 
 /**
  * Looks whether this browser can keep anything and lock it, before anybody relies on it.
@@ -50,11 +50,8 @@ export const spent = (surveyId) => read(surveyId).spent;
 /** @returns {string|undefined} the id of the report drawn for a wave, if there is one */
 export const drawn = (surveyId, wave) => read(surveyId).waves[wave];
 
-/** @returns {FrozenReport|null} the report that waits to be sent */
-export function pending(surveyId) {
-  const { pending: text } = read(surveyId);
-  return text === null ? null : new FrozenReport(text);
-}
+/** @returns {FrozenReport[]} the reports that wait to be sent, the oldest first */
+export const pending = (surveyId) => read(surveyId).pending.map((text) => new FrozenReport(text));
 
 /** Keeps a report that was just drawn, and what it costs, before anything is sent. */
 export function keep(surveyId, report, cost) {
@@ -62,11 +59,13 @@ export function keep(surveyId, report, cost) {
   const { wave, rid } = report.content;
   memo.spent += cost;
   memo.waves[wave] = rid;
-  memo.pending = report.text;
+  memo.pending.push(report.text);
   localStorage.setItem(place(surveyId), JSON.stringify(memo));
 }
 
-/** Lets go of the report that waited: the server has answered. What was spent stays spent. */
-export function settle(surveyId) {
-  localStorage.setItem(place(surveyId), JSON.stringify({ ...read(surveyId), pending: null }));
+/** Lets go of a report that waited: the server has answered. What was spent stays spent. */
+export function settle(surveyId, report) {
+  const memo = read(surveyId);
+  memo.pending = memo.pending.filter((text) => text !== report.text);
+  localStorage.setItem(place(surveyId), JSON.stringify(memo));
 }

@@ -1,0 +1,196 @@
+"""Collectors for the browser tests: the real command, one in this process, and a relay."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from analysis.survey_file import read_survey
+from server import create_app
+from server.store import Store
+
+_NUMBERS = count(1)
+
+
+class Collector:
+    """A running server: its address, database and token, and what researchers get from it."""
+
+    def __init__(self, url: str, database: Path, token: str) -> None:
+        self.url, self.database, self.token = url, database, token
+
+    def publish(self, text: str, wave: int = 1) -> str:
+        """Store one more survey, under an id that no other test has; gives the id."""
+        name = f"canteen-{next(_NUMBERS)}"
+        file = self.database.parent / f"{name}.toml"
+        file.write_text(re.sub(r'^id = ".*"$', f'id = "{name}"', text, count=1, flags=re.M))
+        with self._store() as store:
+            store.publish(read_survey(file))
+        self.open_wave(name, wave)
+        return name
+
+    def open_wave(self, survey: str, wave: int) -> None:
+        """Open a wave, and close the others."""
+        with self._store() as store:
+            store.open_wave(survey, wave, alone=True)
+
+    def page(self, survey: str) -> str:
+        """The address of a survey's page."""
+        return f"{self.url}/s/{survey}"
+
+    def frozen(self, survey: str) -> dict[str, Any]:
+        """The survey with its randomizers, as devices get it."""
+        return self._json(f"/api/surveys/{survey}")
+
+    def estimates(self, survey: str, wave: int = 1) -> list[dict[str, Any]]:
+        """The rows of estimates.json."""
+        return self._json(f"/api/surveys/{survey}/estimates.json?wave={wave}")
+
+    def stored(self, survey: str, wave: int = 1) -> int:
+        """How many reports are stored; the same for every question."""
+        (n,) = {row["n"] for row in self.estimates(survey, wave)}
+        return int(n)
+
+    def ledger(self, survey: str) -> list[dict[str, str]]:
+        """The rows of ledger.csv."""
+        text = self._get(f"/api/surveys/{survey}/ledger.csv")
+        return list(csv.DictReader(io.StringIO(text.decode())))
+
+    @contextlib.contextmanager
+    def _store(self) -> Iterator[Store]:
+        store = Store(self.database, create=True)
+        yield store
+        store.close()
+
+    def _json(self, path: str) -> Any:
+        return json.loads(self._get(path))
+
+    def _get(self, path: str) -> bytes:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        request = urllib.request.Request(self.url + path, headers=headers)
+        with urllib.request.urlopen(request, timeout=10) as response:
+            content: bytes = response.read()
+        return content
+
+
+@contextlib.contextmanager
+def command(folder: Path, survey: str) -> Iterator[Collector]:
+    """`deniable serve` as its users run it, with its output in files beside the database."""
+    file, database, out = folder / "survey.toml", folder / "deniable.db", folder / "stdout"
+    file.write_text(survey)
+    call = [sys.executable, "-m", "server.cli", "serve", str(file), "--port", "0"]
+    with out.open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+        process = subprocess.Popen(
+            [*call, "--db", str(database)], stdout=stdout, stderr=stderr, start_new_session=True
+        )
+    try:
+        yield Collector(
+            _line(process, out, r"deniable serves on (\S+)"),
+            database,
+            _line(process, out, r"research token: (\S+)"),
+        )
+    finally:
+        process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(5)
+
+
+def _line(process: "subprocess.Popen[bytes]", out: Path, pattern: str) -> str:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        found = re.search(pattern + r"\n", out.read_text())
+        if found:
+            return found[1]
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise RuntimeError(f"no {pattern!r} from serve: {out.with_name('stderr').read_text()}")
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """The real server logs no requests either."""
+
+
+@contextlib.contextmanager
+def in_process(
+    folder: Path, client: Path, around: Callable[[Any], Any] = lambda app: app
+) -> Iterator[Collector]:
+    """The application with other browser modules, `around` it what a test wants there."""
+    database, token = folder / "deniable.db", "a-token-for-tests"
+    store = Store(database, create=True)
+    store.add_token(token)
+    store.close()
+    app = create_app({"DATABASE": database, "CLIENT": client})
+    connections = app.extensions["store"]
+    connections.close()
+    # Each request has a thread, and each thread a connection, which nobody else would close.
+    app.teardown_request(lambda _: connections.close())
+    server = make_server("127.0.0.1", 0, around(app), threaded=True, request_handler=_Quiet)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield Collector(f"http://127.0.0.1:{server.server_port}", database, token)
+    finally:
+        server.shutdown()
+        thread.join(10)
+        server.server_close()
+
+
+class Relay:
+    """Passes bytes on to a server; `sent` is every byte that browsers have sent through it."""
+
+    def __init__(self, server: str) -> None:
+        host, port = server.removeprefix("http://").split(":")
+        self._server, self.sent, self._open = (host, int(port)), bytearray(), list[socket.socket]()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def targets(self) -> list[tuple[str, str]]:
+        """Method and target of each request, in their order."""
+        found = re.findall(rb"([A-Z]+) (\S+) HTTP/1\.1\r\n", bytes(self.sent))
+        return [(method.decode(), target.decode()) for method, target in found]
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        for one in [self._listener, *self._open]:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                browser, _ = self._listener.accept()
+                server = socket.create_connection(self._server)
+            except OSError:
+                return
+            self._open += [browser, server]
+            threading.Thread(target=self._pass, args=(browser, server, True), daemon=True).start()
+            threading.Thread(target=self._pass, args=(server, browser, False), daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket, keep: bool) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if keep:
+                    self.sent += data
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)

@@ -1,0 +1,122 @@
+"""Fixtures of the browser tests. Without a Chromium they fail; they never skip."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+import chromium
+from collector import Collector, Relay, command, in_process
+from device import SURVEY, Device
+
+import server as application
+
+#: A change of one file of client/: its name, the text to find there, the text instead.
+Change = tuple[str, str, str]
+
+
+class ServeClient(Protocol):
+    """Serves a changed copy of client/."""
+
+    def __call__(
+        self, *changes: Change, around: Callable[[Any], Any] = ...
+    ) -> Collector: ...  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A Chromium."""
+    path = chromium.find()
+    if path is None:
+        pytest.fail("no Chromium; python tests/e2e/chromium.py gets one")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Collector]]:
+    """Starts the real server, each time with a database of its own."""
+    with ExitStack() as running:
+        yield lambda: running.enter_context(command(tmp_path_factory.mktemp("served"), SURVEY))
+
+
+@pytest.fixture(scope="session")
+def collector(serve: Callable[[], Collector]) -> Collector:
+    """A real server for every test that publishes a survey of its own."""
+    return serve()
+
+
+@pytest.fixture
+def survey(collector: Collector) -> str:
+    """The id of a survey that nobody has answered."""
+    return collector.publish(SURVEY)
+
+
+@pytest.fixture
+def serve_client(tmp_path: Path) -> Iterator[ServeClient]:
+    """Serves a copy of client/ with changes, from this process."""
+    with ExitStack() as running:
+
+        def start(
+            *changes: Change, around: Callable[[Any], Any] = lambda app: app
+        ) -> Collector:  # fmt: skip
+            shutil.copytree(application.CLIENT, tmp_path / "client")
+            for name, old, new in changes:
+                file = tmp_path / "client" / name
+                text = file.read_text()
+                assert old in text, f"{name} no longer has {old!r}: change the test with it"
+                file.write_text(text.replace(old, new, 1))
+            data = tmp_path / "data"
+            data.mkdir()
+            return running.enter_context(in_process(data, tmp_path / "client", around))
+
+        yield start
+
+
+@pytest.fixture
+def new_device(browser: Browser) -> Iterator[Callable[..., Device]]:
+    """Makes fresh devices, with the options of Playwright's contexts."""
+    made: list[Device] = []
+
+    def make(**options: Any) -> Device:
+        made.append(Device(browser, **options))
+        return made[-1]
+
+    yield make
+    for device in made:
+        device.context.close()
+
+
+@pytest.fixture
+def device(new_device: Callable[..., Device]) -> Device:
+    """A device that has never been here."""
+    return new_device()
+
+
+@pytest.fixture
+def page(device: Device, collector: Collector, survey: str) -> Page:
+    """The page of the unanswered survey."""
+    return device.visit(collector.page(survey))
+
+
+@pytest.fixture
+def relay() -> Iterator[Callable[[Collector], Relay]]:
+    """Makes relays, which see the bytes that browsers send."""
+    with ExitStack() as running:
+
+        def make(target: Collector) -> Relay:
+            made = Relay(target.url)
+            running.callback(made.close)
+            return made
+
+        yield make

@@ -1,0 +1,131 @@
+"""A respondent's device: one fresh browser context, what it carried, and what a person does."""
+
+import json
+import re
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
+
+#: The survey most tests ask: a condition, no-answer, a required question and a number.
+SURVEY = """
+title = "Canteen"
+id = "canteen"
+[privacy]
+cap = 12
+[[questions]]
+id = "smoked"
+kind = "yes-no"
+text = "Did you smoke?"
+epsilon = 1
+[[questions]]
+id = "pet"
+kind = "choice"
+text = "Which animal?"
+options = [
+  {id = "cat", text = "Cat"},
+  {id = "zebra-canary", text = "Zebra with a canary"},
+  {id = "dog", text = "Dog"},
+]
+shows_if = "smoked = 'yes'"
+epsilon = 1
+[[questions]]
+id = "team"
+kind = "choice"
+text = "Where do you work?"
+options = [{id = "lab", text = "Laboratory"}, {id = "office", text = "Office"}]
+required = true
+epsilon = 1
+[[questions]]
+id = "debts"
+kind = "number"
+text = "How much do you owe?"
+min = 0
+max = 100000000
+step = 1
+unit = "EUR"
+epsilon = 2
+"""
+QUESTIONS = ["smoked", "pet", "team", "debts"]
+#: What one wave of it costs, in ε.
+COST = "5"
+#: Answers that stand nowhere but in the survey (the id) or nowhere at all (the number).
+OPTION, NUMBER = "zebra-canary", "73914682"
+
+
+class Device:
+    """One context of the browser, with the requests and the console lines of all its pages."""
+
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self.context: BrowserContext = browser.new_context(**options)
+        self.context.set_default_timeout(10_000)
+        self.requests: list[Request] = []
+        self.console: list[str] = []
+        self.context.on("request", lambda request: self.requests.append(request))
+        self.context.on("console", lambda line: self.console.append(f"{line.type}: {line.text}"))
+        self.context.on("weberror", lambda error: self.console.append(f"error: {error.error}"))
+
+    def visit(self, url: str) -> Page:
+        """A new page at an address."""
+        page = self.context.new_page()
+        page.goto(url)
+        return page
+
+    def posted(self) -> list[bytes]:
+        """The bodies of all POST requests that its pages made."""
+        return [one.post_data_buffer or b"" for one in self.requests if one.method == "POST"]
+
+
+def fill_in(page: Page, answers: dict[str, str]) -> None:
+    """Give answers: option ids, or numbers as they are typed."""
+    for question, answer in answers.items():
+        if answer.replace(".", "").isdigit():
+            page.locator(f"#{question}--number").fill(answer)
+        else:
+            page.locator(f"#{question}--{answer}").check()
+
+
+def review(page: Page) -> dict[str, str]:
+    """Ask for the review; gives what it shows."""
+    page.get_by_role("button", name="Review my answers").click()
+    expect(page.locator("#review")).to_be_visible()
+    terms, details = page.locator("#review dt"), page.locator("#review dd")
+    return dict(zip(terms.all_inner_texts(), details.all_inner_texts(), strict=True))
+
+
+def press(page: Page) -> None:
+    """Randomize and send."""
+    page.locator("#send").click()
+
+
+def expect_state(page: Page, state: str) -> None:
+    """Wait until the page says that it is in a state, and in no other."""
+    expect(page.locator(f'[data-state="{state}"]')).to_be_visible(timeout=10_000)
+    expect(page.locator("[data-state]:visible")).to_have_count(1)
+
+
+def answer(page: Page, answers: dict[str, str], state: str = "stored") -> None:
+    """All of a respondent's way, to the state it ends in."""
+    expect_state(page, "ready")
+    fill_in(page, answers)
+    review(page)
+    press(page)
+    expect_state(page, state)
+
+
+#: Answers with both canaries.
+CANARIES = {"smoked": "yes", "pet": OPTION, "team": "lab", "debts": NUMBER}
+
+
+def expect_closed(page: Page, state: str) -> None:
+    """The page is in a state in which nothing can be answered."""
+    expect_state(page, state)
+    expect(page.locator("#controls")).to_have_js_property("disabled", True)
+    for control in page.locator("#answers input, #answers button").all():
+        assert control.is_disabled() or not control.is_visible()
+
+
+def survey_data(html: str) -> tuple[str, dict[str, Any]]:
+    """The survey that a page carries: its text there, and what it says."""
+    found = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.S)
+    assert found is not None
+    return found[1], json.loads(found[1])

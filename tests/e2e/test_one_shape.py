@@ -1,0 +1,106 @@
+"""Two respondents with different answers differ in nothing but what a channel drew."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from collector import Collector, Relay
+from device import CANARIES, SURVEY, Device, expect_state, fill_in, press, review
+from playwright.sync_api import expect
+from watchers import with_fixed_randomness
+
+#: With enough pets for a channel that reports sets of them.
+PETS = "".join(f'  {{id = "pet-{n}", text = "Pet {n}"}},\n' for n in range(9))
+WIDE = SURVEY.replace('  {id = "cat"', f'{PETS}  {{id = "cat"')
+RESPONDENTS: list[dict[str, str]] = [
+    CANARIES,
+    {"smoked": "yes", "pet": "pet-3", "team": "office", "debts": "0"},
+    {"smoked": "no", "team": "office", "debts": "100000000"},
+    {"team": "lab"},
+    {"smoked": "no-answer", "team": "lab"},
+]
+MakeDevice = Callable[..., Device]
+MakeRelay = Callable[[Collector], Relay]
+
+
+def shape(value: Any) -> Any:
+    """What is left of JSON without its numbers and strings."""
+    if isinstance(value, dict):
+        return [(key, shape(one)) for key, one in value.items()]
+    if isinstance(value, list):
+        return [shape(one) for one in value]
+    return type(value).__name__
+
+
+def traces(
+    make: MakeDevice, relay: MakeRelay, served: Collector, respondents: list[dict[str, str]]
+) -> list[Any]:
+    """For each respondent: the requests, the body, and what the device keeps."""
+    found = []
+    for answers in respondents:
+        survey, device, wire = served.publish(WIDE), with_fixed_randomness(make()), relay(served)
+        page = device.visit(f"{wire.url}/s/{survey}")
+        expect_state(page, "ready")
+        fill_in(page, answers)
+        review(page)
+        press(page)
+        expect(page.locator("#receipt")).to_be_visible()
+        targets = sorted(f"{one} {to.replace(survey, 'ID')}" for one, to in wire.targets())
+        kept = page.evaluate("({...localStorage})")
+        kept = {name.replace(survey, "ID"): text for name, text in kept.items()}
+        (body,) = device.posted()
+        sent = json.loads(body)
+        # Each has a survey to themselves, whose id is in the version and the pseudonym.
+        sent["version"] = sent["respondent"] = "x"
+        found.append((targets, sent, kept))
+    return found
+
+
+def check_alike(found: list[Any]) -> None:
+    """No trace tells one respondent's answers from another's, but for the drawn reports."""
+    for targets, sent, kept in found:
+        assert targets == found[0][0]
+        assert shape(sent) == shape(found[0][1])
+        assert {**sent, "reports": 0} == {**found[0][1], "reports": 0}
+        assert kept == found[0][2]
+
+
+def test_respondents_leave_the_same_traces(
+    new_device: MakeDevice, collector: Collector, relay: MakeRelay
+) -> None:
+    found = traces(new_device, relay, collector, RESPONDENTS)
+    check_alike(found)
+    # The answers do reach the channels: with equal randomness, reports differ.
+    assert len({json.dumps(sent["reports"]) for _, sent, _ in found}) > 1
+    assert any(isinstance(report, list) for report in found[0][1]["reports"].values())
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("report.js", "...who, reports", "...who, rid: given.smoked === 'yes' ? who.rid : "
+         "who.rid.replace(/./g, '0'), reports"),
+        ("report.js", "return new FrozenReport(", "if (given.smoked !== 'yes') delete "
+         "reports.pet;\n  return new FrozenReport("),
+        ("report.js", "return new FrozenReport(", "if (!given.debts) reports.debts = null;\n"
+         "  return new FrozenReport("),
+        ("form.js", "memo.keep(survey.id, report, cost)",
+         "memo.keep(survey.id, report, cost - (given.debts ? 0 : 1e6))"),
+        ("form.js", "const respondent =", "if (given.debts) await fetch('/client/draw.js?');\n"
+         "  const respondent ="),
+    ],
+    ids=["rid", "hidden is missing", "skipped is null", "cheaper", "one more request"],
+)  # fmt: skip
+def test_comparison_catches_a_client_that_tells_them_apart(
+    new_device: MakeDevice,
+    serve_client: Callable[..., Collector],
+    relay: MakeRelay,
+    name: str,
+    old: str,
+    new: str,
+) -> None:
+    served = serve_client((name, old, new))
+    found = traces(new_device, relay, served, [RESPONDENTS[0], RESPONDENTS[3]])
+    with pytest.raises(AssertionError):
+        check_alike(found)

@@ -1,0 +1,166 @@
+"""The vectors that bind JavaScript to Python, read by the modules as they are served."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collector import Collector
+from device import Device
+from playwright.sync_api import Browser, Page
+
+Run = Callable[[str, str, Any], Any]
+VECTORS = Path(__file__).parent.parent / "vectors"
+#: What every script below can use: a tape of words, fractions as the modules hold them, and
+#: which error a call throws.
+TOOLS = """
+  const tape = (list) => { const left = [...list]; return {
+    next: () => { if (!left.length) throw new Error('no word left'); return left.shift(); },
+    get left() { return left.length; } }; };
+  const fraction = (text) => text.split('/').map(BigInt);
+  const refuses = (action) => {
+    try { action(); return 'accepted'; } catch (error) { return error.constructor.name; } };
+  const reduced = ([top, bottom]) => {
+    let [a, b] = [top < 0n ? -top : top, bottom]; while (b) [a, b] = [b, a % b];
+    return `${top / a}/${bottom / a}`; };
+"""
+
+
+@pytest.fixture(scope="module")
+def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
+    """A page beside the modules, which runs nothing by itself."""
+    device = Device(browser)
+    yield device.visit(f"{collector.url}/healthz")
+    device.context.close()
+
+
+@pytest.fixture
+def run(modules: Page) -> Run:
+    """Runs a body of JavaScript with one served module `m` and the vector `v`."""
+
+    def call(module: str, body: str, vector: Any) -> Any:
+        script = f"async (v) => {{ const m = await import('/client/{module}'); {TOOLS} {body} }}"
+        return modules.evaluate(script, vector)
+
+    return call
+
+
+def vector(name: str) -> dict[str, Any]:
+    """One file of vectors."""
+    found: dict[str, Any] = json.loads((VECTORS / f"{name}.json").read_text())
+    for key, cases in found.items():
+        assert cases, f"{name}.json has no {key}"
+    return found
+
+
+def taken(results: list[Any]) -> list[Any]:
+    """The results, of which each must have used up its words."""
+    assert all(left == 0 for _, left in results), "words were left"
+    return [result for result, _ in results]
+
+
+def channel_names() -> list[str]:
+    """Every file of vectors that is one of a channel."""
+    files = sorted(VECTORS.glob("*.json"))
+    return [file.stem for file in files if "draws" in file.read_text()]
+
+
+def test_every_channel_of_the_browser_has_vectors(run: Run) -> None:
+    names = run("randomizer.js", "return Object.keys(m.CHANNELS);", None)
+    assert sorted(names) == channel_names()
+
+
+@pytest.mark.parametrize("name", channel_names())
+def test_channel_draws_as_the_reference(run: Run, name: str) -> None:
+    for case in vector(name)["cases"]:
+        body = """return v.draws.map((draw) => { const words = tape(draw.words);
+          return [m.randomize(draw.symbol, v.channel, words), words.left]; });"""
+        results = taken(run(f"channels/{name}.js", body, case))
+        assert results == [draw["report"] for draw in case["draws"]], case["channel"]
+
+
+@pytest.mark.parametrize("name", channel_names())
+def test_channel_has_the_ratio_of_the_reference(run: Run, name: str) -> None:
+    cases = vector(name)["cases"]
+    body = "return v.map((one) => reduced(m.ratio(one.channel)));"
+    assert run(f"channels/{name}.js", body, cases) == ["/".join(one["ratio"]) for one in cases]
+
+
+@pytest.mark.parametrize("name", channel_names())
+def test_broken_channel_is_refused(run: Run, name: str) -> None:
+    refused = vector(name)["refused"]
+    body = """return v.map(({channel}) => refuses(() => m.verify({
+      encoder: {name: 'index', inputs: channel.inputs}, channel, ratio: ['3', '1']})));"""
+    assert run("randomizer.js", body, refused) == ["RangeError"] * len(refused)
+
+
+def test_encoders_encode_as_the_reference(run: Run) -> None:
+    cases = vector("encoders")["cases"]
+    body = """return v.map(({encoder, value, words: list}) => { const words = tape(list);
+      const given = typeof value === 'string' ? fraction(value) : value;
+      return [m.ENCODERS[encoder.name].encode(given, encoder, words), words.left]; });"""
+    assert taken(run("encoders.js", body, cases)) == [case["symbol"] for case in cases]
+
+
+def test_randomizers_are_accepted_with_their_epsilon(run: Run) -> None:
+    cases = vector("randomizers")["cases"]
+    epsilons = run("randomizer.js", "return v.map((one) => m.verify(one.randomizer));", cases)
+    assert epsilons == pytest.approx([case["epsilon"] for case in cases], abs=1e-9)
+
+
+def test_tampered_randomizers_are_refused(run: Run) -> None:
+    refused = vector("randomizers")["refused"]
+    body = "return v.map(({randomizer}) => refuses(() => m.verify(randomizer)));"
+    assert run("randomizer.js", body, refused) == ["RangeError"] * len(refused)
+
+
+def test_uniform_draws_are_those_of_the_reference(run: Run) -> None:
+    cases = vector("words")["below"]
+    body = """return v.map((one) => { const words = tape(one.words);
+      return [m.below(one.total, words), words.left]; });"""
+    assert taken(run("draw.js", body, cases)) == [case["result"] for case in cases]
+
+
+def test_coins_are_those_of_the_reference(run: Run) -> None:
+    cases = vector("words")["bernoulli"]
+    body = """return v.map((one) => { const words = tape(one.words);
+      return [m.bernoulli(...fraction(one.chance), words), words.left]; });"""
+    assert taken(run("draw.js", body, cases)) == [case["result"] for case in cases]
+
+
+def test_answers_have_the_values_of_the_reference(run: Run) -> None:
+    cases = vector("answers")["values"]
+    body = """return v.map(({question, answer}) => {
+      const value = m.KINDS[question.kind].value(answer, question);
+      return Array.isArray(value) ? reduced(value) : value; });"""
+    assert run("kinds.js", body, cases) == [case["value"] for case in cases]
+
+
+def test_what_is_no_answer_is_refused(run: Run) -> None:
+    refused = vector("answers")["refused"]
+    body = """return v.map(({question, answer}) =>
+      refuses(() => m.KINDS[question.kind].value(answer, question)));"""
+    results = run("kinds.js", body, refused)
+    assert [case for case, got in zip(refused, results, strict=True) if got != "RangeError"] == []
+
+
+def test_conditions_hold_as_in_the_reference(run: Run) -> None:
+    cases = vector("logic")["cases"]
+    results = run("logic.js", "return v.map((one) => m.holds(one.condition, one.answers));", cases)
+    wrong = [case for case, got in zip(cases, results, strict=True) if got != case["holds"]]
+    assert wrong == []
+
+
+def test_versions_are_those_of_the_reference(run: Run) -> None:
+    cases = vector("versions")["cases"]
+    body = "return Promise.all(v.map((one) => m.versionOf(one.survey, one.randomizers)));"
+    assert run("version.js", body, cases) == [case["version"] for case in cases]
+
+
+def test_pseudonyms_are_those_of_the_reference(run: Run) -> None:
+    cases = vector("pseudonyms")["cases"]
+    body = """const found = []; for (const one of v) {
+      localStorage.setItem('deniable/secret', one.secret);
+      found.push(await m.pseudonym(one.survey)); } return found;"""
+    assert run("memo.js", body, cases) == [case["respondent"] for case in cases]

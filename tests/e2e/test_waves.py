@@ -1,0 +1,116 @@
+"""Later waves: a new report each, as long as the cap allows, and none of them lost."""
+
+import json
+from typing import Any
+
+from collector import Collector
+from device import (
+    CANARIES,
+    SURVEY,
+    Device,
+    answer,
+    expect_closed,
+    expect_state,
+    fill_in,
+    press,
+    review,
+)
+from playwright.sync_api import Page, expect
+
+REPORTS = "**/api/surveys/*/reports"
+#: Enough for one wave, not for two.
+TIGHT = SURVEY.replace("cap = 12", "cap = 9")
+
+
+def two_tabs(device: Device, collector: Collector, survey: str) -> list[Page]:
+    """A page of wave 1 left open, and one of wave 2; both answered and reviewed."""
+    tabs = []
+    for wave in (1, 2):
+        collector.open_wave(survey, wave)
+        tabs.append(device.visit(collector.page(survey)))
+        expect_state(tabs[-1], "ready")
+        fill_in(tabs[-1], CANARIES)
+        review(tabs[-1])
+    return tabs
+
+
+def memo(page: Page, survey: str) -> dict[str, Any]:
+    """What the device keeps for a survey."""
+    found: dict[str, Any] = json.loads(page.evaluate(f"localStorage['deniable/survey/{survey}']"))
+    return found
+
+
+def test_server_refuses_what_is_over_the_cap_and_the_page_says_so(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(TIGHT)
+    page = device.visit(collector.page(survey))
+    answer(page, CANARIES)
+    collector.open_wave(survey, 2)
+    # As if the device had forgotten all but its secret.
+    page.evaluate(f"localStorage.removeItem('deniable/survey/{survey}')")
+    page.reload()
+    answer(page, CANARIES, "refused")
+    expect(page.locator('[data-state="refused"]')).to_contain_text("9000000 millionths")
+    assert collector.stored(survey, 2) == 0
+
+
+def test_next_wave_is_answered_with_a_new_report(
+    page: Page, device: Device, collector: Collector, survey: str
+) -> None:
+    answer(page, CANARIES)
+    collector.open_wave(survey, 2)
+    page.reload()
+    answer(page, CANARIES)
+    assert len(set(device.posted())) == 2
+    (row,) = collector.ledger(survey)
+    assert (row["waves"], row["epsilon_sum"]) == ("2", "10")
+
+
+def test_device_stays_closed_once_its_cap_is_spent(device: Device, collector: Collector) -> None:
+    survey = collector.publish(TIGHT)
+    page = device.visit(collector.page(survey))
+    answer(page, CANARIES)
+    collector.open_wave(survey, 2)
+    page.reload()
+    expect_closed(page, "spent")
+    assert len(device.posted()) == 1
+
+
+def test_survey_opens_for_the_next_wave_after_the_last_report_was_sent_late(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    device.context.route(REPORTS, lambda route: route.abort())
+    page = device.visit(collector.page(survey))
+    answer(page, CANARIES, "waiting")
+    page.close()
+    collector.open_wave(survey, 2)
+    device.context.unroute(REPORTS)
+    answer(device.visit(collector.page(survey)), CANARIES)
+    assert collector.stored(survey, 2) == 1
+
+
+def test_tab_of_an_earlier_wave_draws_nothing_over_the_cap(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(TIGHT)
+    first, second = two_tabs(device, collector, survey)
+    press(second)
+    expect_state(second, "stored")
+    press(first)
+    first.wait_for_timeout(500)
+    assert memo(first, survey)["spent"] <= 9_000_000
+    assert len(device.posted()) == 1
+
+
+def test_report_that_waits_is_not_lost_to_the_next_wave(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    device.context.route(REPORTS, lambda route: route.abort())
+    first, second = two_tabs(device, collector, survey)
+    press(first)
+    expect_state(first, "waiting")
+    waiting = device.posted()[0].decode()
+    press(second)
+    second.wait_for_timeout(500)
+    assert json.dumps(waiting)[1:-1] in json.dumps(memo(second, survey))

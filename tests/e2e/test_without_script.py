@@ -1,0 +1,156 @@
+"""Unless the page's own program runs, unchanged and able to protect, nothing can be sent."""
+
+from collections.abc import Callable
+
+import pytest
+from collector import Collector, Relay
+from device import CANARIES, SURVEY, Device
+from playwright.sync_api import Page, Route, expect
+from watchers import check_bytes
+
+MakeRelay = Callable[[Collector], Relay]
+#: Opens the form as somebody with the browser's developer tools could, and answers.
+FORCE = """() => {
+  document.querySelector('#controls').disabled = false;
+  document.querySelector('#smoked--yes').checked = true;
+  document.querySelector('#pet--zebra-canary').checked = true;
+  document.querySelector('#team--lab').checked = true;
+  document.querySelector('#debts--number').value = '73914682';
+}"""
+#: Everything that submits a form, one after another.
+SUBMITS = """() => {
+  const form = document.querySelector('#answers');
+  document.querySelector('#answers button').click();
+  form.requestSubmit();
+  form.submit();
+  form.method = 'post';
+  form.submit();
+}"""
+
+
+def try_to_answer(page: Page) -> None:
+    """What a respondent can do to a page whose program does not run."""
+    expect(page.locator("#controls")).to_have_js_property("disabled", True)
+    page.locator("#smoked--yes").click(force=True, no_wait_after=True)
+    page.locator("#debts--number").click(force=True, no_wait_after=True)
+    page.keyboard.type(CANARIES["debts"])
+    page.keyboard.press("Enter")
+    page.locator("#answers button").click(force=True, no_wait_after=True)
+    page.wait_for_timeout(200)
+
+
+def check_silent(device: Device, relay: Relay) -> None:
+    """The browser asked for one page and its files, and told no answer."""
+    for method, target in relay.targets():
+        assert method == "GET", f"{method} {target}"
+        assert "?" not in target, f"{method} {target}"
+    assert sum(target.startswith("/s/") for _, target in relay.targets()) == 1
+    assert len([one for one in device.requests if one.is_navigation_request()]) == 1
+    check_bytes(bytes(relay.sent))
+
+
+def block(device: Device, name: str) -> None:
+    """Keep one module from the device's pages."""
+    device.context.route(f"**/client/{name}", lambda route: route.abort())
+
+
+def without_javascript(new_device: Callable[..., Device]) -> Device:
+    return new_device(java_script_enabled=False)
+
+
+def without_module(new_device: Callable[..., Device]) -> Device:
+    device = new_device()
+    block(device, "form.js")
+    return device
+
+
+def without_import(new_device: Callable[..., Device]) -> Device:
+    device = new_device()
+    block(device, "channels/window.js")
+    return device
+
+
+WAYS = [without_javascript, without_module, without_import]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_form_without_its_program_sends_nothing(
+    new_device: Callable[..., Device],
+    collector: Collector,
+    survey: str,
+    relay: MakeRelay,
+    way: Callable[[Callable[..., Device]], Device],
+) -> None:
+    wire, device = relay(collector), way(new_device)
+    try_to_answer(device.visit(f"{wire.url}/s/{survey}"))
+    check_silent(device, wire)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_form_that_is_forced_open_without_its_program_sends_nothing(
+    new_device: Callable[..., Device],
+    collector: Collector,
+    survey: str,
+    relay: MakeRelay,
+    way: Callable[[Callable[..., Device]], Device],
+) -> None:
+    wire, device = relay(collector), way(new_device)
+    page = device.visit(f"{wire.url}/s/{survey}")
+    page.evaluate(FORCE)
+    page.evaluate(SUBMITS)
+    page.wait_for_timeout(300)
+    check_silent(device, wire)
+
+
+def test_page_without_javascript_says_what_it_needs(
+    new_device: Callable[..., Device], collector: Collector, survey: str
+) -> None:
+    page = without_javascript(new_device).visit(collector.page(survey))
+    assert "It needs JavaScript" in (page.locator("noscript").text_content() or "")
+
+
+def test_watcher_catches_a_form_served_open_and_without_the_policy(
+    device: Device, collector: Collector, survey: str, relay: MakeRelay
+) -> None:
+    def careless(route: Route) -> None:
+        response = route.fetch()
+        headers = {**response.headers}
+        del headers["content-security-policy"]
+        body = response.text().replace('id="controls" disabled', 'id="controls"')
+        route.fulfill(response=response, headers=headers, body=body)
+
+    wire = relay(collector)
+    block(device, "form.js")
+    device.context.route("**/s/*", careless, times=1)
+    page = device.visit(f"{wire.url}/s/{survey}")
+    page.evaluate(FORCE)
+    page.locator("#answers button").click()
+    page.wait_for_url("**/s/*?*")
+    with pytest.raises(AssertionError, match=CANARIES["debts"]):
+        check_silent(device, wire)
+
+
+@pytest.mark.parametrize("name", ["form.js", "logic.js", "channels/subset.js"])
+def test_program_that_throws_leaves_the_form_closed(
+    device: Device, serve_client: Callable[..., Collector], relay: MakeRelay, name: str
+) -> None:
+    first = {"form.js": "import { shown", "logic.js": "const compare"}.get(name, "export")
+    served = serve_client((name, first, f"throw new Error('broken');\n{first}"))
+    survey, wire = served.publish(SURVEY), relay(served)
+    try_to_answer(device.visit(f"{wire.url}/s/{survey}"))
+    check_silent(device, wire)
+
+
+@pytest.mark.parametrize("name", ["form.js", "draw.js", "channels/window.js"])
+def test_module_with_other_bytes_is_refused_by_the_browser(
+    device: Device, collector: Collector, survey: str, relay: MakeRelay, name: str
+) -> None:
+    def tamper(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, body=response.text() + "\n// one more line\n")
+
+    wire = relay(collector)
+    device.context.route(f"**/client/{name}", tamper)
+    try_to_answer(device.visit(f"{wire.url}/s/{survey}"))
+    check_silent(device, wire)
+    assert any("integrity" in line for line in device.console)
