@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         If there is no such file, or it is not readable, not text, or not TOML.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
         return tomllib.loads(text, parse_float=Decimal)
     except OSError as error:
         raise SurveyError(f"{path}: cannot be read: {error.strerror}") from None
@@ -35,6 +36,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise SurveyError(f"{path}: not TOML: {error}") from None
+    except ArithmeticError:
+        raise SurveyError(f"{path}: not a survey: a number has too large an exponent") from None
+    except ValueError as error:
+        raise SurveyError(f"{path}: not a survey: {error}") from None
     except RecursionError:
         raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
 
@@ -58,11 +63,12 @@ class Table:
 
     def error(self, key: str, expected: str) -> SurveyError:
         """The mistake that `key` must be what is `expected`."""
-        got = self._data.get(key, _MISSING)
-        return SurveyError(
-            f"{self.place}: {key} must be {expected}, "
-            f"got {'nothing' if got is _MISSING else shown(got)}"
-        )
+        if key in self._data:
+            got = shown(self._data[key])
+        else:
+            near = get_close_matches(key, [one for one in self._data if one not in self._known], 1)
+            got = f"nothing; is {near[0]} meant to be it?" if near else "nothing"
+        return SurveyError(f"{self.place}: {key} must be {expected}, got {got}")
 
     def take(
         self, key: str, fits: Callable[[Any], bool], expected: str, default: Any = _MISSING
@@ -105,15 +111,15 @@ class Table:
     ) -> Decimal:
         """A finite number of at most 15 digits, which a browser's numbers hold exactly."""
 
-        def sound(value: Any) -> bool:
-            if isinstance(value, bool) or not isinstance(value, int | Decimal):
-                return False
-            value = Decimal(value)
-            return value.is_finite() and fits(value)
+        def finite(value: Any) -> bool:
+            number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+            return number and Decimal(value).is_finite()
 
-        value = Decimal(self.take(key, sound, expected, default))
-        if len(value.normalize().as_tuple().digits) > 15 or abs(value.adjusted()) > 15:
+        value = Decimal(self.take(key, finite, expected, default))
+        if abs(value.adjusted()) > 15 or len(value.normalize().as_tuple().digits) > 15:
             raise self.error(key, "a number of at most 15 digits")
+        if key in self._data and not fits(value):
+            raise self.error(key, expected)
         return value
 
     def flag(self, key: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
+from analysis.domain import Categories, Domain, Numbers
 from analysis.words import bernoulli
 
 
@@ -22,6 +23,9 @@ class Encoder(Protocol):
 
     def check(self) -> None:
         """Raise ValueError unless its numbers make sense."""
+
+    def fits(self, domain: Domain) -> bool:
+        """Whether it maps each value of `domain`, and nothing else, to an input."""
 
     def encode(self, value: Any, words: Iterator[int]) -> int:
         """The channel's input for `value`."""
@@ -38,6 +42,9 @@ class Index:
     def check(self) -> None:
         if self.inputs < 2:
             raise ValueError("index: inputs must be at least 2")
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Categories) and len(domain.ids) == self.inputs
 
     def encode(self, value: int, words: Iterator[int]) -> int:
         return value
@@ -60,6 +67,10 @@ class Grid:
     def check(self) -> None:
         if not 1 <= self.steps < self.inputs:
             raise ValueError("grid: steps must be in 1..inputs-1")
+
+    def fits(self, domain: Domain) -> bool:
+        skips = self.inputs > self.steps + 1
+        return isinstance(domain, Numbers) and skips == domain.no_answer
 
     def encode(self, value: Fraction | None, words: Iterator[int]) -> int:
         if value is None:

@@ -32,16 +32,19 @@ class ReportError(ValueError):
         self.field, self.expected, self.got = field, expected, got
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, depth: int = 2) -> str:
     """How a value that was got is written in a message: as TOML and JSON write it, shortened."""
     if isinstance(value, bool):
         text = str(value).lower()
     elif isinstance(value, str):
         text = f'"{value}"'
     elif isinstance(value, dict):
-        text = "a table" if value else "an empty table"
+        text = f"a table of {', '.join(value)}" if value else "an empty table"
     elif isinstance(value, list):
-        text = "[" + ", ".join(shown(item) for item in value[:8]) + (", …]" if value[8:] else "]")
+        items = [shown(item, depth - 1) for item in value[:8]] if depth else ["…"]
+        text = "[" + ", ".join(items) + (", …]" if value[8:] else "]")
+    elif isinstance(value, int) and abs(value) > 10**_LONGEST:
+        text = "a number too long to show"
     else:
         text = "null" if value is None else str(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -13,9 +13,6 @@ from analysis.kinds import KINDS
 from analysis.mechanisms.base import Mean, Share
 from analysis.survey import Survey
 
-#: What terms that no author wrote are called.
-LABELS = {NO_ANSWER: "No answer", "mean": "Mean"}
-
 #: Below so many reports an interval that relies on their number being large is flagged.
 FEW = 100
 
@@ -27,9 +24,10 @@ class Estimate:
     `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where the reports tell
     nothing. A number's mean is over those who answered, in its own unit. `n` counts all reports of
     the question, no-answer included; `n_eff` is how many people asked directly would give the same
-    standard error. `epsilon` is that of one report. `flag` holds the words ``out-of-range`` (the
-    estimate is no possible value), ``boundary`` (so is the whole usual interval; another was taken)
-    and ``few`` (too few reports for its interval's approximation), joined by ``;``.
+    standard error; None if that cannot be told. `epsilon` is that of one report. `flag` holds words
+    joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (nor is any
+    in the usual interval; another was taken) and ``few`` (too few reports, or too skewed ones, for
+    the approximation behind a mean's interval).
     """
 
     question: str
@@ -70,9 +68,14 @@ def estimates(
         counts = tallies[question.id]
         n = question.randomizer.channel.reports_in(counts)
         mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
-        labels = {**LABELS, **KINDS[question.spec["kind"]].labels(question.spec)}
+        skipped = "No answer, or not asked" if "shows_if" in question.spec else "No answer"
+        labels = {
+            NO_ANSWER: skipped,
+            "mean": "Mean",
+            **KINDS[question.spec["kind"]].labels(question.spec),
+        }
         mean = mechanism.mean(randomizer, domain)
-        quantities = [] if mean is None else [_mean(mean, domain, counts, confidence_level)]
+        quantities = [] if mean is None else [_mean(mean, domain, counts, n, confidence_level)]
         quantities += [
             _share(share, counts, n, confidence_level)
             for share in mechanism.shares(randomizer, domain)
@@ -127,7 +130,7 @@ def _share(share: Share, counts: NDArray[np.int64], n: int, level: float) -> _Qu
     return _Quantity(share.term, value, std_error, interval, n_eff, flags)
 
 
-def _mean(mean: Mean, domain: Any, counts: NDArray[np.int64], level: float) -> _Quantity:
+def _mean(mean: Mean, domain: Any, counts: NDArray[np.int64], n: int, level: float) -> _Quantity:
     low, width = float(domain.low), float(domain.high - domain.low)
     scores, present, squares = (
         np.array(part, dtype=float) for part in (mean.scores, mean.present, mean.squares)
@@ -136,12 +139,19 @@ def _mean(mean: Mean, domain: Any, counts: NDArray[np.int64], level: float) -> _
     found = ratio.interval
     interval = Interval(low + width * found.low, low + width * found.high, found.method)
     answered = float(counts @ present)
-    flags = ["few"] * (answered < FEW or ratio.std_error is None)
+    # Cochran, Sampling Techniques, 3rd edition 1977, section 2.15: the normal approximation wants
+    # more than 25 times the squared skewness.
+    few = answered < FEW or ratio.std_error is None or n < 25 * ratio.skewness**2
+    flags = ["few"] * few
     if ratio.value is None or ratio.std_error is None:
         return _Quantity("mean", None, None, interval, None, flags)
     flags = ["out-of-range"] * (not 0 <= ratio.value <= 1) + flags
-    flags += ["boundary"] * (found.method == "constrained-likelihood")
-    spread = float(counts @ squares) / answered - ratio.value**2
-    n_eff = spread / ratio.std_error**2 if spread > 0 and ratio.std_error > 0 else None
+    flags += ["boundary"] * (found.method in ("constrained-likelihood", "profile-likelihood"))
+    # The variance of the numbers themselves is estimated too: without knowing it to about its own
+    # size, nothing can be said of the people it would take.
+    apart = squares - 2 * ratio.value * scores + ratio.value**2 * present
+    spread = float(counts @ apart) / answered
+    unsure = float(counts @ (apart - spread * present) ** 2) ** 0.5 / answered
+    n_eff = spread / ratio.std_error**2 if spread > 2 * unsure else None
     value, std_error = low + width * ratio.value, width * ratio.std_error
     return _Quantity("mean", value, std_error, interval, n_eff, flags)

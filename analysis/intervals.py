@@ -71,6 +71,7 @@ class Ratio:
     value: float | None
     std_error: float | None
     interval: Interval
+    skewness: float = 0.0
 
 
 def ratio_interval(
@@ -110,18 +111,27 @@ def ratio_interval(
     a = below**2 - student**2 * var_below
     if value is None or a <= 0:
         return Ratio(value, None, Interval(0.0, 1.0, "fieller"))
-    if counts.max() == n:
-        # Equal reports show no spread, but a channel always has some.
-        return Ratio(value, None, Interval(0.0, 1.0, "none"))
     b = above * below - student**2 * both
     c = above**2 - student**2 * var_above
     root = max(0.0, b * b - a * c) ** 0.5
+    if root / a < 1e-9:
+        # Reports that show no spread at all, while every channel has some: too few, and alike.
+        return Ratio(value, None, Interval(0.0, 1.0, "none"))
     std_error = max(0.0, var_above - 2 * value * both + value**2 * var_below) ** 0.5 / below
+    apart = one - value * two
+    skewness = float(counts @ apart**3) / n / (float(counts @ apart**2) / n) ** 1.5
+    if len(scores) == 2 and not var_below:
+        # The place is a share, so its interval can be exact: scores are (0 - q, 1 - q) / (p - q).
+        gap = 1 / (scores[1] - scores[0])
+        q = float(-scores[0] * gap)
+        interval = share_interval(int(counts[1]), n, q + float(gap), q, confidence_level)
+        return Ratio(value, std_error, interval)
     method = "fieller" if var_below else "student-t"
     low, high = max(0.0, (b - root) / a), min(1.0, (b + root) / a)
     if low < high:
-        return Ratio(value, std_error, Interval(low, high, method))
+        return Ratio(value, std_error, Interval(low, high, method), skewness)
     border = 0.0 if value < 0 else 1.0
     width = min(1.0, ((root / a) ** 2 + (value - border) ** 2) ** 0.5 - abs(value - border))
     ends = sorted((border, abs(border - width)))
-    return Ratio(value, std_error, Interval(ends[0], ends[1], "constrained-likelihood"))
+    found = Interval(ends[0], ends[1], "constrained-likelihood")
+    return Ratio(value, std_error, found, skewness)

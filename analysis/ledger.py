@@ -29,7 +29,8 @@ class LedgerRow:
     the probability that goes with them, `method` how they were proved. Each draw is fresh so far,
     for which the sum is the proof and all three are equal (sequential composition: Dwork and Roth,
     "The algorithmic foundations of differential privacy", 2014, theorem 3.14).
-    `cap` is that of the version last published; nothing remains if an earlier one allowed more.
+    `cap` is that of the version last published; `remaining` is negative if more was spent before it
+    was lowered.
     """
 
     respondent: str
@@ -74,7 +75,7 @@ def ledger(spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int) ->
                 delta=0,
                 method="sum",
                 cap=in_epsilon(cap),
-                remaining=in_epsilon(max(0, cap - charged)),
+                remaining=in_epsilon(cap - charged),
             )
         )
     return rows

@@ -17,7 +17,7 @@ from typing import Any
 from analysis.domain import NO_ANSWER, Categories, Domain
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<text>'[^']*')|(?P<number>[+-]?\d+(?:\.\d+)?(?![\w.]))|(?P<word>[a-z0-9][a-z0-9-]*)"
+    r"\s*(?:(?P<text>'[^']*')|(?P<number>[+-]?\d{1,15}(?:\.\d{1,15})?(?![\w.]))|(?P<word>[a-z0-9][a-z0-9-]*)"
     r"|(?P<mark>!=|<=|>=|[=<>(),]))"
 )
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -78,7 +78,7 @@ class _Parser:
         self._next()
 
     def error(self, expected: str) -> ValueError:
-        got = f"{self.token!r}" if self.token else "the end"
+        got = self.token or "the end"
         return ValueError(f"expected {expected}, got {got}")
 
     def _next(self) -> str:

@@ -76,7 +76,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         )
         randomizer.check()
         top, bottom = (int(number) for number in data["ratio"])
-        if top * randomizer.ratio.denominator != bottom * randomizer.ratio.numerator:
+        if bottom < 1 or top * randomizer.ratio.denominator != bottom * randomizer.ratio.numerator:
             raise ValueError(f"stated ratio {top}/{bottom}, weights give {randomizer.ratio}")
         return randomizer
 

@@ -145,6 +145,8 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
     for spec in data["survey"]["questions"]:
         randomizer = Randomizer.from_json(data["randomizers"][spec["id"]])
         randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
+        if not randomizer.encoder.fits(KINDS[spec["kind"]].domain(spec)):
+            raise ValueError(f"question {spec['id']}: its encoder does not fit its answers")
         questions.append(Question(spec, randomizer))
     return Survey(data["survey"], version, tuple(questions))
 

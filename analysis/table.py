@@ -51,7 +51,7 @@ def _cell(value: Any) -> Any:
         return f"{value.normalize():f}"
     if isinstance(value, float):
         return f"{value:.10g}"
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t"):
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         # An author's label; spreadsheets would run it as a formula.
         return "'" + value
     return "" if value is None else value

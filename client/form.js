@@ -81,7 +81,7 @@ function showReview(event) {
 
 /** Whether another wave would spend more than the survey promised to ask for. */
 const isSpent = (cost) =>
-  memo.spent(survey.id) + cost > Math.floor(survey.privacy.cap * 1e6 + 1e-3);
+  !(memo.spent(survey.id) + cost <= Math.floor(memo.cap(survey) * 1e6 + 1e-3));
 
 /**
  * Draws and keeps the report, unless this device has drawn already or may not: in another tab it
@@ -97,7 +97,7 @@ async function drawOnce(given) {
     }
     if (isSpent(cost)) return { state: 'spent' };
     const report = draw(open, given, { rid: hex(16), respondent }, words());
-    memo.keep(survey.id, report, cost);
+    memo.keep(survey, report, cost);
     return { state: 'drawn', report };
   });
 }
@@ -115,7 +115,8 @@ async function send(report) {
     say('sending');
     const { state, message, after } = await submit(survey.id, report);
     if (state !== 'waiting') {
-      await memo.alone(survey.id, () => memo.settle(survey.id, report));
+      // If this fails, the report is sent again some day, which the server takes for a retry.
+      await memo.alone(survey.id, () => memo.settle(survey.id, report)).catch(() => {});
       say(state, message);
       showReceipt(report.content.rid, report);
       return;
@@ -132,7 +133,7 @@ function showReceipt(rid, report = null) {
   one('#receipt-bytes').textContent = report?.text ?? '';
   one('#receipt details').hidden = !report;
   one('#receipt-spent').textContent = String(memo.spent(survey.id) / 1e6);
-  one('#receipt-cap').textContent = survey.privacy.cap;
+  one('#receipt-cap').textContent = memo.cap(survey);
   one('#receipt h2').focus();
 }
 
@@ -160,6 +161,7 @@ async function randomizeAndSend() {
 /** Shows one language of the author's texts; which one is known to this page alone. */
 function speak(language) {
   for (const part of all('[lang]', document.body)) part.hidden = part.lang !== language;
+  document.title = visibleText(one('h1'));
 }
 
 function offerLanguages() {
@@ -167,6 +169,9 @@ function offerLanguages() {
   const picker = one('#language');
   if (!picker) return;
   const wish = navigator.languages.map((tag) => tag.split('-')[0]);
+  for (const option of picker.options) {
+    option.textContent = new Intl.DisplayNames([option.value], { type: 'language' }).of(option.value);
+  }
   picker.value = wish.find((tag) => languages.includes(tag)) ?? languages[0];
   picker.addEventListener('change', () => speak(picker.value));
   picker.parentElement.hidden = false;

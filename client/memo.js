@@ -1,6 +1,6 @@
 /**
  * All that this device keeps, in the browser's local storage: a secret, and for each survey what
- * was spent, which waves were answered, and the reports that still wait to be sent. No answer.
+ * was spent and promised, which waves were answered, and the reports that still wait to be sent. No answer.
  */
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
@@ -8,7 +8,7 @@ import { FrozenReport } from './report.js';
 const SECRET = 'deniable/secret';
 const place = (surveyId) => `deniable/survey/${surveyId}`;
 const read = (surveyId) =>
-  JSON.parse(localStorage.getItem(place(surveyId)) ?? '{"spent":0,"waves":{},"pending":[]}');
+  JSON.parse(localStorage.getItem(place(surveyId)) ?? '{"spent":0,"cap":null,"waves":{},"pending":[]}');
 
 /**
  * Looks whether this browser can keep anything and lock it, before anybody relies on it.
@@ -47,6 +47,9 @@ export async function pseudonym(surveyId) {
 /** @returns {number} millionths of ε that this device has spent on the survey */
 export const spent = (surveyId) => read(surveyId).spent;
 
+/** @returns {number} ε that may be spent: the least that this or an earlier page promised */
+export const cap = (survey) => Math.min(read(survey.id).cap ?? Infinity, survey.privacy.cap);
+
 /** @returns {string|undefined} the id of the report drawn for a wave, if there is one */
 export const drawn = (surveyId, wave) => read(surveyId).waves[wave];
 
@@ -54,13 +57,14 @@ export const drawn = (surveyId, wave) => read(surveyId).waves[wave];
 export const pending = (surveyId) => read(surveyId).pending.map((text) => new FrozenReport(text));
 
 /** Keeps a report that was just drawn, and what it costs, before anything is sent. */
-export function keep(surveyId, report, cost) {
-  const memo = read(surveyId);
+export function keep(survey, report, cost) {
+  const memo = read(survey.id);
+  memo.cap = cap(survey);
   const { wave, rid } = report.content;
   memo.spent += cost;
   memo.waves[wave] = rid;
   memo.pending.push(report.text);
-  localStorage.setItem(place(surveyId), JSON.stringify(memo));
+  localStorage.setItem(place(survey.id), JSON.stringify(memo));
 }
 
 /** Lets go of a report that waited: the server has answered. What was spent stays spent. */

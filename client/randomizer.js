@@ -39,7 +39,7 @@ export function verify(randomizer) {
     throw new RangeError(`"inputs" expected ${encoder.inputs}, got ${channel.inputs}`);
   }
   const [statedTop, statedBottom] = randomizer.ratio.map(BigInt);
-  if (statedTop * bottom !== statedBottom * top) {
+  if (statedBottom < 1n || statedTop * bottom !== statedBottom * top) {
     throw new RangeError(`"ratio" expected ${top}/${bottom}, got ${statedTop}/${statedBottom}`);
   }
   return Math.log1p(Number(top - bottom) / Number(bottom));
@@ -55,5 +55,8 @@ export function verify(randomizer) {
 export function randomize(value, randomizer, words) {
   const { encoder, channel } = randomizer;
   const symbol = ENCODERS[encoder.name].encode(value, encoder, words);
+  if (!Number.isInteger(symbol) || symbol < 0 || symbol >= channel.inputs) {
+    throw new RangeError(`"symbol" expected an integer of 0..${channel.inputs - 1}`);
+  }
   return CHANNELS[channel.name].randomize(symbol, channel, words);
 }

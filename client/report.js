@@ -25,15 +25,19 @@ export class FrozenReport {
  * @param {object} survey
  * @param {Object<string, object>} randomizers
  * @returns {number} millionths of ε, each question's rounded up
- * @throws {RangeError} if a randomizer is unsound, or spends more than its question states
+ * @throws {RangeError} if a randomizer is unsound, does not fit the answers of its question, or
+ *   spends more than it states
  */
 export function charge(survey, randomizers) {
   let total = 0;
   for (const question of survey.questions) {
     const epsilon = verify(randomizers[question.id]);
     // Logarithms differ by an ulp between languages, hence the tolerances.
-    if (epsilon > question.epsilon + 1e-9) {
+    if (!(epsilon <= question.epsilon + 1e-9)) {
       throw new RangeError(`"${question.id}" expected ε of ${question.epsilon}, got ${epsilon}`);
+    }
+    if (!KINDS[question.kind].fits(question, randomizers[question.id].encoder)) {
+      throw new RangeError(`"${question.id}" expected an encoder that fits its answers`);
     }
     total += Math.ceil(epsilon * 1e6 - 1e-3);
   }

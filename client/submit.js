@@ -42,6 +42,6 @@ export async function submit(surveyId, report) {
   // Anything else that is not the collector's own word comes from between: a proxy, a login page.
   const word = String(answer.type).match(/^urn:deniable:problem:([a-z-]+)$/)?.[1];
   if (word && FINAL.includes(word)) return { state: 'refused', message: answer.detail, after: 0 };
-  const after = Number(response.headers.get('Retry-After')) || 0;
+  const after = Math.min(3600, Number(response.headers.get('Retry-After')) || 0);
   return { state: 'waiting', message: `the server answered ${response.status}`, after };
 }

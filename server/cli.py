@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import secrets
 import sys
 from collections.abc import Callable
@@ -96,6 +97,8 @@ def check(survey_file: Path, form: str) -> None:
         f"so {survey.cap // survey.charge} in all",
         err=True,
     )
+    if survey.closes is not None and today() > survey.closes:
+        click.echo(f"it closed on {survey.closes}; nobody could answer it", err=True)
     for question in survey.questions:
         if is_weak(question.randomizer):
             click.echo(
@@ -179,7 +182,11 @@ def serve(
     "--answers", required=True, type=click.Path(), help="CSV of true answers; - is stdin."
 )
 @click.option("--url", help="Send to this running server instead of a database.")
-@click.option("--seed", type=int, help="Fix every draw, pseudonym and id.")
+@click.option(
+    "--seed",
+    type=int,
+    help="Fix every draw, pseudonym and id: the same seed is the same people in every wave.",
+)
 @click.option("--wave", type=click.IntRange(1, 1_000_000), help="Which wave.  [highest, else 1]")
 @click.option("--dry-run", is_flag=True, help="Store nothing; print what would be sent.")
 @_db
@@ -217,6 +224,7 @@ def simulate(
         with Progress(len(rows)) as tick:
             outcomes = to_url(url, survey.id, payloads(survey, rows, wave, seed), tick)
     else:
+        click.echo(f"simulated reports go into {db}", err=True)
         store = Store(db, create=True)
         store.publish(survey)
         wave = store.open_wave(survey.id, wave)
@@ -249,9 +257,9 @@ def estimate(
     survey_id: str, wave: str | None, version: str | None, level: float, db: Path, form: str
 ) -> None:
     """Print debiased estimates with intervals."""
-    if not 0 < level < 1:
-        raise click.BadParameter("expected a number between 0 and 1", param_hint="--level")
-    if wave not in (None, "all") and not (wave.isascii() and wave.isdigit()):
+    if not 0.01 <= level <= 0.9999:
+        raise click.BadParameter("expected a number from 0.01 to 0.9999", param_hint="--level")
+    if wave not in (None, "all") and not re.fullmatch("[0-9]{1,7}", wave):
         raise click.BadParameter(f"expected a number or all, got {wave}", param_hint="--wave")
     store = Store(db)
     waves = list(store.waves(survey_id)) if wave == "all" else [None if wave is None else int(wave)]
@@ -260,6 +268,9 @@ def estimate(
         found = find(store, survey_id, one, version, level)
         rows += estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
     click.echo(to_text(rows, ESTIMATE_COLUMNS, form), nl=False)
+    for other, n in store.report_counts(survey_id).items():
+        if other not in {row["version"] for row in rows}:
+            click.echo(f"not among these: {n} reports under --version {other[:12]}", err=True)
 
 
 @main.command()
@@ -287,6 +298,8 @@ def demo() -> None:
 
 def _answers(name: str, survey: Survey) -> list[dict[str, str]]:
     if name == "-":
+        if sys.stdin is None:
+            raise AnswersError("stdin: expected a table, got nothing: it is closed")
         return read_answers(
             io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
         )
@@ -299,12 +312,12 @@ def _answers(name: str, survey: Survey) -> list[dict[str, str]]:
 
 def _served_wave(url: str, survey: Survey, wave: int | None) -> int:
     status, served = Client(url).request("GET", f"/api/surveys/{survey.id}")
-    if status != 200:
+    if status != 200 or not isinstance(served, dict) or not {"version", "wave"} <= set(served):
         raise Unreachable(f"{url}: serves no survey {survey.id}")
     if served["version"] != survey.version:
         raise Unreachable(
             f"{url}: expected version {survey.version[:12]} of {survey.id}, "
-            f"got {served['version'][:12]}; is it another survey file?"
+            f"got {str(served['version'])[:12]}; is it another survey file?"
         )
     return wave or int(served["wave"])
 

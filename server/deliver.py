@@ -77,6 +77,8 @@ def to_url(
         status, answer = place.client.request("POST", f"/api/surveys/{survey_id}/reports", body)
         if status in (200, 201):
             return "stored" if status == 201 else "known"
+        if not isinstance(answer, dict):
+            raise Unreachable(f"{url}: expected a collector's answer, got something else")
         word = str(answer.get("type", status)).rpartition(":")[2]
         return f"{word} ({answer.get('field')}: expected {answer.get('expected')})"
 
@@ -91,8 +93,12 @@ class Client:
     """One connection to a server, kept alive; busy servers and lost connections are tried again."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(url)
+            sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            sound = False
+        if not sound:
             raise Unreachable(f"{url}: expected an address such as http://127.0.0.1:8000")
         kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
         self._connection = kinds[parts.scheme](parts.hostname, parts.port, timeout=60)

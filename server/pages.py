@@ -21,7 +21,12 @@ def integrity() -> dict[str, Any]:
     return {"integrity": {name: one[1] for name, one in current_app.extensions["client"].items()}}
 
 
-@blueprint.get("/s/<survey_id>")
+@blueprint.get("/")
+def home() -> tuple[str, int]:
+    return message("deniable", "Please open the address of a survey that you were given.", 200)
+
+
+@blueprint.get("/s/<survey_id>", strict_slashes=False)
 def survey(survey_id: str) -> tuple[str, int]:
     store: Store = current_app.extensions["store"]
     current = store.current(survey_id)
@@ -50,8 +55,9 @@ def odds(question: Question) -> str:
     if isinstance(question.domain, Categories):
         share = question.mechanism.shares(question.randomizer, question.domain)[0]
         sentence = (
-            f"Of 100 people with a certain answer, about {round(100 * share.p)} send a report that "
-            f"counts for it; of 100 with any other answer, about {round(100 * share.q)} do so too. "
+            f"Take any answer: of 100 people who gave it, about {round(100 * share.p)} send a "
+            f"report that counts for it; of 100 who gave another, about {round(100 * share.q)} "
+            "do so too. "
         )
     else:
         skipped = ", and from an empty field" if question.domain.no_answer else ""

@@ -56,8 +56,8 @@ def _asked(survey_id: str) -> WaveEstimates:
     if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
         raise Missing(f'wave: expected a whole number, got "{wave[:20]}"')
     level = request.args.get("level", "0.95")
-    if not re.fullmatch(r"0?\.[0-9]{1,12}", level) or float(level) == 0:
-        raise Missing(f'level: expected a decimal between 0 and 1, got "{level[:20]}"')
+    if not re.fullmatch(r"0?\.[0-9]{1,4}", level) or float(level) < 0.01:
+        raise Missing(f'level: expected a decimal from 0.01 to 0.9999, got "{level[:20]}"')
     store: Store = current_app.extensions["store"]
     return find(
         store, survey_id, int(wave) if wave else None, request.args.get("version"), float(level)

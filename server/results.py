@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from analysis.document import ID
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, ledger
 from analysis.survey import Survey
@@ -68,8 +69,8 @@ def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:
 
 
 def _versions(store: Store, survey_id: str) -> list[str]:
-    versions = store.versions(survey_id)
+    versions = store.versions(survey_id) if ID.fullmatch(survey_id) else []
     if not versions:
         known = ", ".join(store.survey_ids()) or "none"
-        raise Missing(f'survey: expected one of {known}, got "{survey_id}"')
+        raise Missing(f"survey: expected one of {known}, got {survey_id[:64]!a}")
     return versions

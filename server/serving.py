@@ -11,12 +11,17 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
 
+from flask import Flask
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
+from server import create_app
+
 #: Threads of one worker; they wait for the disk most of the time.
 THREADS = 4
+#: Seconds that a worker gets to finish its requests when the server stops.
+PATIENCE = 10
 
 
 class PortError(Exception):
@@ -63,7 +68,7 @@ def run(database: Path, host: str, port: int, workers: int, ready: Callable[[str
     multiprocessing.set_start_method("spawn", force=True)
     os.environ["DENIABLE_DB"] = str(database.absolute())
     server = Granian(
-        "server:create_app",
+        "server.serving:worker",
         factory=True,
         address=host,
         port=port,
@@ -74,11 +79,22 @@ def run(database: Path, host: str, port: int, workers: int, ready: Callable[[str
         log_access=False,
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
+        workers_kill_timeout=PATIENCE,
     )
     shown = f"http://[{host}]:{port}" if family == socket.AF_INET6 else f"http://{host}:{port}"
     threading.Thread(target=_announce, args=(host, port, shown, ready), daemon=True).start()
     with held:
         server.serve()
+
+
+def worker() -> Flask:
+    """The application, as one of granian's workers makes it.
+
+    In a process group of its own: Ctrl-C on a terminal goes to a whole group, and a worker that
+    ends by itself is one that the server starts again, while it should be stopping.
+    """
+    os.setpgrp()
+    return create_app()
 
 
 def is_loopback(host: str) -> bool:

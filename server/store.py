@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from analysis.ledger import Spend
+from analysis.ledger import Spend, in_epsilon
 from analysis.survey import Survey, thaw
 from server.wire import Refusal, Submission
 
@@ -266,17 +266,21 @@ class Store:
         if closed or one.wave not in opened:
             now = "none" if closed or not opened else " or ".join(map(str, opened))
             return Refusal("closed", "wave", f"an open wave: {now}", str(one.wave))
-        (spent,) = connection.execute(
-            "SELECT coalesce(sum(charged), 0) FROM ledger WHERE survey = ? AND respondent = ?",
+        before = connection.execute(
+            "SELECT version, charged FROM ledger WHERE survey = ? AND respondent = ?",
             (survey_id, one.respondent),
-        ).fetchone()
-        charge, cap = one.survey.charge, one.survey.cap
+        ).fetchall()
+        spent, charge = sum(charged for _, charged in before), one.survey.charge
+        # Every cap that was promised holds: of the versions answered, this one and the current.
+        promised = {version for version, _ in before} | {self.versions(survey_id)[0]}
+        known = [self.survey(survey_id, version) for version in promised]
+        cap = min(one.survey.cap, *(survey.cap for survey in known if survey is not None))
         if spent + charge > cap:
             return Refusal(
                 "cap-exceeded",
                 "respondent",
-                f"at most {cap} millionths of ε in total",
-                f"{spent} spent and {charge} more",
+                f"at most ε = {in_epsilon(cap):g} in total",
+                f"{in_epsilon(spent):g} spent and {in_epsilon(charge):g} more",
             )
         where = (survey_id, one.survey.version, one.wave)
         connection.execute(
@@ -306,6 +310,13 @@ class Store:
         for question, symbol, n in rows:
             counts[question][symbol] = n
         return counts
+
+    def report_counts(self, survey_id: str) -> dict[str, int]:
+        """How many reports each version of a survey has, over all waves."""
+        rows = self._connection.execute(
+            "SELECT version, count(*) FROM report WHERE survey = ? GROUP BY version", (survey_id,)
+        )
+        return dict(rows.fetchall())
 
     def payloads(self, survey: Survey, wave: int) -> Iterator[dict[str, Any]]:
         """The reports of a wave, in the order of their random ids."""

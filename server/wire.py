@@ -82,7 +82,7 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         With the first thing wrong.
     """
     if len(body) > LONGEST_REQUEST:
-        raise _refused("too-large", "body", f"at most {LONGEST_REQUEST} bytes", f"{len(body)}")
+        raise _refused("too-large", "body", f"at most {LONGEST_REQUEST} bytes", "more")
     try:
         # msgspec alone would keep the last of duplicate keys; json alone would take NaN.
         data = json.loads(body.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
@@ -94,6 +94,8 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         raise _refused("malformed", "body", "JSON", str(error)) from None
     try:
         read = msgspec.convert(data, _Body)
+    except UnicodeEncodeError:
+        raise _refused("malformed", "body", "text that is Unicode", "half a character") from None
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$")
         field = where.rstrip("`").lstrip(".") or "body"

@@ -36,7 +36,8 @@ class Choice:
     def value(self, answer: str, question: dict[str, Any]) -> int:
         ids = self.domain(question).ids
         if (answer or NO_ANSWER) not in ids:
-            raise ValueError("one of " + ", ".join(ids[:20]) + (", …" if ids[20:] else ""))
+            empty = ", or empty" * question["no_answer"]
+            raise ValueError(f"one of {', '.join(ids[:20])}{', …' * bool(ids[20:])}{empty}")
         return ids.index(answer or NO_ANSWER)
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,8 @@ class Number:
             place = (Fraction(answer) - low) / (high - low)
             if 0 <= place <= 1:
                 return place
-        raise ValueError(f"a number from {question['min']} to {question['max']}")
+        empty = ", or empty" * question["no_answer"]
+        raise ValueError(f"a number from {question['min']} to {question['max']}{empty}")
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         return {}

@@ -3,6 +3,10 @@
 const DECIMAL = /^([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
 const LONGEST = 400;
 
+/** Whether an encoder maps each answer, and nothing else, to an input. @returns {boolean} */
+export const fits = (question, encoder) =>
+  encoder.name === 'grid' && encoder.inputs > encoder.steps + 1 === question.no_answer;
+
 /** @returns {bigint[]} [top, bottom] of a decimal */
 function exact(text) {
   const match = text.length <= LONGEST ? DECIMAL.exec(text) : null;

@@ -76,7 +76,10 @@ def run() -> None:
         command = [sys.executable, "-m", "server.cli", "serve", str(SURVEY_FILE), "--port", "0"]
         database = Path(folder) / "demo.db"
         server = subprocess.Popen(
-            [*command, "--db", str(database)], stdout=subprocess.PIPE, text=True
+            [*command, "--db", str(database)],
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for the demo, which then stops the server
         )
         # Stopped from outside, it still stops the server and deletes the database.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -92,7 +95,7 @@ def run() -> None:
             if sys.stdout.isatty() and sys.stdin.isatty():
                 _stay(url, token, survey)
         finally:
-            server.send_signal(signal.SIGTERM)
+            server.terminate()
             server.wait(timeout=30)
 
 

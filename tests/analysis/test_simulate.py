@@ -30,10 +30,13 @@ def test_cells_are_option_ids_decimals_or_empty(survey: Survey) -> None:
         ("meat,dish,price,meat\n", 'column "meat": expected once, got it twice'),
         (
             GOOD + "maybe,,\n",
-            'row 4 (line 5), column "meat": expected one of yes, no, no-answer, got',
+            'row 4 (line 5), column "meat": expected one of yes, no, no-answer, or empty',
         ),
-        (GOOD + "yes,,21\n", 'column "price": expected a number from 0 to 20, got "21"'),
-        (GOOD + "yes,,nan\n", 'column "price": expected a number from 0 to 20, got "nan"'),
+        (GOOD + "yes,,21\n", 'column "price": expected a number from 0 to 20, or empty, got "21"'),
+        (
+            GOOD + "yes,,nan\n",
+            'column "price": expected a number from 0 to 20, or empty, got "nan"',
+        ),
         (GOOD + "yes,soup\n", "row 4 (line 5): expected 3 cells, got 2"),
         (GOOD + 'yes,"soup,1\n', "expected CSV in UTF-8, got "),
     ],

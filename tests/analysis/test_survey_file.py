@@ -95,17 +95,17 @@ MISTAKES = [
     (
         "meat = 'yes'",
         "price > 3",
-        "shows_if: expected the id of an earlier question (meat), got 'pr",
+        "shows_if: expected the id of an earlier question (meat), got pri",
     ),
-    ("meat = 'yes'", "meat > 3", "expected = or != (the values of meat have no order), got '>'"),
+    ("meat = 'yes'", "meat > 3", "expected = or != (the values of meat have no order), got >"),
     ("meat = 'yes'", "meat = 'yes' and", "expected the id of a question, got the end"),
-    ("meat = 'yes'", "meat = 'yes' meat", "expected and, or, or the end, got 'meat'"),
+    ("meat = 'yes'", "meat = 'yes' meat", "expected and, or, or the end, got meat"),
     (
         "meat = 'yes'",
         "(" * 60 + "meat = 'yes'" + ")" * 60,
         "expected at most 50 parentheses in eac",
     ),
-    ("meat = 'yes'", "meat == 'yes'", "expected one of 'yes', 'no', 'no-answer', got '='"),
+    ("meat = 'yes'", "meat == 'yes'", "expected one of 'yes', 'no', 'no-answer', got ="),
 ]
 
 

@@ -79,14 +79,14 @@ def test_respondents_leave_the_same_traces(
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("report.js", "...who, reports", "...who, rid: given.smoked === 'yes' ? who.rid : "
+        ("report.js", "...who, reports", "...who, rid: counted.smoked === 'yes' ? who.rid : "
          "who.rid.replace(/./g, '0'), reports"),
-        ("report.js", "return new FrozenReport(", "if (given.smoked !== 'yes') delete "
+        ("report.js", "return new FrozenReport(", "if (counted.smoked !== 'yes') delete "
          "reports.pet;\n  return new FrozenReport("),
-        ("report.js", "return new FrozenReport(", "if (!given.debts) reports.debts = null;\n"
+        ("report.js", "return new FrozenReport(", "if (!counted.debts) reports.debts = null;\n"
          "  return new FrozenReport("),
-        ("form.js", "memo.keep(survey.id, report, cost)",
-         "memo.keep(survey.id, report, cost - (given.debts ? 0 : 1e6))"),
+        ("form.js", "memo.keep(survey, report, cost)",
+         "memo.keep(survey, report, cost - (given.debts ? 0 : 1e6))"),
         ("form.js", "const respondent =", "if (given.debts) await fetch('/client/draw.js?');\n"
          "  const respondent ="),
     ],

@@ -51,7 +51,7 @@ def test_server_refuses_what_is_over_the_cap_and_the_page_says_so(
     page.evaluate(f"localStorage.removeItem('deniable/survey/{survey}')")
     page.reload()
     answer(page, CANARIES, "refused")
-    expect(page.locator('[data-state="refused"]')).to_contain_text("9000000 millionths")
+    expect(page.locator('[data-state="refused"]')).to_contain_text("at most ε = 9 in total")
     assert collector.stored(survey, 2) == 0
 
 

@@ -120,7 +120,7 @@ def check_device(
     places = {"deniable/secret", f"deniable/survey/{survey}"}
     assert set(kept["local"]) <= places
     for name in places & set(kept["local"]) - {"deniable/secret"}:
-        assert set(json.loads(kept["local"][name])) == {"spent", "waves", "pending"}
+        assert set(json.loads(kept["local"][name])) == {"spent", "cap", "waves", "pending"}
     for name in ("session", "cookie", "databases", "caches", "files", "name", "state", "workers"):
         assert not kept[name], f"{name} is not empty"
     assert re.fullmatch(rf"http://[\w.:]+/s/{survey}", kept["url"])
