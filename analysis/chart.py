@@ -9,7 +9,7 @@ from html import escape
 
 from analysis.estimate import Estimate
 
-_WIDTH, _LEFT, _RIGHT, _ROW = 460, 140, 72, 34
+_WIDTH, _LEFT, _RIGHT, _ROW = 480, 140, 96, 34
 #: Letters that fit to the left of the axis.
 _LETTERS = 17
 

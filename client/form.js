@@ -79,27 +79,11 @@ function showReview(event) {
   turnTo(review);
 }
 
-/** Whether another wave would spend more than the survey promised to ask for. */
-const isSpent = (cost) =>
-  !(memo.spent(survey.id) + cost <= Math.floor(memo.cap(survey) * 1e6 + 1e-3));
-
-/**
- * Draws and keeps the report, unless this device has drawn already or may not: in another tab it
- * may have answered this wave or the next in the meantime.
- */
+/** Draws and keeps the report, unless this device has drawn already or may not. */
 async function drawOnce(given) {
   const cost = charge(survey, open.randomizers);
-  const respondent = await memo.pseudonym(survey.id);
-  return memo.alone(survey.id, () => {
-    if (memo.drawn(survey.id, open.wave)) {
-      const waiting = memo.pending(survey.id).find(({ content }) => content.wave === open.wave);
-      return { state: 'answered', report: waiting };
-    }
-    if (isSpent(cost)) return { state: 'spent' };
-    const report = draw(open, given, { rid: hex(16), respondent }, words());
-    memo.keep(survey, report, cost);
-    return { state: 'drawn', report };
-  });
+  const who = { rid: hex(16), respondent: await memo.pseudonym(survey.id) };
+  return memo.keepOnce(survey, open.wave, cost, () => draw(open, given, who, words()));
 }
 
 /** Until some seconds have passed or the network is back. */
@@ -116,9 +100,9 @@ async function send(report) {
     const { state, message, after } = await submit(survey.id, report);
     if (state !== 'waiting') {
       // If this fails, the report is sent again some day, which the server takes for a retry.
-      await memo.alone(survey.id, () => memo.settle(survey.id, report)).catch(() => {});
+      await memo.settle(survey, report).catch(() => {});
       say(state, message);
-      showReceipt(report.content.rid, report);
+      await showReceipt(report);
       return;
     }
     say('waiting', message);
@@ -127,20 +111,21 @@ async function send(report) {
 }
 
 /** What to quote, and what was spent; of a report just drawn, its bytes too. */
-function showReceipt(rid, report = null) {
+async function showReceipt(report = null) {
+  const { rid, spent, cap } = await memo.recall(survey, open.wave, 0);
   one('#receipt').hidden = false;
-  one('#receipt-rid').textContent = rid;
+  one('#receipt-rid').textContent = report?.content.rid ?? rid;
   one('#receipt-bytes').textContent = report?.text ?? '';
   one('#receipt details').hidden = !report;
-  one('#receipt-spent').textContent = String(memo.spent(survey.id) / 1e6);
-  one('#receipt-cap').textContent = memo.cap(survey);
+  one('#receipt-spent').textContent = String(spent / 1e6);
+  one('#receipt-cap').textContent = cap;
   one('#receipt h2').focus();
 }
 
 /** This wave needs nothing more from this device. */
-function sayAnswered() {
+async function sayAnswered() {
   say('answered');
-  showReceipt(memo.drawn(survey.id, open.wave));
+  await showReceipt();
 }
 
 async function randomizeAndSend() {
@@ -151,7 +136,7 @@ async function randomizeAndSend() {
     form.reset();
     one('dl', review).replaceChildren();
     if (report) await send(report);
-    else if (state === 'answered') sayAnswered();
+    else if (state === 'answered') await sayAnswered();
     else say(state);
   } catch (error) {
     say('broken', error.message);
@@ -181,15 +166,17 @@ function offerLanguages() {
 async function start() {
   offerLanguages();
   if (!isSecureContext) return say('insecure');
-  memo.check();
   const version = await versionOf(survey, open.randomizers);
   if (version !== open.version) throw new RangeError(`"version" expected ${version}, got ${open.version}`);
   const cost = charge(survey, open.randomizers);
-  const waiting = memo.pending(survey.id);
-  for (const report of waiting) await send(report);
-  if (waiting.some(({ content }) => content.wave === open.wave)) return undefined;
-  if (memo.drawn(survey.id, open.wave)) return sayAnswered();
-  if (isSpent(cost)) return say('spent');
+  // Fails here, before anybody has answered, where nothing can be kept.
+  await memo.pseudonym(survey.id);
+  const { pending } = await memo.recall(survey, open.wave, cost);
+  for (const report of pending) await send(report);
+  if (pending.some(({ content }) => content.wave === open.wave)) return undefined;
+  const { rid, spends } = await memo.recall(survey, open.wave, cost);
+  if (rid) return sayAnswered();
+  if (spends) return say('spent');
   form.addEventListener('submit', showReview);
   form.addEventListener('input', applyLogic);
   one('#change').addEventListener('click', () => turnTo(form));

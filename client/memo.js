@@ -1,42 +1,57 @@
 /**
- * All that this device keeps, in the browser's local storage: a secret, and for each survey what
- * was spent and promised, which waves were answered, and the reports that still wait to be sent. No answer.
+ * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey what was
+ * spent and promised, which waves were answered, and the reports that still wait to be sent. No
+ * answer. A change is one transaction: no other tab comes between reading and writing, and what was
+ * written is on the disk before anything is sent, so that no crash makes a second draw.
  */
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
-const SECRET = 'deniable/secret';
-const place = (surveyId) => `deniable/survey/${surveyId}`;
-const read = (surveyId) =>
-  JSON.parse(localStorage.getItem(place(surveyId)) ?? '{"spent":0,"cap":null,"waves":{},"pending":[]}');
+const TABLE = 'memo';
+const place = (surveyId) => `survey/${surveyId}`;
+const EMPTY = { spent: 0, cap: Infinity, waves: {}, pending: [] };
+
+/** @returns {Promise<IDBDatabase>} the database, made if it is missing */
+function database() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open('deniable', 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
 
 /**
- * Looks whether this browser can keep anything and lock it, before anybody relies on it.
- * @throws {Error} if it cannot
+ * Changes what is kept under a key, all at once.
+ * @param {string} key
+ * @param {function(*): *} update from what was kept, or undefined, to what is kept from now on
+ * @returns {Promise<*>} what is kept, once it is on the disk
  */
-export function check() {
-  const probe = 'deniable/probe';
-  localStorage.setItem(probe, probe);
-  localStorage.removeItem(probe);
-  if (!navigator.locks) throw new Error('this browser is too old: it has no Web Locks');
-}
-
-/** Nothing else runs between reading and writing, not even in another tab. */
-export function alone(surveyId, action) {
-  return navigator.locks.request(place(surveyId), action);
-}
-
-/** The device's secret, 256 bits in hexadecimal; drawn once, even if two tabs ask at a time. */
-function secret() {
-  return navigator.locks.request(SECRET, () => {
-    if (!localStorage.getItem(SECRET)) localStorage.setItem(SECRET, hex(32));
-    return localStorage.getItem(SECRET);
-  });
+async function change(key, update) {
+  const opened = await database();
+  return new Promise((resolve, reject) => {
+    const transaction = opened.transaction(TABLE, 'readwrite', { durability: 'strict' });
+    const table = transaction.objectStore(TABLE);
+    const request = table.get(key);
+    let kept;
+    request.onsuccess = () => {
+      try {
+        kept = update(request.result);
+        table.put(kept, key);
+      } catch (error) {
+        reject(error);
+        transaction.abort();
+      }
+    };
+    transaction.oncomplete = () => resolve(kept);
+    transaction.onabort = () => reject(transaction.error);
+  }).finally(() => opened.close());
 }
 
 /** The respondent's pseudonym in one survey: HMAC-SHA-256 of its id, keyed with the secret. */
 export async function pseudonym(surveyId) {
-  const raw = Uint8Array.from((await secret()).match(/../g), (byte) => parseInt(byte, 16));
+  const secret = await change('secret', (old) => old ?? hex(32));
+  const raw = Uint8Array.from(secret.match(/../g), (byte) => parseInt(byte, 16));
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', raw, hmac, false, ['sign']);
   const text = new TextEncoder().encode(surveyId);
@@ -44,32 +59,68 @@ export async function pseudonym(surveyId) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** @returns {number} millionths of ε that this device has spent on the survey */
-export const spent = (surveyId) => read(surveyId).spent;
+/** What is kept of a survey; its cap is the least that this or an earlier page promised. */
+const current = (memo, survey) => ({ ...memo, cap: Math.min(memo.cap, survey.privacy.cap) });
 
-/** @returns {number} ε that may be spent: the least that this or an earlier page promised */
-export const cap = (survey) => Math.min(read(survey.id).cap ?? Infinity, survey.privacy.cap);
+/** Whether a wave would spend more than was promised; the ε of the cap in millionths, rounded down. */
+const overspends = (memo, cost) => !(memo.spent + cost <= Math.floor(memo.cap * 1e6 + 1e-3));
 
-/** @returns {string|undefined} the id of the report drawn for a wave, if there is one */
-export const drawn = (surveyId, wave) => read(surveyId).waves[wave];
+/** The reports that wait to be sent, the oldest first. */
+const waiting = (memo) => memo.pending.map((text) => new FrozenReport(text));
 
-/** @returns {FrozenReport[]} the reports that wait to be sent, the oldest first */
-export const pending = (surveyId) => read(surveyId).pending.map((text) => new FrozenReport(text));
+/**
+ * What this device knows of a survey.
+ * @param {object} survey
+ * @param {number} wave
+ * @param {number} cost of this wave, in millionths of ε
+ * @returns {Promise<{spent: number, cap: number, rid: (string|undefined), pending: FrozenReport[],
+ *   spends: boolean}>} `rid` is that of this wave's report, if it was drawn; `spends` is whether
+ *   another would go over the cap
+ */
+export async function recall(survey, wave, cost) {
+  const memo = current(await change(place(survey.id), (old = EMPTY) => old), survey);
+  const { spent, cap, waves } = memo;
+  return { spent, cap, rid: waves[wave], pending: waiting(memo), spends: overspends(memo, cost) };
+}
 
-/** Keeps a report that was just drawn, and what it costs, before anything is sent. */
-export function keep(survey, report, cost) {
-  const memo = read(survey.id);
-  memo.cap = cap(survey);
-  const { wave, rid } = report.content;
-  memo.spent += cost;
-  memo.waves[wave] = rid;
-  memo.pending.push(report.text);
-  localStorage.setItem(place(survey.id), JSON.stringify(memo));
+/**
+ * Has a wave's report drawn and keeps it, unless it was drawn before or may not be: another tab may
+ * have answered this wave or the next in the meantime.
+ * @param {object} survey
+ * @param {number} wave
+ * @param {number} cost in millionths of ε
+ * @param {function(): FrozenReport} make draws
+ * @returns {Promise<{state: string, report: (FrozenReport|undefined)}>} state is 'drawn',
+ *   'answered' (with the report, if it still waits) or 'spent'
+ */
+export async function keepOnce(survey, wave, cost, make) {
+  let outcome;
+  await change(place(survey.id), (old = EMPTY) => {
+    const memo = current(old, survey);
+    if (memo.waves[wave]) {
+      outcome = { state: 'answered', report: waiting(memo).find((one) => one.content.wave === wave) };
+      return memo;
+    }
+    if (overspends(memo, cost)) {
+      outcome = { state: 'spent' };
+      return memo;
+    }
+    const report = make();
+    outcome = { state: 'drawn', report };
+    return {
+      ...memo,
+      spent: memo.spent + cost,
+      waves: { ...memo.waves, [wave]: report.content.rid },
+      pending: [...memo.pending, report.text],
+    };
+  });
+  return outcome;
 }
 
 /** Lets go of a report that waited: the server has answered. What was spent stays spent. */
-export function settle(surveyId, report) {
-  const memo = read(surveyId);
-  memo.pending = memo.pending.filter((text) => text !== report.text);
-  localStorage.setItem(place(surveyId), JSON.stringify(memo));
+export async function settle(survey, report) {
+  await change(place(survey.id), (memo) => ({
+    ...memo,
+    pending: memo.pending.filter((text) => text !== report.text),
+  }));
 }

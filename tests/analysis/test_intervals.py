@@ -119,3 +119,31 @@ def test_mean_interval_beyond_the_range_does_not_shrink_to_a_point() -> None:
     ratio = ratio_interval(np.array([500, 500, 1]), scores, present)
     assert ratio.interval.method == "constrained-likelihood"
     assert (ratio.interval.low, ratio.interval.high > 0) == (0, True)
+
+
+def test_spread_that_cancels_in_the_ratio_shows_no_error() -> None:
+    # Both scores of the one report apart are 0: the ratio stays 1/2 with every resample but one.
+    scores, present = np.array([0.5, 0.0]), np.array([1.0, 0.0])
+    ratio = ratio_interval(np.array([299, 1]), scores, present)
+    assert (ratio.std_error, ratio.interval.low, ratio.interval.high) == (None, 0, 1)
+
+
+@pytest.mark.parametrize("epsilon", ["1", "4", "8"])
+@pytest.mark.parametrize("truth", [0.01, 0.5])
+def test_mean_on_two_points_has_the_exact_interval_of_a_share(epsilon: str, truth: float) -> None:
+    domain = Numbers(Fraction(0), Fraction(1), 1, False)
+    mechanism = MECHANISMS["square-wave"]
+    randomizer = mechanism.compile(domain, Fraction(epsilon))
+    mean = mechanism.mean(randomizer, domain)
+    assert mean is not None
+    scores, present = (np.array(one, dtype=float) for one in (mean.scores, mean.present))
+    assert len(scores) == 2
+    window = randomizer.channel
+    p, q = window.near / window.total, window.far / window.total
+    chances = binom.pmf(np.arange(301), 300, q + (p - q) * truth)
+    held = [
+        one.low <= truth <= one.high
+        for count in range(301)
+        for one in [ratio_interval(np.array([300 - count, count]), scores, present).interval]
+    ]
+    assert chances[held].sum() >= 0.95

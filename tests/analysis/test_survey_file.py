@@ -204,3 +204,28 @@ def test_frozen_form_is_read_back_and_checked(survey: Survey) -> None:
     data["survey"]["questions"][0]["epsilon"] = 0.5
     with pytest.raises(ValueError, match="must be at most e"):
         thaw(data, version_of(data))
+
+
+def test_randomizer_that_does_not_fit_its_question_is_not_read(survey: Survey) -> None:
+    data = json.loads(json.dumps(survey.to_json()))
+    data["survey"]["questions"][0]["options"].append({"id": "third", "text": "Third"})
+    with pytest.raises(ValueError, match="its encoder does not fit its answers"):
+        thaw(data, version_of(data))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step = 1e-99999999",
+        "step = 1e99999999",
+        "step = 1e99999999999999999999999",
+        f"step = 0x{'f' * 5000}",
+        f"step = {'9' * 5000}",
+        f"step = {'[' * 400}{']' * 400}",
+    ],
+)
+def test_absurd_numbers_are_told_at_once(survey_file: Path, line: str) -> None:
+    survey_file.write_text(survey_file.read_text().replace("step = 0.5", line))
+    with pytest.raises(SurveyError) as caught:
+        read_survey(survey_file)
+    assert len(str(caught.value)) < 400

@@ -6,6 +6,33 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
+#: Gives all that client/memo.js keeps, by its keys; nothing else is in its database.
+READ_MEMO = """() => new Promise((resolve, reject) => {
+  const request = indexedDB.open('deniable', 1);
+  request.onupgradeneeded = () => request.result.createObjectStore('memo');
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const tables = [...request.result.objectStoreNames].join();
+    if (tables !== 'memo') reject(new Error(`more than the memo: ${tables}`));
+    const table = request.result.transaction('memo').objectStore('memo');
+    const [keys, values] = [table.getAllKeys(), table.getAll()];
+    table.transaction.oncomplete = () => {
+      request.result.close();
+      resolve(Object.fromEntries(keys.result.map((key, place) => [key, values.result[place]])));
+    };
+  };
+})"""
+#: Writes one value there; null deletes it.
+WRITE_MEMO = """([key, value]) => new Promise((resolve) => {
+  const request = indexedDB.open('deniable', 1);
+  request.onupgradeneeded = () => request.result.createObjectStore('memo');
+  request.onsuccess = () => {
+    const table = request.result.transaction('memo', 'readwrite').objectStore('memo');
+    if (value === null) table.delete(key);
+    else table.put(value, key);
+    table.transaction.oncomplete = () => resolve(request.result.close());
+  };
+})"""
 #: The survey most tests ask: a condition, no-answer, a required question and a number.
 SURVEY = """
 title = "Canteen"

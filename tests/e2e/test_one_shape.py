@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from collector import Collector, Relay
-from device import CANARIES, SURVEY, Device, expect_state, fill_in, press, review
+from device import CANARIES, READ_MEMO, SURVEY, Device, expect_state, fill_in, press, review
 from playwright.sync_api import expect
 from watchers import with_fixed_randomness
 
@@ -47,8 +47,8 @@ def traces(
         press(page)
         expect(page.locator("#receipt")).to_be_visible()
         targets = sorted(f"{one} {to.replace(survey, 'ID')}" for one, to in wire.targets())
-        kept = page.evaluate("({...localStorage})")
-        kept = {name.replace(survey, "ID"): text for name, text in kept.items()}
+        kept = page.evaluate(READ_MEMO)
+        kept = {name.replace(survey, "ID"): memo for name, memo in kept.items()}
         (body,) = device.posted()
         sent = json.loads(body)
         # Each has a survey to themselves, whose id is in the version and the pseudonym.
@@ -85,10 +85,9 @@ def test_respondents_leave_the_same_traces(
          "reports.pet;\n  return new FrozenReport("),
         ("report.js", "return new FrozenReport(", "if (!counted.debts) reports.debts = null;\n"
          "  return new FrozenReport("),
-        ("form.js", "memo.keep(survey, report, cost)",
-         "memo.keep(survey, report, cost - (given.debts ? 0 : 1e6))"),
-        ("form.js", "const respondent =", "if (given.debts) await fetch('/client/draw.js?');\n"
-         "  const respondent ="),
+        ("form.js", "open.wave, cost, () =>", "open.wave, cost - (given.debts ? 0 : 1e6), () =>"),
+        ("form.js", "const who =", "if (given.debts) await fetch('/client/draw.js?');\n"
+         "  const who ="),
     ],
     ids=["rid", "hidden is missing", "skipped is null", "cheaper", "one more request"],
 )  # fmt: skip

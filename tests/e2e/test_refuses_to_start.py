@@ -78,11 +78,11 @@ def test_page_on_an_insecure_address_stays_closed(
 @pytest.mark.parametrize(
     "broken",
     [
-        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('denied'); }});",
-        "Storage.prototype.setItem = () => { throw new Error('full'); };",
-        "Object.defineProperty(navigator, 'locks', {value: undefined});",
+        "Object.defineProperty(window, 'indexedDB', {get() { throw new Error('denied'); }});",
+        "IDBObjectStore.prototype.put = () => { throw new Error('full'); };",
+        "Object.defineProperty(window, 'indexedDB', {value: undefined});",
     ],
-    ids=["storage denied", "storage full", "no locks"],
+    ids=["storage denied", "storage full", "no storage"],
 )
 def test_page_that_can_keep_nothing_stays_closed(
     device: Device, collector: Collector, survey: str, broken: str

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from collector import Collector
-from device import Device
+from device import WRITE_MEMO, Device
 from playwright.sync_api import Browser, Page
 
 Run = Callable[[str, str, Any], Any]
@@ -161,6 +161,46 @@ def test_versions_are_those_of_the_reference(run: Run) -> None:
 def test_pseudonyms_are_those_of_the_reference(run: Run) -> None:
     cases = vector("pseudonyms")["cases"]
     body = """const found = []; for (const one of v) {
-      localStorage.setItem('deniable/secret', one.secret);
-      found.push(await m.pseudonym(one.survey)); } return found;"""
+      await (WRITE)(['secret', one.secret]);
+      found.push(await m.pseudonym(one.survey)); } return found;""".replace("WRITE", WRITE_MEMO)
     assert run("memo.js", body, cases) == [case["respondent"] for case in cases]
+
+
+QUESTION = {"id": "q", "kind": "choice", "epsilon": 1, "no_answer": True}
+OPTIONS = [{"id": name, "text": name} for name in ("a", "b")]
+NUMBER = {"id": "q", "kind": "number", "epsilon": 1, "no_answer": True, "min": 0, "max": 9}
+WINDOW = {"name": "window", "inputs": 3, "width": 1, "near": 271, "far": 100}
+
+
+@pytest.mark.parametrize(
+    ("question", "encoder", "changes"),
+    [
+        (NUMBER, {"name": "index", "inputs": 3}, {}),
+        (NUMBER, {"name": "grid", "steps": 2, "inputs": 3}, {}),
+        (QUESTION | {"options": OPTIONS[:1]}, {"name": "index", "inputs": 3}, {}),
+        (QUESTION | {"options": [*OPTIONS, *OPTIONS]}, {"name": "index", "inputs": 3}, {}),
+        (QUESTION | {"options": OPTIONS}, {"name": "grid", "steps": 2, "inputs": 3}, {}),
+        (QUESTION | {"options": OPTIONS, "epsilon": "one"}, {"name": "index", "inputs": 3}, {}),
+        (QUESTION | {"options": OPTIONS}, {"name": "index", "inputs": 3}, {"ratio": ["0", "0"]}),
+        (
+            QUESTION | {"options": OPTIONS},
+            {"name": "index", "inputs": 3},
+            {"ratio": ["-271", "-100"]},
+        ),
+    ],
+    ids=["index", "no place to skip", "k+1", "k-1", "grid", "epsilon", "0/0", "negative"],
+)
+def test_randomizer_that_does_not_fit_its_question_is_refused(
+    run: Run, question: dict[str, Any], encoder: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    one = {"encoder": encoder, "channel": WINDOW, "ratio": ["271", "100"], **changes}
+    body = """try { return m.charge({questions: [v.question]}, {q: v.one}); }
+      catch (error) { return error instanceof RangeError; }"""
+    assert run("report.js", body, {"question": question, "one": one}) is True
+    fitting = {
+        "encoder": {"name": "index", "inputs": 3},
+        "channel": WINDOW,
+        "ratio": ["271", "100"],
+    }
+    good = {"question": QUESTION | {"options": OPTIONS}, "one": fitting}
+    assert run("report.js", body, good) == 996949  # ln 2.71, in millionths, rounded up

@@ -6,7 +6,9 @@ from typing import Any
 from collector import Collector
 from device import (
     CANARIES,
+    READ_MEMO,
     SURVEY,
+    WRITE_MEMO,
     Device,
     answer,
     expect_closed,
@@ -36,7 +38,7 @@ def two_tabs(device: Device, collector: Collector, survey: str) -> list[Page]:
 
 def memo(page: Page, survey: str) -> dict[str, Any]:
     """What the device keeps for a survey."""
-    found: dict[str, Any] = json.loads(page.evaluate(f"localStorage['deniable/survey/{survey}']"))
+    found: dict[str, Any] = page.evaluate(READ_MEMO)[f"survey/{survey}"]
     return found
 
 
@@ -48,7 +50,7 @@ def test_server_refuses_what_is_over_the_cap_and_the_page_says_so(
     answer(page, CANARIES)
     collector.open_wave(survey, 2)
     # As if the device had forgotten all but its secret.
-    page.evaluate(f"localStorage.removeItem('deniable/survey/{survey}')")
+    page.evaluate(WRITE_MEMO, [f"survey/{survey}", None])
     page.reload()
     answer(page, CANARIES, "refused")
     expect(page.locator('[data-state="refused"]')).to_contain_text("at most ε = 9 in total")

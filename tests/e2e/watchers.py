@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from collector import Relay
-from device import NUMBER, OPTION, QUESTIONS, Device
+from device import NUMBER, OPTION, QUESTIONS, READ_MEMO, Device
 from playwright.sync_api import Page
 
 from analysis.survey import thaw
@@ -20,14 +20,14 @@ _KEPT = """async () => {
     return found; };
   const files = await navigator.storage.getDirectory().catch(() => null);
   return {
-    local: {...localStorage}, session: {...sessionStorage}, cookie: document.cookie,
+    memo: await (READ_MEMO)(), local: {...localStorage}, session: {...sessionStorage},
     databases: (await indexedDB.databases()).map((one) => one.name), caches: await caches.keys(),
     files: files ? await all(files.keys()) : [], name: window.name, state: history.state,
     workers: (await navigator.serviceWorker.getRegistrations()).length, url: location.href,
     title: document.title, markup: [...document.querySelectorAll('#review dl, #receipt')]
-      .map((part) => part.textContent).join(),
+      .map((part) => part.textContent).join(), cookie: document.cookie,
   };
-}"""
+}""".replace("READ_MEMO", READ_MEMO)
 #: The stream that `with_fixed_randomness` gives the page, as JavaScript and below as Python.
 _FIXED = """(() => {
   let word = 2026, byte = 7;
@@ -117,11 +117,11 @@ def check_device(
     kept = page.evaluate(_KEPT)
     check_bytes(json.dumps(kept).encode(), canaries)
     check_bytes("\n".join(device.console).encode(), canaries)
-    places = {"deniable/secret", f"deniable/survey/{survey}"}
-    assert set(kept["local"]) <= places
-    for name in places & set(kept["local"]) - {"deniable/secret"}:
-        assert set(json.loads(kept["local"][name])) == {"spent", "cap", "waves", "pending"}
-    for name in ("session", "cookie", "databases", "caches", "files", "name", "state", "workers"):
+    assert set(kept["databases"]) <= {"deniable"}
+    assert set(kept["memo"]) <= {"secret", f"survey/{survey}"}
+    for name in set(kept["memo"]) - {"secret"}:
+        assert set(kept["memo"][name]) == {"spent", "cap", "waves", "pending"}
+    for name in ("local", "session", "cookie", "caches", "files", "name", "state", "workers"):
         assert not kept[name], f"{name} is not empty"
     assert re.fullmatch(rf"http://[\w.:]+/s/{survey}", kept["url"])
     assert device.context.cookies() == []

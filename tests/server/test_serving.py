@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -102,6 +103,25 @@ def test_every_acknowledged_report_survives_a_kill(
                 os.kill(pid, signal.SIGKILL)
     rows = command("ledger", "canteen", "--db", database).splitlines()
     assert len(rows) == 601
+
+
+def test_ctrl_c_on_a_terminal_stops_the_server(survey_file: Path, tmp_path: Path) -> None:
+    arguments = [*COMMAND, "serve", str(survey_file), "--port", "0", "--db", str(tmp_path / "x.db")]
+    leader, terminal = pty.openpty()
+    server = subprocess.Popen(
+        arguments, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True
+    )
+    try:
+        shown = b""
+        while b"research token" not in shown:
+            shown += os.read(leader, 4096)
+        # What a terminal does: the signal goes to the whole group.
+        os.killpg(server.pid, signal.SIGINT)
+        assert server.wait(timeout=20) == 0
+    finally:
+        server.kill()
+        os.close(leader)
+        os.close(terminal)
 
 
 def test_a_taken_port_is_told_in_one_line(survey_file: Path, tmp_path: Path) -> None:

@@ -180,3 +180,28 @@ def test_files_that_are_no_database_of_ours_are_refused(tmp_path: Path) -> None:
     other.close()
     with pytest.raises(StoreError, match="is a database of another program"):
         Store(tmp_path / "other.db")
+
+
+def test_every_cap_that_was_promised_holds(store: Store, survey: Survey, survey_file: Path) -> None:
+    def send(version: Survey, seed: int) -> Counter[str]:
+        one = next(iter(payloads(version, [_ANSWER], 1, seed)))
+        sent = iter([{**one, "respondent": "ab" * 16}])
+        return to_store(store, survey.id, sent, lambda _: None)
+
+    text = survey_file.read_text()
+    survey_file.write_text(text.replace("cap = 12.0", "cap = 4.0"))
+    low = read_survey(survey_file)
+    store.publish(low)
+    # The older version allowed more, but the one published last is lower.
+    assert send(survey, 1) == {"stored": 1}
+    assert "stored" not in send(survey, 2)
+    # A higher cap does not undo the promise that was answered.
+    survey_file.write_text(text.replace("cap = 12.0", "cap = 20.0"))
+    high = read_survey(survey_file)
+    store.publish(high)
+    assert send(high, 3) == {"stored": 1}  # answered under 12, of which 4 were spent
+    one = next(iter(payloads(low, [_ANSWER], 1, 4)))
+    to_store(store, survey.id, iter([{**one, "respondent": "cd" * 16}]), lambda _: None)
+    one = next(iter(payloads(high, [_ANSWER], 1, 5)))
+    after = to_store(store, survey.id, iter([{**one, "respondent": "cd" * 16}]), lambda _: None)
+    assert "stored" not in after

@@ -1,11 +1,13 @@
 """Hostile bodies get a clear 4xx, and nothing of them is stored."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +28,13 @@ def _edit(payload: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     else:
         where[last] = value
     return payload
+
+
+def _nested(depth: int) -> list[Any]:
+    inner: list[Any] = []
+    for _ in range(depth):
+        inner = [inner]
+    return inner
 
 
 EDITS = [
@@ -70,6 +79,7 @@ EDITS = [
     ("reports.dish", [0, True], "reports.dish"),
     ("reports.dish", [0, 1.0], "reports.dish"),
     ("reports.dish", 3, "reports.dish"),
+    ("reports.dish", _nested(400), "reports.dish"),
     ("reports.price", 10**6, "reports.price"),
 ]
 
@@ -150,6 +160,20 @@ def test_a_body_over_the_limit_is_too_large(
     assert send(body + b" " * (65536 - len(body) + 1)).status_code == 413
     assert _nothing_is_stored(store, survey)
     assert send(body + b" " * (65536 - len(body))).status_code == 201
+
+
+def test_a_body_of_no_stated_length_has_the_same_limit(
+    client: FlaskClient, make: Send, store: Store, survey: Survey
+) -> None:
+    body = json.dumps(make()).encode()
+    body += b" " * (65536 - len(body)) + b"garbage" * 1000
+    response = client.post(
+        f"/api/surveys/{survey.id}/reports",
+        input_stream=io.BytesIO(body),
+        environ_overrides={"wsgi.input_terminated": True, "CONTENT_LENGTH": ""},
+    )
+    assert response.status_code == 413
+    assert _nothing_is_stored(store, survey)
 
 
 def test_a_refusal_does_not_repeat_who_sent_it(send: Send, make: Send) -> None:
