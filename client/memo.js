@@ -4,6 +4,7 @@
  * answer. A change is one transaction: no other tab comes between reading and writing, and what was
  * written is on the disk before anything is sent, so that no crash makes a second draw.
  */
+import { toHex } from './hex.js';
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
@@ -55,8 +56,7 @@ export async function pseudonym(surveyId) {
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', raw, hmac, false, ['sign']);
   const text = new TextEncoder().encode(surveyId);
-  const bytes = new Uint8Array(await crypto.subtle.sign(hmac.name, key, text)).slice(0, 16);
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(new Uint8Array(await crypto.subtle.sign(hmac.name, key, text)).slice(0, 16));
 }
 
 /** What is kept of a survey; its cap is the least that this or an earlier page promised. */

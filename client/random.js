@@ -1,4 +1,5 @@
 /** The only file that draws: from the device's own source of cryptographic randomness. */
+import { toHex } from './hex.js';
 
 /** @returns {import('./draw.js').Words} an endless stream of uniform 32-bit words */
 export function words() {
@@ -11,6 +12,5 @@ export function words() {
  * @returns {string} so many random bytes in hexadecimal
  */
 export function hex(length) {
-  const bytes = crypto.getRandomValues(new Uint8Array(length));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(crypto.getRandomValues(new Uint8Array(length)));
 }

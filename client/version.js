@@ -1,4 +1,5 @@
 /** The version of a survey: SHA-256 of the RFC 8785 form of {survey, randomizers}. */
+import { toHex } from './hex.js';
 
 /** RFC 8785: keys sorted by UTF-16 units, no white space, numbers as JavaScript writes them. */
 function canonical(data) {
@@ -15,6 +16,5 @@ function canonical(data) {
  */
 export async function versionOf(survey, randomizers) {
   const bytes = new TextEncoder().encode(canonical({ survey, randomizers }));
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
