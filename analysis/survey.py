@@ -6,7 +6,7 @@ respondents, server and analysis can tell that they speak of the same questions 
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
@@ -119,8 +119,8 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
             raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
         question["mechanism"] = {"name": mechanism.name}
         questions.append(Question(question, randomizer))
-    data = {"survey": spec, "randomizers": {q.id: q.randomizer.to_json() for q in questions}}
-    survey = Survey(spec, version_of(data), tuple(questions))
+    unnamed = Survey(spec, "", tuple(questions))
+    survey = replace(unnamed, version=version_of(unnamed.to_json()))
     # The rest of a request takes less than 512 bytes.
     longest = {q.id: q.randomizer.channel.longest() for q in questions}
     if len(json.dumps(longest)) > LONGEST_REQUEST - 512:

@@ -110,7 +110,8 @@ class Store:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")
             self._local.connection = connection
-        return self._local.connection  # type: ignore[no-any-return]
+        own: sqlite3.Connection = self._local.connection
+        return own
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -1,5 +1,7 @@
 """Conditions are read by their grammar and decided as stated."""
 
+from fractions import Fraction
+
 import pytest
 
 from analysis.domain import Categories, Domain, Numbers
@@ -8,7 +10,7 @@ from analysis.logic import holds, parse_condition
 DOMAINS: dict[str, Domain] = {
     "a": Categories(("yes", "no", "no-answer")),
     "team-2": Categories(("lab", "office")),
-    "n": Numbers(low=0, high=100, steps=100, no_answer=True),  # type: ignore[arg-type]
+    "n": Numbers(Fraction(0), Fraction(100), 100, True),
 }
 
 

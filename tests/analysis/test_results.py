@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.chart import chart
 from analysis.estimate import estimates
@@ -29,7 +30,7 @@ LEDGER_CONTRACT = (
 )
 
 
-def _empty(survey: Survey) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+def _empty(survey: Survey) -> dict[str, NDArray[np.int64]]:
     return {q.id: np.zeros(q.randomizer.channel.symbols, dtype=np.int64) for q in survey.questions}
 
 
