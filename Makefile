@@ -1,8 +1,8 @@
-# `make demo` and `make test` need Python 3.11 or later with venv, and a network; nothing else.
+# `make demo`, `make test` and `make bench` need Python 3.11 or later with venv, and a network; nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test clean
+.PHONY: demo test bench clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -15,11 +15,16 @@ test: .venv/.test
 	$(BIN)/python tests/e2e/chromium.py
 	$(BIN)/pytest
 
+# Accuracy and speed beside two published libraries; ten minutes.
+bench: .venv/.bench
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/speed.py
+
 clean:
 	rm -rf .venv
 
 # Each extra of pyproject.toml has its own mark, made anew when that file changes.
-.venv/.demo .venv/.test: .venv/.%: pyproject.toml | $(BIN)/python
+.venv/.demo .venv/.test .venv/.bench: .venv/.%: pyproject.toml | $(BIN)/python
 	@echo "Installing what make $* needs into .venv; this takes a minute, once."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo,$*]'
 	@touch $@

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 
 #: The value of skipped, hidden and "prefer not to say": who skipped is as private as what was said.
 NO_ANSWER = "no-answer"
+#: Of several options none; that is an answer.
+NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,18 @@ class Categories:
     """A finite list of values, in the order of the survey; `NO_ANSWER` last where it is one."""
 
     ids: tuple[str, ...]
+
+    @property
+    def no_answer(self) -> bool:
+        """Whether the last value is no answer."""
+        return self.ids[-1] == NO_ANSWER
+
+
+@dataclass(frozen=True)
+class Scale(Categories):
+    """Categories in order of size, each with a score; no-answer has none."""
+
+    scores: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -24,4 +39,31 @@ class Numbers:
     no_answer: bool
 
 
-Domain = Categories | Numbers
+@dataclass(frozen=True)
+class Sets:
+    """Up to `at_most` of several options; a value is a flag for each and for `NONE`."""
+
+    options: tuple[str, ...]
+    at_most: int
+    no_answer: bool
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What each flag of a value stands for."""
+        return (*self.options, NONE)
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """The orders of some items; a value is a flag for each pair, set if it is in that order."""
+
+    items: tuple[str, ...]
+    no_answer: bool
+
+    @property
+    def flags(self) -> tuple[tuple[str, str], ...]:
+        """The pair that each flag of a value stands for: whether the first comes before."""
+        return tuple(combinations(self.items, 2))
+
+
+Domain = Categories | Numbers | Sets | Rankings

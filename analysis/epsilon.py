@@ -12,6 +12,10 @@ SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 _SCALE = 2**128
 
 
+class TooCoarse(ValueError):
+    """Weights of 32 bits cannot serve so many values at so small an ε."""
+
+
 def exp_lower(epsilon: Fraction) -> Fraction:
     """A rational number at most e^ε, and less than it by under 2^-100 of it.
 
@@ -46,8 +50,15 @@ def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
     The nearest is searched among the 2,000 largest values of `low`; plain rounding at the largest
     alone would lose up to a hundred times as much ε.
 
-    Preconditions: ``bound > 0``, ``largest_low >= 1``.
+    Preconditions: ``bound > 0``.
+
+    Raises
+    ------
+    TooCoarse
+        If there is no weight below `largest_low`.
     """
+    if largest_low < 1:
+        raise TooCoarse("so many values leave no weight of 32 bits for each")
     top, bottom = bound.numerator, bound.denominator
 
     def loss(low: int) -> int:
@@ -55,3 +66,12 @@ def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
 
     low = min(range(largest_low, max(0, largest_low - 2000), -1), key=loss)
     return low * top // bottom, low
+
+
+def root_lower(bound: Fraction) -> Fraction:
+    """A rational number at most the square root of `bound`, and less by under 2^-60 of it.
+
+    Preconditions: ``bound >= 1``.
+    """
+    scale = 2**64
+    return Fraction(math.isqrt(int(bound * scale**2)), scale)

@@ -48,3 +48,10 @@ def shown(value: Any, depth: int = 2) -> str:
     else:
         text = "null" if value is None else str(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def whole(name: str, number: Any, count: int) -> int:
+    """`number`, if it is one of the `count` whole numbers from 0 on; ValueError if not."""
+    if type(number) is not int or not 0 <= number < count:
+        raise ValueError(f"{name} must be a whole number of 0..{count - 1}, got {shown(number)}")
+    return number

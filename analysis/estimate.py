@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,14 +58,15 @@ def estimates(
     survey : Survey
         The version that the reports belong to.
     tallies : mapping
-        For each question's id the (symbols,) array of how many reports count for each symbol.
+        For each question's id the (cohorts, symbols) array of how many reports of each cohort,
+        or of all, count for each symbol.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     """
     rows: list[Estimate] = []
     for question in survey.questions:
         counts = tallies[question.id]
-        n = question.randomizer.channel.reports_in(counts)
+        n = question.randomizer.reports_in(counts)
         mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
         skipped = "No answer, or not asked" if "shows_if" in question.spec else "No answer"
         labels = {
@@ -74,11 +74,14 @@ def estimates(
             "mean": "Mean",
             **KINDS[question.spec["kind"]].labels(question.spec),
         }
-        mean = mechanism.mean(randomizer, domain)
-        quantities = [] if mean is None else [_mean(mean, domain, counts, n, confidence_level)]
+        shares = mechanism.shares(randomizer, domain)
+        supports, trials = shares.count(counts)
+        quantities = [
+            _mean(mean, counts, n, confidence_level) for mean in mechanism.means(randomizer, domain)
+        ]
         quantities += [
-            _share(share, counts, n, confidence_level)
-            for share in mechanism.shares(randomizer, domain)
+            _share(share, int(support), int(chances), confidence_level)
+            for share, support, chances in zip(shares.values, supports, trials, strict=True)
         ]
         rows += [
             Estimate(
@@ -113,15 +116,15 @@ class _Quantity:
     flags: list[str]
 
 
-def _share(share: Share, counts: NDArray[np.int64], n: int, level: float) -> _Quantity:
-    count = int(counts[list(share.symbols)].sum())
+def _share(share: Share, count: int, n: int, level: float) -> _Quantity:
     p, q = float(share.p), float(share.q)
     interval = share_interval(count, n, p, q, level)
     if n == 0:
         return _Quantity(share.term, None, None, interval, None, ["few"])
     value = (count / n - q) / (p - q)
     # At the nearest possible share: an impossible one would have no variance, or too little.
-    std_error = (share.variance(min(1.0, max(0.0, value))) / n) ** 0.5
+    support = q + (p - q) * min(1.0, max(0.0, value))
+    std_error = (support * (1 - support) / n) ** 0.5 / abs(p - q)
     least = 1 / (n + 2)
     possible = min(1 - least, max(least, value))
     flags = ["out-of-range"] * (not 0 <= value <= 1)
@@ -130,12 +133,11 @@ def _share(share: Share, counts: NDArray[np.int64], n: int, level: float) -> _Qu
     return _Quantity(share.term, value, std_error, interval, n_eff, flags)
 
 
-def _mean(mean: Mean, domain: Any, counts: NDArray[np.int64], n: int, level: float) -> _Quantity:
-    low, width = float(domain.low), float(domain.high - domain.low)
-    scores, present, squares = (
-        np.array(part, dtype=float) for part in (mean.scores, mean.present, mean.squares)
-    )
-    ratio = ratio_interval(counts, scores, present, level)
+def _mean(mean: Mean, tally: NDArray[np.int64], n: int, level: float) -> _Quantity:
+    low, width, counts = float(mean.low), float(mean.width), tally.reshape(-1)
+    scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
+    second = None if mean.second is None or not n else mean.second(tally)
+    ratio = ratio_interval(counts, scores, present, level, n, second, mean.is_share)
     found = ratio.interval
     interval = Interval(low + width * found.low, low + width * found.high, found.method)
     answered = float(counts @ present)
@@ -144,14 +146,17 @@ def _mean(mean: Mean, domain: Any, counts: NDArray[np.int64], n: int, level: flo
     few = answered < FEW or ratio.std_error is None or n < 25 * ratio.skewness**2
     flags = ["few"] * few
     if ratio.value is None or ratio.std_error is None:
-        return _Quantity("mean", None, None, interval, None, flags)
+        return _Quantity(mean.term, None, None, interval, None, flags)
     flags = ["out-of-range"] * (not 0 <= ratio.value <= 1) + flags
-    flags += ["boundary"] * (found.method in ("constrained-likelihood", "profile-likelihood"))
+    flags += ["boundary"] * found.method.endswith("likelihood")
+    value, std_error = low + width * ratio.value, width * ratio.std_error
+    if mean.squares is None or second is not None:
+        return _Quantity(mean.term, value, std_error, interval, None, flags)
     # The variance of the numbers themselves is estimated too: without knowing it to about its own
     # size, nothing can be said of the people it would take.
+    squares = np.array(mean.squares, dtype=float)
     apart = squares - 2 * ratio.value * scores + ratio.value**2 * present
     spread = float(counts @ apart) / answered
     unsure = float(counts @ (apart - spread * present) ** 2) ** 0.5 / answered
     n_eff = spread / ratio.std_error**2 if spread > 2 * unsure else None
-    value, std_error = low + width * ratio.value, width * ratio.std_error
-    return _Quantity("mean", value, std_error, interval, n_eff, flags)
+    return _Quantity(mean.term, value, std_error, interval, n_eff, flags)

@@ -18,7 +18,7 @@ class Interval:
 
 
 def share_interval(
-    count: int, n: int, p: float, q: float, confidence_level: float = 0.95
+    count: float, n: int, p: float, q: float, confidence_level: float = 0.95
 ) -> Interval:
     """Interval for the share of a value, of which `count` reports among `n` are a sign.
 
@@ -48,7 +48,7 @@ def share_interval(
 
 
 def _border_interval(
-    count: int, n: int, p: float, q: float, confidence_level: float, border: float
+    count: float, n: int, p: float, q: float, confidence_level: float, border: float
 ) -> Interval:
     """Shares whose likelihood is near that of `border`, 0 or 1, the likeliest in [0, 1]."""
 
@@ -62,6 +62,23 @@ def _border_interval(
         return Interval(0.0, 1.0, "profile-likelihood")
     end = brentq(lambda share: fall(border) - fall(share) - most, border, other)
     return Interval(min(border, end), max(border, end), "profile-likelihood")
+
+
+def _bounded(
+    scores: NDArray[np.float64], average: float, n: int, confidence_level: float
+) -> Interval:
+    """Clopper and Pearson's interval for the mean of any scores, by their range.
+
+    Of all scores in a range, those at its ends spread the most; so the interval for the share of
+    upper ends is taken with the count, here no whole number, that has this average. With two scores
+    it is exact; with more it is wide, but holds where few reports have scores far from the others.
+    """
+    low, gap = float(scores.min()), float(np.ptp(scores))
+    count = min(float(n), max(0.0, n * (average - low) / gap))
+    nearest = round(count)
+    count = nearest if abs(count - nearest) < 1e-6 else count
+    found = share_interval(count, n, (1 - low) / gap, -low / gap, confidence_level)
+    return Interval(found.low, found.high, f"bounded-{found.method}")
 
 
 @dataclass(frozen=True)
@@ -79,6 +96,9 @@ def ratio_interval(
     scores: NDArray[np.float64],
     present: NDArray[np.float64],
     confidence_level: float = 0.95,
+    n: int | None = None,
+    second: NDArray[np.float64] | None = None,
+    indicator: bool = False,
 ) -> Ratio:
     """Ratio of the averages of two scores over reports, known to lie in [0, 1].
 
@@ -95,8 +115,14 @@ def ratio_interval(
         The upper and the lower score of each symbol.
     confidence_level : float
         In (0, 1).
+    n, second : int and (symbols, symbols) array, optional
+        If reports count for several symbols each: their number, and the average of the products of
+        what one report counts, symbol by symbol. Its scores are then the sums over its symbols.
+    indicator : bool
+        Whether what is averaged is 0 or 1 for each respondent, so the mean a share: one near 0 or 1
+        can rest on scores so rare that they were not seen, which the spread then does not show.
     """
-    n = int(counts.sum())
+    n = int(counts.sum()) if n is None else n
     if n == 0:
         return Ratio(None, None, Interval(0.0, 1.0, "none"))
     above, below = float(counts @ scores) / n, float(counts @ present) / n
@@ -104,9 +130,16 @@ def ratio_interval(
     if n == 1:
         return Ratio(value, None, Interval(0.0, 1.0, "none"))
     one, two = scores - above, present - below
-    var_above, var_below, both = (
-        float(counts @ product) / (n - 1) / n for product in (one * one, two * two, one * two)
-    )
+    if second is None:
+        var_above, var_below, both = (
+            float(counts @ product) / (n - 1) / n for product in (one * one, two * two, one * two)
+        )
+    else:
+        var_above = max(0.0, float(scores @ second @ scores) - above**2) / (n - 1)
+        var_below = max(0.0, float(present @ second @ present) - below**2) / (n - 1)
+        both = (float(scores @ second @ present) - above * below) / (n - 1)
+        # All scores of present reports may sum to 1: that is no variance, but for rounding.
+        var_below *= var_below > 1e-12
     student = float(stdtrit(n - 1, (1 + confidence_level) / 2))
     a = below**2 - student**2 * var_below
     if value is None or a <= 0:
@@ -114,18 +147,25 @@ def ratio_interval(
     b = above * below - student**2 * both
     c = above**2 - student**2 * var_above
     root = max(0.0, b * b - a * c) ** 0.5
+    levels = np.unique(scores)
+    if len(levels) == 2 and not var_below and second is None:
+        # The place is a share, so its interval can be exact: reports of the upper score support it.
+        std_error = max(0.0, var_above) ** 0.5 or None
+        found = _bounded(scores, above, n, confidence_level)
+        return Ratio(value, std_error, Interval(found.low, found.high, "clopper-pearson"))
     if root / a < 1e-9:
         # Reports that show no spread at all, while every channel has some: too few, and alike.
         return Ratio(value, None, Interval(0.0, 1.0, "none"))
     std_error = max(0.0, var_above - 2 * value * both + value**2 * var_below) ** 0.5 / below
-    apart = one - value * two
-    skewness = float(counts @ apart**3) / n / (float(counts @ apart**2) / n) ** 1.5
-    if len(scores) == 2 and not var_below:
-        # The place is a share, so its interval can be exact: scores are (0 - q, 1 - q) / (p - q).
-        gap = 1 / (scores[1] - scores[0])
-        q = float(-scores[0] * gap)
-        interval = share_interval(int(counts[1]), n, q + float(gap), q, confidence_level)
-        return Ratio(value, std_error, interval)
+    skewness = 0.0
+    if second is None:
+        apart = one - value * two
+        skewness = float(counts @ apart**3) / n / (float(counts @ apart**2) / n) ** 1.5
+    rare = indicator and min(counts[scores == end].sum() for end in (levels[0], levels[-1])) < 5
+    # Cochran, Sampling Techniques, 3rd edition 1977, section 2.15: the normal approximation wants
+    # more than 25 times the squared skewness.
+    if not var_below and second is None and (rare or n < 25 * skewness**2):
+        return Ratio(value, std_error, _bounded(scores, above, n, confidence_level), skewness)
     method = "fieller" if var_below else "student-t"
     low, high = max(0.0, (b - root) / a), min(1.0, (b + root) / a)
     if low < high:

@@ -39,7 +39,7 @@ class LedgerRow:
     epsilon_sum: Decimal
     epsilon: Decimal
     epsilon_if_constant: Decimal
-    delta: int
+    delta: float
     method: str
     cap: Decimal
     remaining: Decimal
@@ -57,6 +57,11 @@ def ledger(spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int) ->
     cap : int
         What a respondent may spend, in millionths of ε.
     """
+    # Probabilities add up as ε does: the union bound.
+    deltas = {
+        version: float(sum(question.randomizer.delta for question in survey.questions))
+        for version, survey in versions.items()
+    }
     by_respondent: dict[str, list[Spend]] = {}
     for spend in spends:
         by_respondent.setdefault(spend.respondent, []).append(spend)
@@ -72,7 +77,7 @@ def ledger(spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int) ->
                 epsilon_sum=total,
                 epsilon=total,
                 epsilon_if_constant=total,
-                delta=0,
+                delta=sum(one.submissions * deltas[one.version] for one in own),
                 method="sum",
                 cap=in_epsilon(cap),
                 remaining=in_epsilon(cap - charged),

@@ -6,7 +6,8 @@
                | "selected" "(" id "," 'value' ")"
 
 The frozen survey holds the syntax tree as lists, operator first, so that the browser has nothing
-to parse: ``["or", ["=", "harassed", "yes"], ["=", "team", "lab"]]``.
+to parse: ``["or", ["=", "harassed", "yes"], ["=", "team", "lab"]]``. Of several options "selected"
+is an operator of its own; of one it is "=".
 """
 
 import operator
@@ -14,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analysis.domain import NO_ANSWER, Categories, Domain
+from analysis.domain import NO_ANSWER, Categories, Domain, Rankings, Sets
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'[^']*')|(?P<number>[+-]?\d{1,15}(?:\.\d{1,15})?(?![\w.]))|(?P<word>[a-z0-9][a-z0-9-]*)"
@@ -65,6 +66,8 @@ def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
     if first == "!=":
         return not holds(["=", question, value], answers)
     answer = answers.get(question, "")
+    if first == "selected":
+        return value in (answer or NO_ANSWER).split("|")
     if isinstance(value, str):
         return (answer or NO_ANSWER) == value
     return answer != "" and _COMPARE[first](float(answer), value)
@@ -138,21 +141,31 @@ class _Parser:
             self._expect("(")
             question = self._question()
             self._expect(",")
-            tree = ["=", question, self._value(question)]
+            several = isinstance(self._domains[question], Sets)
+            tree = ["selected" if several else "=", question, self._value(question)]
             self._expect(")")
             return tree
         question = self._question()
         if self.token not in (*_COMPARE, "!="):
             raise self.error("one of = != < <= > >=")
+        if isinstance(self._domains[question], Sets):
+            raise ValueError(f"expected selected({question}, '...'), got {question} {self.token}")
         if isinstance(self._domains[question], Categories) and self.token not in ("=", "!="):
             raise self.error(f"= or != (the values of {question} have no order)")
         return [self._next(), question, self._value(question)]
 
     def _value(self, question: str) -> Any:
         domain = self._domains[question]
-        if isinstance(domain, Categories):
-            if self.kind != "text" or self.token[1:-1] not in domain.ids:
-                raise self.error("one of " + ", ".join(f"'{name}'" for name in domain.ids))
+        if isinstance(domain, Rankings):
+            raise ValueError(f"expected another question than {question}, which is a ranking")
+        if isinstance(domain, Categories | Sets):
+            ids = (
+                domain.ids
+                if isinstance(domain, Categories)
+                else (*domain.flags, *[NO_ANSWER] * domain.no_answer)
+            )
+            if self.kind != "text" or self.token[1:-1] not in ids:
+                raise self.error("one of " + ", ".join(f"'{name}'" for name in ids))
             return self._next()[1:-1]
         if self.kind != "number":
             raise self.error("a number")

@@ -19,9 +19,13 @@ from analysis.epsilon import MICRO
 from analysis.errors import SurveyError
 from analysis.kinds import KINDS
 from analysis.logic import holds
-from analysis.mechanisms import MECHANISMS, choose
+from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mechanism
 from analysis.randomizer import Randomizer
+from analysis.selection import choose, compile_as
+
+#: Keys of a question that some mechanisms heed.
+WISHES = ("delta", "aim", "prior")
 
 #: The longest request that carries a respondent's reports, in bytes.
 LONGEST_REQUEST = 64 * 1024
@@ -109,26 +113,33 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
     for question in spec["questions"]:
         domain = KINDS[question["kind"]].domain(question)
         epsilon = Fraction(repr(question["epsilon"]))
+        wishes = wishes_of(question)
         try:
             if "mechanism" in question:
                 mechanism = MECHANISMS[question["mechanism"]["name"]]
-                randomizer = mechanism.compile(domain, epsilon)
+                randomizer = compile_as(mechanism, domain, epsilon, wishes)
             else:
-                mechanism, randomizer = choose(domain, epsilon)
+                mechanism, randomizer = choose(domain, epsilon, wishes)
+                question["mechanism"] = {"name": mechanism.name}
         except ValueError as error:
             raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
-        question["mechanism"] = {"name": mechanism.name}
         questions.append(Question(question, randomizer))
     unnamed = Survey(spec, "", tuple(questions))
     survey = replace(unnamed, version=version_of(unnamed.to_json()))
     # The rest of a request takes less than 512 bytes.
-    longest = {q.id: q.randomizer.channel.longest() for q in questions}
+    longest = {q.id: q.randomizer.longest() for q in questions}
     if len(json.dumps(longest)) > LONGEST_REQUEST - 512:
         raise SurveyError(
             f"{place}: questions must give reports of at most {LONGEST_REQUEST} bytes together, "
             f"got {len(json.dumps(longest))}; ask fewer questions or offer fewer options"
         )
     return survey
+
+
+def wishes_of(question: dict[str, Any]) -> dict[str, Any]:
+    """What the author asked of a question's mechanism, beside ε: its parameters, other keys."""
+    parameters = {key: one for key, one in question.get("mechanism", {}).items() if key != "name"}
+    return parameters | {key: question[key] for key in WISHES if key in question}
 
 
 def thaw(data: dict[str, Any], version: str) -> Survey:
@@ -145,6 +156,8 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
     for spec in data["survey"]["questions"]:
         randomizer = Randomizer.from_json(data["randomizers"][spec["id"]])
         randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
+        if randomizer.delta > Fraction(repr(spec.get("delta", 0))):
+            raise ValueError(f"question {spec['id']}: its delta is more than was asked for")
         if not randomizer.encoder.fits(KINDS[spec["kind"]].domain(spec)):
             raise ValueError(f"question {spec['id']}: its encoder does not fit its answers")
         questions.append(Question(spec, randomizer))

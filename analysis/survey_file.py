@@ -3,24 +3,20 @@
 import re
 from datetime import date, datetime
 from decimal import ROUND_CEILING, Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from analysis.document import Table, plain, read_toml
 from analysis.domain import Domain
-from analysis.epsilon import LARGEST, MICRO, SMALLEST
+from analysis.epsilon import MICRO
 from analysis.errors import SurveyError, shown
 from analysis.kinds import KINDS
 from analysis.logic import parse_condition
-from analysis.mechanisms import MECHANISMS
+from analysis.mechanism_file import read_mechanism
 from analysis.survey import Survey, freeze
 
 #: Keys of questions that belong to kinds and mechanisms still to come.
-_LATER = (
-    *("points", "at_most", "items", "candidates", "epsilon_forever", "stable"),
-    *("delta", "aim", "prior"),
-)
+_LATER = ("candidates", "epsilon_forever", "stable")
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -120,35 +116,9 @@ def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:
             raise SurveyError(f"{table.place}: shows_if: {error} in {shown(condition)}") from None
     question["no_answer"] = not question["required"] or condition is not None
     question |= KINDS[kind].read(table)
-    epsilon = table.number("epsilon", "a number greater than 0", lambda epsilon: epsilon > 0)
-    if not SMALLEST <= Fraction(epsilon) <= LARGEST:
-        raise table.error("epsilon", f"from {float(SMALLEST)} to {float(LARGEST)}")
-    question["epsilon"] = plain(epsilon)
-    mechanism = table.take(
-        "mechanism",
-        lambda value: isinstance(value, str | dict),
-        "the name of a mechanism",
-        default=None,
-    )
-    if mechanism is not None:
-        question["mechanism"] = {
-            "name": _read_mechanism(table, mechanism, KINDS[kind].domain(question))
-        }
+    read_mechanism(table, question, KINDS[kind].domain(question))
     table.finish(later=_LATER)
     return question
-
-
-def _read_mechanism(table: Table, given: Any, domain: Domain) -> str:
-    fitting = [name for name, one in MECHANISMS.items() if isinstance(domain, one.domain)]
-    part = Table(given, f"{table.place}: mechanism") if isinstance(given, dict) else table
-    name: str = part.take(
-        "name" if isinstance(given, dict) else "mechanism",
-        lambda value: value in fitting,
-        f"one of {', '.join(fitting)}, which fit this kind",
-    )
-    if isinstance(given, dict):
-        part.finish()
-    return name
 
 
 def _whole_micro(epsilon: int | float) -> Decimal:

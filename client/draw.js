@@ -39,3 +39,27 @@ export function bernoulli(top, bottom, words) {
   }
   return 0;
 }
+
+/**
+ * @param {number[]} weights whole numbers
+ * @returns {bigint} their sum, exact even above 2^53
+ */
+export const sum = (weights) => weights.reduce((total, weight) => total + BigInt(weight), 0n);
+
+/** @param {bigint[]} fraction [top, bottom] @returns {bigint[]} the same in lowest terms */
+export function reduced([top, bottom]) {
+  let [common, rest] = [top < 0n ? -top : top, bottom];
+  while (rest) [common, rest] = [rest, common % rest];
+  return common ? [top / common, bottom / common] : [top, bottom];
+}
+
+/**
+ * @param {string} name of a channel
+ * @param {bigint} total of its weights
+ * @throws {RangeError} if one word cannot serve them
+ */
+export function checkTotal(name, total) {
+  if (total > BigInt(WORD)) {
+    throw new RangeError(`${name}: weights must sum to at most 2^32, got ${total}`);
+  }
+}

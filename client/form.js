@@ -34,10 +34,17 @@ function turnTo(part) {
 
 const question = (id) => one(`[data-question="${id}"]`, form);
 
-/** The answer of a question as its control holds it; '' for none. */
+/** The places that were given, the first first, as the controls that hold them. */
+const ranked = (field) =>
+  all('select', field).filter(({ value }) => value).sort((a, b) => a.value - b.value);
+
+/** The answer of a question as its controls hold it, joined by '|' if several; '' for none. */
 function answerOf({ id }) {
-  const control = one('input:checked, input[type="number"]', question(id));
-  return control ? control.value : '';
+  const field = question(id);
+  const number = one('input[type="number"]', field);
+  if (number) return number.value;
+  const order = ranked(field).map(({ dataset }) => dataset.item);
+  return [...order, ...all('input:checked', field).map(({ value }) => value)].join('|');
 }
 
 const answers = () => Object.fromEntries(survey.questions.map((q) => [q.id, answerOf(q)]));
@@ -45,10 +52,12 @@ const answers = () => Object.fromEntries(survey.questions.map((q) => [q.id, answ
 /** What a question's answer looks like to people, in the language they read. */
 function asText({ id }, answer) {
   if (answer === '' || answer === 'no-answer') return one('#no-answer-text').textContent;
-  const checked = one('input:checked', question(id));
-  const words = checked ? one(`label[for="${checked.id}"]`) : null;
-  const unit = one('.unit', question(id));
-  return words ? visibleText(words) : [answer, unit ? visibleText(unit) : ''].join(' ').trim();
+  const field = question(id);
+  const chosen = [...ranked(field), ...all('input:checked', field)];
+  const words = chosen.map((control) => visibleText(one(`label[for="${control.id}"]`)));
+  if (words.length) return words.join(ranked(field).length ? ' → ' : ', ');
+  const unit = one('.unit', field);
+  return [answer, unit ? visibleText(unit) : ''].join(' ').trim();
 }
 
 const visibleText = (element) =>
@@ -59,6 +68,33 @@ function applyLogic() {
   const asked = visible(survey, answers());
   for (const { id } of survey.questions) {
     question(id).hidden = question(id).disabled = !asked.has(id);
+  }
+}
+
+/** "None of these" and "prefer not to say" exclude all other ticks. */
+function exclude({ target }) {
+  if (target.type !== 'checkbox' || !target.checked) return;
+  for (const box of all('input', target.closest('.question'))) {
+    if (box !== target && ('alone' in target.dataset || 'alone' in box.dataset)) box.checked = false;
+  }
+}
+
+/** What is wrong with several ticks or places; '' if nothing is. */
+function complaint(q) {
+  const boxes = all('input[type="checkbox"]', question(q.id));
+  const ticked = boxes.filter(({ checked }) => checked).length;
+  if (q.kind === 'choices' && ticked > q.at_most) return `Please tick at most ${q.at_most}.`;
+  if (q.kind === 'choices' && q.required && !ticked) return 'Please tick at least one.';
+  const places = ranked(question(q.id)).map(({ value }) => value);
+  const whole = places.length === q.options?.length && new Set(places).size === places.length;
+  return q.kind === 'rank' && places.length && !whole ? 'Please give each a different place.' : '';
+}
+
+/** Lets the browser tell what is wrong, at the question's first control. */
+function applyComplaints() {
+  for (const q of survey.questions) {
+    const control = one('input[type="checkbox"], select', question(q.id));
+    control?.setCustomValidity(question(q.id).disabled ? '' : complaint(q));
   }
 }
 
@@ -178,10 +214,15 @@ async function start() {
   if (rid) return sayAnswered();
   if (spends) return say('spent');
   form.addEventListener('submit', showReview);
-  form.addEventListener('input', applyLogic);
+  form.addEventListener('input', (event) => {
+    exclude(event);
+    applyLogic();
+    applyComplaints();
+  });
   one('#change').addEventListener('click', () => turnTo(form));
   one('#send').addEventListener('click', randomizeAndSend);
   applyLogic();
+  applyComplaints();
   controls.disabled = false;
   one('#receipt').hidden = true;
   form.hidden = false;

@@ -23,6 +23,7 @@ export function holds(tree, answers) {
   const [question, value] = rest;
   if (operator === '!=') return !holds(['=', question, value], answers);
   const answer = answers[question];
+  if (operator === 'selected') return (answer || 'no-answer').split('|').includes(value);
   if (typeof value === 'string') return (answer || 'no-answer') === value;
   return answer !== '' && compare[operator](Number(answer), value);
 }

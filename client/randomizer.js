@@ -1,48 +1,150 @@
 /**
  * A randomizer: encoder, then channel. It believes nothing that it can check: the structure is
  * verified and the worst probability ratio recomputed from the weights before anything is drawn.
+ * Counterpart of analysis/randomizer.py; what both refuse, they refuse with the same words.
  */
+import * as bits from './channels/bits.js';
+import * as shift from './channels/shift.js';
 import * as subset from './channels/subset.js';
+import * as table from './channels/table.js';
 import * as window from './channels/window.js';
-import { ENCODERS } from './encoders.js';
+import { below, reduced, sum } from './draw.js';
+import { ENCODERS, shown } from './encoders.js';
 
 /** Every channel by its name on the wire. */
-export const CHANNELS = { window, subset };
+export const CHANNELS = { window, subset, bits, shift, table };
 
-function part(table, data) {
-  if (!Object.hasOwn(table, data.name)) throw new RangeError(`unknown part "${data.name}"`);
-  const { fields } = table[data.name];
-  const got = Object.keys(data).filter((key) => key !== 'name').sort().join();
-  if (got !== [...fields].sort().join()) {
-    throw new RangeError(`"${data.name}" expected ${fields}, got ${got}`);
+/** The most digits of a ratio or delta. */
+const DIGITS = 4000;
+const OF_DEPTH = ['a whole number', 'a list of whole numbers', 'rows of whole numbers'];
+
+const isObject = (data) => typeof data === 'object' && data !== null && !Array.isArray(data);
+
+/** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
+function isWhole(value, depth) {
+  if (depth === 0) return Number.isSafeInteger(value) && value >= 1;
+  return Array.isArray(value) && value.length > 0 && value.every((one) => isWhole(one, depth - 1));
+}
+
+/** The code of an encoder or channel, once its numbers are known to be sound. */
+function part(what, known, data) {
+  const name = isObject(data) ? data.name : data;
+  if (!isObject(data) || typeof name !== 'string' || !Object.hasOwn(known, name)) {
+    const names = Object.keys(known).join(', ');
+    throw new RangeError(`${what} must be one of ${names}, got ${shown(name)}`);
   }
-  for (const field of fields) {
-    if (!Number.isSafeInteger(data[field]) || data[field] < 1) {
-      throw new RangeError(`"${field}" expected a whole number of at least 1, got ${data[field]}`);
+  const { fields, check } = known[name];
+  const expected = Object.keys(fields).sort().join(', ');
+  const got = Object.keys(data).filter((key) => key !== 'name').sort().join(', ');
+  if (got !== expected) throw new RangeError(`${name} must have ${expected}, got ${got}`);
+  for (const [field, depth] of Object.entries(fields)) {
+    if (!isWhole(data[field], depth)) {
+      throw new RangeError(`${name}: ${field} must be ${OF_DEPTH[depth]} of at least 1`);
     }
   }
-  table[data.name].check(data);
-  return table[data.name];
+  check(data);
+  return known[name];
 }
+
+/** @returns {bigint[]} [top, bottom] of two strings of digits @throws {RangeError} */
+function wholeRatio(name, pair) {
+  const isDigits = (one) => typeof one === 'string' && /^[0-9]+$/.test(one) && one.length <= DIGITS;
+  const known = Array.isArray(pair) && pair.length === 2 && pair.every(isDigits);
+  if (known && BigInt(pair[1]) > 0n) return pair.map(BigInt);
+  const expected = `two whole numbers as strings of at most ${DIGITS} digits`;
+  throw new RangeError(`${name} must be ${expected}, got ${shown(pair)}`);
+}
+
+/** @throws {RangeError} unless the channel takes what the encoder gives, and delta has a meaning */
+function checkFit(encoder, channel, limit) {
+  const code = ENCODERS[encoder.name];
+  const { takesBits = false, weights } = CHANNELS[channel.name];
+  const givesBits = 'apart' in code;
+  if (givesBits !== takesBits || encoder.inputs !== channel.inputs) {
+    throw new RangeError(
+      `channel must take what ${encoder.name} gives, ${encoder.inputs} ` +
+        `${givesBits ? 'bits' : 'inputs'}, got ${channel.name} of ${channel.inputs}`,
+    );
+  }
+  if (limit && ('cohorts' in code || !weights)) {
+    throw new RangeError('delta must be left out where reports have cohorts or several symbols');
+  }
+  if (limit && limit[0] < limit[1]) {
+    throw new RangeError(`ratio must be at least 1, got ${reduced(limit).join('/')}`);
+  }
+}
+
+/**
+ * By how much the probability of a set of reports can exceed top/bottom times that under another
+ * input: the hockey-stick divergence, summed over the table of weights, of the worst two inputs.
+ * @returns {bigint[]}
+ */
+function divergence(channel, [top, bottom]) {
+  const { weights } = CHANNELS[channel.name];
+  const rows = Array.from({ length: channel.inputs }, (_, symbol) => weights(symbol, channel));
+  const scaled = (factor) => rows.map((row) => row.map((weight) => factor * BigInt(weight)));
+  const others = scaled(top);
+  let worst = 0n;
+  for (const row of scaled(bottom)) {
+    for (const other of others) {
+      const excess = row.reduce((all, one, y) => (one > other[y] ? all + one - other[y] : all), 0n);
+      if (excess > worst) worst = excess;
+    }
+  }
+  return [worst, bottom * sum(rows[0])];
+}
+
+function checkStated(name, [top, bottom], [trueTop, trueBottom]) {
+  if (top * trueBottom !== bottom * trueTop) {
+    const [expected, got] = [reduced([trueTop, trueBottom]), [top, bottom]];
+    throw new RangeError(`${name} must be ${expected.join('/')}, got ${got.join('/')}`);
+  }
+}
+
+/** A fraction of any length, to within 2^-128. @returns {number} */
+const asNumber = ([top, bottom]) => Number((top * 2n ** 128n) / bottom) / 2 ** 128;
 
 /**
  * Checks a randomizer.
  * @param {object} randomizer as it came from the server
- * @returns {number} ε of one report: the logarithm of the worst probability ratio
- * @throws {RangeError} if it is unsound, or its stated ratio is not the ratio of its weights
+ * @returns {number} ε of one report: the logarithm of the worst probability ratio, which with
+ *   `delta` holds but for so small a probability
+ * @throws {RangeError} if it is unsound, or a stated number is not that of its weights
  */
 export function verify(randomizer) {
+  const keys = isObject(randomizer) ? Object.keys(randomizer) : [];
+  if (keys.filter((key) => key !== 'delta').sort().join() !== 'channel,encoder,ratio') {
+    throw new RangeError(
+      `randomizer must have channel, encoder, ratio, and may have delta, got ${shown(randomizer)}`,
+    );
+  }
   const { encoder, channel } = randomizer;
-  part(ENCODERS, encoder);
-  const [top, bottom] = part(CHANNELS, channel).ratio(channel);
-  if (encoder.inputs !== channel.inputs) {
-    throw new RangeError(`"inputs" expected ${encoder.inputs}, got ${channel.inputs}`);
+  const { apart } = part('encoder', ENCODERS, encoder);
+  const { ratio } = part('channel', CHANNELS, channel);
+  const stated = wholeRatio('ratio', randomizer.ratio);
+  const limit = keys.includes('delta') ? stated : null;
+  checkFit(encoder, channel, limit);
+  if (limit) {
+    checkStated('delta', wholeRatio('delta', randomizer.delta), divergence(channel, limit));
+  } else {
+    checkStated('ratio', stated, ratio(channel, apart?.(encoder)));
   }
-  const [statedTop, statedBottom] = randomizer.ratio.map(BigInt);
-  if (statedBottom < 1n || statedTop * bottom !== statedBottom * top) {
-    throw new RangeError(`"ratio" expected ${top}/${bottom}, got ${statedTop}/${statedBottom}`);
-  }
-  return Math.log1p(Number(top - bottom) / Number(bottom));
+  const [top, bottom] = stated;
+  return Math.log1p(asNumber([top - bottom, bottom]));
+}
+
+/**
+ * The probability but for which ε holds.
+ * @param {object} randomizer one that `verify` has passed
+ * @returns {number} 0 if ε always holds
+ */
+export const delta = (randomizer) =>
+  'delta' in randomizer ? asNumber(wholeRatio('delta', randomizer.delta)) : 0;
+
+/** @returns {*} what the channel makes of a value in a cohort */
+function draw(value, cohort, { encoder, channel }, words) {
+  const symbol = ENCODERS[encoder.name].encode(value, encoder, cohort, words);
+  return CHANNELS[channel.name].randomize(symbol, channel, words);
 }
 
 /**
@@ -50,13 +152,13 @@ export function verify(randomizer) {
  * @param {*} value of the question's domain, from kinds.js
  * @param {object} randomizer one that `verify` has passed
  * @param {import('./draw.js').Words} words
- * @returns {number|number[]} what is sent
+ * @returns {*} what is sent: what the channel gives, and with it the cohort if there are any
+ * @throws {RangeError} if the encoder knows no such value
  */
 export function randomize(value, randomizer, words) {
-  const { encoder, channel } = randomizer;
-  const symbol = ENCODERS[encoder.name].encode(value, encoder, words);
-  if (!Number.isInteger(symbol) || symbol < 0 || symbol >= channel.inputs) {
-    throw new RangeError(`"symbol" expected an integer of 0..${channel.inputs - 1}`);
-  }
-  return CHANNELS[channel.name].randomize(symbol, channel, words);
+  const { cohorts } = ENCODERS[randomizer.encoder.name];
+  if (!cohorts) return draw(value, 0, randomizer, words);
+  // Public, drawn anew for each report and before the value is looked at.
+  const cohort = below(cohorts(randomizer.encoder), words);
+  return { cohort, report: draw(value, cohort, randomizer, words) };
 }

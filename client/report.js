@@ -4,7 +4,7 @@
  */
 import { KINDS } from './kinds.js';
 import { shown } from './logic.js';
-import { randomize, verify } from './randomizer.js';
+import { delta, randomize, verify } from './randomizer.js';
 
 /** A report that can no longer change. */
 export class FrozenReport {
@@ -35,6 +35,9 @@ export function charge(survey, randomizers) {
     // Logarithms differ by an ulp between languages, hence the tolerances.
     if (!(epsilon <= question.epsilon + 1e-9)) {
       throw new RangeError(`"${question.id}" expected ε of ${question.epsilon}, got ${epsilon}`);
+    }
+    if (!(delta(randomizers[question.id]) <= (question.delta ?? 0) + 1e-15)) {
+      throw new RangeError(`"${question.id}" expected δ of at most ${question.delta ?? 0}`);
     }
     if (!KINDS[question.kind].fits(question, randomizers[question.id].encoder)) {
       throw new RangeError(`"${question.id}" expected an encoder that fits its answers`);

@@ -6,11 +6,13 @@ import re
 import secrets
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
+from analysis.check import check as check_questions
 from analysis.epsilon import MICRO
 from analysis.errors import AnswersError, SurveyError
 from analysis.randomizer import is_weak
@@ -76,20 +78,13 @@ def main() -> None:
 @_survey_file
 @_form
 def check(survey_file: Path, form: str) -> None:
-    """Check a survey file; print mechanism and ε of each question."""
+    """Check a survey file; print mechanism and ε of each question.
+
+    Also what the next best mechanism would cost: how many times as many respondents for the same
+    variance (below 1, if the author named another than the best).
+    """
     survey = read_survey(survey_file)
-    rows = [
-        {
-            "question": question.id,
-            "kind": question.spec["kind"],
-            "mechanism": question.mechanism.name,
-            "epsilon": question.randomizer.epsilon,
-            "odds": float(question.randomizer.ratio),
-            "no_answer": "yes" if question.spec["no_answer"] else "no",
-            "channel": question.randomizer.channel.name,
-        }
-        for question in survey.questions
-    ]
+    rows = [asdict(row) for row in check_questions(survey)]
     click.echo(to_text(rows, rows[0], form), nl=False)
     click.echo(
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "

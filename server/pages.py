@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request
 
-from analysis.domain import Categories
+from analysis.domain import Categories, Numbers
 from analysis.randomizer import is_weak
 from analysis.survey import Question
 from server.intake import public
@@ -52,20 +52,28 @@ def survey(survey_id: str) -> tuple[str, int]:
 
 def odds(question: Question) -> str:
     """What a report tells about one respondent, in a sentence made from the channel."""
-    if isinstance(question.domain, Categories):
-        share = question.mechanism.shares(question.randomizer, question.domain)[0]
-        sentence = (
-            f"Take any answer: of 100 people who gave it, about {round(100 * share.p)} send a "
-            f"report that counts for it; of 100 who gave another, about {round(100 * share.q)} "
-            "do so too. "
-        )
-    else:
-        skipped = ", and from an empty field" if question.domain.no_answer else ""
+    shares = question.mechanism.shares(question.randomizer, question.domain).values
+    most = f"{float(question.randomizer.ratio):.3g}"
+    skipped = ", and from an empty one" if question.domain.no_answer else ""
+    if isinstance(question.domain, Numbers):
         sentence = (
             f"What is sent is a point on a scale, drawn by chance. Any point can come from any "
-            f"number{skipped}; one makes it at most {float(question.randomizer.ratio):.3g} times "
-            "as likely as another does. "
+            f"number{skipped}; one makes it at most {most} times as likely as another does. "
         )
+    elif isinstance(question.domain, Categories) and shares:
+        sentence = (
+            f"Take any answer: of 100 people who gave it, about {round(100 * shares[0].p)} send a "
+            f"report that counts for it; of 100 who gave another, about "
+            f"{round(100 * shares[0].q)} do so too. "
+        )
+    else:
+        part = "a part of the answer alone, swapped" if shares and shares[0].portion < 1 else ""
+        sentence = (
+            f"What is sent is {part or 'a report drawn'} by chance. Any report can come from any "
+            f"answer{skipped}; one makes it at most {most} times as likely as another does. "
+        )
+    if question.randomizer.delta:
+        sentence += f"(But for a chance of {float(question.randomizer.delta):.2g}.) "
     if is_weak(question.randomizer):
         return sentence + "That is weak: who sees the report can be nearly sure of your answer."
     return sentence + "No report proves what anybody answered."

@@ -294,22 +294,23 @@ class Store:
             (survey_id, one.respondent, one.survey.version, one.wave, charge),
         )
         for question in one.survey.questions:
-            for symbol in question.randomizer.channel.tallied(one.reports[question.id]):
-                tally[(*where, question.id, 0, symbol)] += 1
+            for cell in question.randomizer.tallied(one.reports[question.id]):
+                tally[(*where, question.id, *cell)] += 1
         return 201
 
     def tallies(self, survey: Survey, wave: int) -> dict[str, NDArray[np.int64]]:
         """For each question, how many of a wave's reports count for each symbol."""
         counts = {
-            question.id: np.zeros(question.randomizer.channel.symbols, dtype=np.int64)
+            question.id: np.zeros(question.randomizer.shape, dtype=np.int64)
             for question in survey.questions
         }
         rows = self._connection.execute(
-            "SELECT question, symbol, n FROM tally WHERE survey = ? AND version = ? AND wave = ?",
+            "SELECT question, cohort, symbol, n FROM tally "
+            "WHERE survey = ? AND version = ? AND wave = ?",
             (survey.id, survey.version, wave),
         )
-        for question, symbol, n in rows:
-            counts[question][symbol] = n
+        for question, cohort, symbol, n in rows:
+            counts[question][cohort, symbol] = n
         return counts
 
     def report_counts(self, survey_id: str) -> dict[str, int]:

@@ -120,7 +120,7 @@ def _check_reports(reports: dict[str, Any], survey: Survey) -> None:
         field = f"reports.{question.id}"
         if question.id not in reports:
             raise ReportError(field, "a report, as of every question", "nothing")
-        question.randomizer.channel.check_report(reports[question.id], field)
+        question.randomizer.check_report(reports[question.id], field)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from analysis.domain import Categories
 from analysis.intervals import share_interval
 from analysis.kinds import KINDS
-from analysis.mechanisms import MECHANISMS, choose
+from analysis.mechanisms import MECHANISMS
+from analysis.selection import choose
 from server.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -24,7 +25,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 def _half_width(k: int, epsilon: str, n: int) -> str:
     domain = Categories(tuple(map(str, range(k))))
     mechanism, randomizer = choose(domain, Fraction(epsilon))
-    share = mechanism.shares(randomizer, domain)[0]
+    share = mechanism.shares(randomizer, domain).values[0]
     p, q = float(share.p), float(share.q)
     interval = share_interval(round(n * (q + (p - q) / 2)), n, p, q)
     return f"± {50 * (interval.high - interval.low):.1f}"

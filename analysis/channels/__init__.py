@@ -1,26 +1,35 @@
 """Channels: the one random step, and so the only thing that protects an answer.
 
-A channel takes an input ``0 <= x < inputs`` and gives a report. Its probabilities are integer
-weights over their sum, at most 2^32, so that a draw of one 32-bit word realises them exactly. Each
-stands once here and once in ``client/channels/``, tied by the vectors in ``tests/vectors/``.
+A channel takes an input ``0 <= x < inputs``, or, if it takes bits, the places of the ones among
+`inputs` of them, and gives a report. Its probabilities are integer weights over their sum, at most
+2^32, so that a draw of one 32-bit word realises them exactly. Each stands once here and once in
+``client/channels/``, tied by the vectors in ``tests/vectors/``.
 """
 
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
+from numpy.typing import NDArray
+
+from analysis.channels.bits import Bits
+from analysis.channels.shift import Shift
 from analysis.channels.subset import Subset
+from analysis.channels.table import Table
 from analysis.channels.window import Window
+from analysis.words import Block
 
 
 class Channel(Protocol):
     """What every channel offers."""
 
     name: ClassVar[str]
+    #: Whether an input is a tuple of places of ones, rather than one symbol.
+    takes_bits: ClassVar[bool]
 
     @property
     def inputs(self) -> int:
-        """How many different inputs there are."""
+        """How many different inputs there are, or how many bits one has."""
 
     @property
     def symbols(self) -> int:
@@ -29,14 +38,20 @@ class Channel(Protocol):
     def check(self) -> None:
         """Raise ValueError unless the weights form a channel: whole, positive, sums in range."""
 
-    def ratio(self) -> Fraction:
-        """The largest ratio of the probabilities of one report under two inputs; e^ε exactly."""
+    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+        """The largest ratio of the probabilities of one report under two inputs; e^ε exactly.
 
-    def randomize(self, symbol: int, words: Iterator[int]) -> Any:
+        `apart` is used if it takes bits: in how many ones two inputs can differ, either way.
+        """
+
+    def randomize(self, symbol: Any, words: Iterator[int]) -> Any:
         """Draw a report for the input `symbol`."""
 
-    def distribution(self, symbol: int) -> Iterator[tuple[Any, Fraction]]:
+    def distribution(self, symbol: Any) -> Iterator[tuple[Any, Fraction]]:
         """Every report with its exact probability for the input `symbol`."""
+
+    def moments(self, symbol: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """How a report counts, given an input: (symbols,) mean and (symbols, symbols) E[c c']."""
 
     def check_report(self, report: Any, field: str) -> None:
         """Raise ReportError unless `report` is one that this channel can make."""
@@ -47,9 +62,20 @@ class Channel(Protocol):
     def tallied(self, report: Any) -> tuple[int, ...]:
         """The symbols that a report counts for."""
 
-    def reports_in(self, counts: Any) -> int:
+    def reports_in(self, counts: NDArray[Any]) -> int:
         """The number of reports behind the ``(symbols,)`` tally `counts`."""
+
+    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+        """A report for each of many inputs, drawn as exactly; sets and bits packed, 64 a word.
+
+        Inputs of a channel that takes bits are packed, too.
+        """
+
+    def count_many(self, reports: NDArray[Any]) -> NDArray[Any]:
+        """The ``(symbols,)`` tally of what `randomize_many` gave."""
 
 
 #: Every channel by its name on the wire.
-CHANNELS: dict[str, type[Channel]] = {channel.name: channel for channel in (Window, Subset)}
+CHANNELS: dict[str, type[Channel]] = {
+    channel.name: channel for channel in (Window, Subset, Bits, Shift, Table)
+}

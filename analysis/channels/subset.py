@@ -11,14 +11,21 @@ By hand: 4 inputs, size 2, include 3, exclude 1 gives 3 * 2 / (1 * 2) = 3, ε = 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, pairwise
 from math import comb
+from statistics import NormalDist
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import ReportError, shown
-from analysis.words import WORD, below
+from analysis.packed import Packed, clear_tail, column_sums, sizes, words_for
+from analysis.words import WORD, Block, below, below_many, bernoulli_bits, parts
+
+#: Of so few sets, a list is made and drawn from.
+_FEW = 16384
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,7 @@ class Subset:
     exclude: int
 
     name: ClassVar[str] = "subset"
+    takes_bits: ClassVar[bool] = False
 
     @property
     def symbols(self) -> int:
@@ -38,12 +46,14 @@ class Subset:
         return self.inputs
 
     def check(self) -> None:
-        if not 1 <= self.size < self.inputs or min(self.include, self.exclude) < 1:
-            raise ValueError("subset: size must be in 1..inputs-1, weights at least 1")
+        if self.size >= self.inputs:
+            raise ValueError(f"subset: size must be less than inputs, got {self.size}")
         if self.include + self.exclude > WORD:
-            raise ValueError("subset: weights must sum to at most 2^32")
+            raise ValueError(
+                f"subset: weights must sum to at most 2^32, got {self.include + self.exclude}"
+            )
 
-    def ratio(self) -> Fraction:
+    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
         """The ratio of the two probabilities above; the larger way round."""
         ratio = Fraction(self.include * (self.inputs - self.size), self.exclude * self.size)
         return max(ratio, 1 / ratio)
@@ -75,6 +85,19 @@ class Subset:
         for members in combinations(range(self.inputs), self.size):
             yield members, within if symbol in members else without
 
+    def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        others, include = self.inputs - 1, self.include / (self.include + self.exclude)
+        # Of the others, needed or needed + 1 are members, all equally likely.
+        needed = self.size - 1
+        one = (include * needed + (1 - include) * self.size) / others
+        pairs = include * needed * (needed - 1) + (1 - include) * self.size * needed
+        mean = np.full(self.inputs, one)
+        mean[symbol] = include
+        second = np.full((self.inputs, self.inputs), pairs / max(1, others * (others - 1)))
+        second[symbol] = second[:, symbol] = include * needed / others
+        np.fill_diagonal(second, mean)
+        return mean, second
+
     def check_report(self, report: Any, field: str) -> None:
         expected = f"{self.size} different integers of 0..{self.inputs - 1} in rising order"
         if (
@@ -93,3 +116,91 @@ class Subset:
 
     def reports_in(self, counts: NDArray[Any]) -> int:
         return int(counts.sum()) // self.size
+
+    def randomize_many(self, symbols: NDArray[Any], block: Block) -> Packed:
+        reports = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
+        few = self.inputs <= 64 and comb(self.inputs, self.size) <= _FEW
+        draw = self._draw_from_list if few else self._draw
+        for part in parts(len(symbols)):
+            draw(symbols[part], reports[part], block)
+        return reports
+
+    def _members(self, n: int, block: Block) -> NDArray[np.bool_]:
+        """For each of `n` reports, whether it holds the input."""
+        return below_many(self.include + self.exclude, n, block) < np.uint32(self.include)
+
+    def _draw_from_list(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
+        """Whether the input is a member, and one of all sets of others, with a gap put in."""
+        member = self._members(len(symbols), block)
+        others = np.empty(len(symbols), dtype=np.uint64)
+        for is_in in (False, True):
+            places = np.flatnonzero(member == is_in)
+            every = _sets(self.inputs - 1, self.size - is_in)
+            others[places] = every[below_many(len(every), len(places), block)]
+        bit = np.uint64(1) << symbols.astype(np.uint64)
+        lower = others & (bit - np.uint64(1))
+        sets[:, 0] = (others << np.uint64(1)) - lower + bit * member
+
+    def _draw(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
+        """A set of others whose members are independent is uniform among those of its size.
+
+        Members are taken out or put in, all equally likely, until the size is right: still uniform.
+        """
+        sets[:] = bernoulli_bits(self._start, sets.size, block).reshape(sets.shape)
+        clear_tail(sets, self.inputs)
+        rows = np.arange(len(symbols))
+        own, bit = symbols >> 6, np.uint64(1) << (symbols & 63).astype(np.uint64)
+        sets[rows, own] &= ~bit
+        member = self._members(len(symbols), block)
+        surplus = sizes(sets) + member - self.size
+        self._flip(sets, np.flatnonzero(surplus > 0), surplus, block)
+        # A bit that is 1 cannot be put in: so the input's own is kept out of it.
+        sets[rows, own] |= bit
+        self._flip(sets, np.flatnonzero(surplus < 0), surplus, block)
+        sets[rows, own] ^= bit * ~member
+
+    @property
+    def _start(self) -> Fraction:
+        """How likely each other is a member at first: any chance will do, this takes few flips.
+
+        To put one in takes inputs / (inputs - size) tries, to take one out inputs / size; so it is
+        best if a part size / inputs of the sets is too large, by the normal approximation.
+        """
+        share = self.size / self.inputs
+        spread = (self.inputs * share * (1 - share)) ** 0.5
+        first = round(self.size + spread * NormalDist().inv_cdf(share))
+        return Fraction(min(max(first, 0), self.inputs), self.inputs)
+
+    def _flip(
+        self, sets: Packed, rows: NDArray[Any], surplus: NDArray[np.int64], block: Block
+    ) -> None:
+        """Flip |surplus| bits of each of the `rows`, of those that are 1 if it is positive, else 0.
+
+        At random places, until so many have hit one; a miss changes nothing.
+        """
+        if not len(rows):
+            return
+        words, width = sets.reshape(-1), sets.shape[1]
+        left, starts = np.abs(surplus[rows]), rows * width
+        out = surplus[rows[0]] > 0
+        while len(left):
+            places = below_many(self.inputs, len(left), block)
+            cells = starts + (places >> np.uint32(6))
+            bits = np.uint64(1) << (places & np.uint32(63)).astype(np.uint64)
+            old = words[cells]
+            new = old & ~bits if out else old | bits
+            words[cells] = new
+            left -= new != old
+            if not left.all():
+                rows = np.flatnonzero(left)
+                left, starts = left[rows], starts[rows]
+
+    def count_many(self, reports: Packed) -> NDArray[np.int64]:
+        return column_sums(reports, self.inputs)
+
+
+@lru_cache(maxsize=16)
+def _sets(inputs: int, size: int) -> NDArray[np.uint64]:
+    """All sets of this size, one word each."""
+    found = combinations([1 << place for place in range(inputs)], size)
+    return np.array([sum(bits) for bits in found], dtype=np.uint64)

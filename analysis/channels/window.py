@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
-from analysis.errors import ReportError, shown
-from analysis.words import WORD, below
+from analysis.channels.one_symbol import OneSymbol
+from analysis.words import WORD, Block, below, below_many, parts
 
 
 @dataclass(frozen=True)
-class Window:
+class Window(OneSymbol):
     """The channel with these whole numbers: ``inputs >= 2``, the others at least 1."""
 
     inputs: int
@@ -40,12 +41,12 @@ class Window:
         return self.width * self.near + (self.inputs - 1) * self.far
 
     def check(self) -> None:
-        if self.inputs < 2 or min(self.width, self.near, self.far) < 1:
-            raise ValueError("window: inputs must be at least 2, width and weights at least 1")
+        if self.inputs < 2:
+            raise ValueError(f"window: inputs must be at least 2, got {self.inputs}")
         if self.total > WORD:
             raise ValueError(f"window: weights must sum to at most 2^32, got {self.total}")
 
-    def ratio(self) -> Fraction:
+    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
         """near/far or its inverse: any two inputs have outputs in one window and not the other."""
         return max(Fraction(self.near, self.far), Fraction(self.far, self.near))
 
@@ -57,20 +58,19 @@ class Window:
         outside = (draw - inside) // self.far
         return outside if outside < symbol else outside + self.width
 
-    def distribution(self, symbol: int) -> Iterator[tuple[int, Fraction]]:
-        for output in range(self.symbols):
-            inside = symbol <= output < symbol + self.width
-            yield output, Fraction(self.near if inside else self.far, self.total)
+    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+        reports = np.empty(len(symbols), dtype=self.dtype)
+        inside = np.uint32(self.width * self.near)
+        for part in parts(len(symbols)):
+            own = symbols[part].astype(np.uint32)
+            draws = below_many(self.total, len(own), block)
+            # What is not outside becomes a number that does not matter.
+            outside = (draws - inside) // np.uint32(self.far)
+            outside += (outside >= own) * np.uint32(self.width)
+            own += draws // np.uint32(self.near)
+            reports[part] = np.where(draws < inside, own, outside)
+        return reports
 
-    def check_report(self, report: Any, field: str) -> None:
-        if type(report) is not int or not 0 <= report < self.symbols:
-            raise ReportError(field, f"an integer of 0..{self.symbols - 1}", shown(report))
-
-    def longest(self) -> int:
-        return self.symbols - 1
-
-    def tallied(self, report: Any) -> tuple[int, ...]:
-        return (report,)
-
-    def reports_in(self, counts: NDArray[Any]) -> int:
-        return int(counts.sum())
+    def weights(self, symbol: int) -> list[int]:
+        window = range(symbol, symbol + self.width)
+        return [self.near if output in window else self.far for output in range(self.symbols)]

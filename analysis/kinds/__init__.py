@@ -9,7 +9,10 @@ from typing import Any, Protocol
 from analysis.document import Table
 from analysis.domain import Domain
 from analysis.kinds.choice import Choice, YesNo
+from analysis.kinds.choices import Choices
 from analysis.kinds.number import Number
+from analysis.kinds.rank import Rank
+from analysis.kinds.scale import Likert
 
 
 class Kind(Protocol):
@@ -37,4 +40,6 @@ class Kind(Protocol):
 
 
 #: Every kind by its name in the survey file.
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (YesNo(), Choice(), Number())}
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (YesNo(), Choice(), Choices(), Likert(), Number(), Rank())
+}

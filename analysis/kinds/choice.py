@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.document import Table
-from analysis.domain import NO_ANSWER, Categories
+from analysis.domain import NO_ANSWER, Categories, Domain
 from analysis.errors import SurveyError, shown
 
 
@@ -11,16 +11,18 @@ class Choice:
     """``kind = "choice"`` with ``options``, a list of ``{id = "...", text = "..."}``."""
 
     name = "choice"
+    key = "options"
+    reserved: tuple[str, ...] = (NO_ANSWER,)
 
     def read(self, table: Table) -> dict[str, Any]:
         options: dict[str, dict[str, Any]] = {}
         for number, option in enumerate(
-            table.tables("options", 'a list of at least 2 tables {id = "...", text = "..."}', 2), 1
+            table.tables(self.key, 'a list of at least 2 tables {id = "...", text = "..."}', 2), 1
         ):
             part = Table(option, f"{table.place}: option {number}", table.languages)
             name = part.identifier()
-            if name == NO_ANSWER:
-                raise part.error("id", f"another id than {NO_ANSWER}, which is reserved")
+            if name in self.reserved:
+                raise part.error("id", f"another id than {name}, which is reserved")
             if name in options:
                 raise SurveyError(
                     f"{part.place}: id must be unique in its question, got {shown(name)} twice"
@@ -29,12 +31,14 @@ class Choice:
             part.finish()
         return {"options": list(options.values())}
 
-    def domain(self, question: dict[str, Any]) -> Categories:
+    def domain(self, question: dict[str, Any]) -> Domain:
         ids = [option["id"] for option in question["options"]]
         return Categories(tuple(ids + [NO_ANSWER] * question["no_answer"]))
 
-    def value(self, answer: str, question: dict[str, Any]) -> int:
-        ids = self.domain(question).ids
+    def value(self, answer: str, question: dict[str, Any]) -> Any:
+        domain = self.domain(question)
+        assert isinstance(domain, Categories)
+        ids = domain.ids
         if (answer or NO_ANSWER) not in ids:
             empty = ", or empty" * question["no_answer"]
             raise ValueError(f"one of {', '.join(ids[:20])}{', …' * bool(ids[20:])}{empty}")

@@ -1,38 +1,36 @@
 """Mechanisms: named recipes that compile to a randomizer, and debias what it reports."""
 
-from fractions import Fraction
-from typing import Any
-
-from analysis.domain import Domain
 from analysis.mechanisms.base import Mechanism
+from analysis.mechanisms.crosswise import Crosswise
+from analysis.mechanisms.duchi import Duchi
+from analysis.mechanisms.exponential import Exponential
+from analysis.mechanisms.forced import Forced
+from analysis.mechanisms.gaussian import Gaussian
+from analysis.mechanisms.hadamard import Hadamard
+from analysis.mechanisms.hashed_krr import HashedKrr
 from analysis.mechanisms.krr import Krr
+from analysis.mechanisms.laplace import Laplace
+from analysis.mechanisms.multihot import AllBits
+from analysis.mechanisms.optimal import Optimal
+from analysis.mechanisms.oue import OptimizedUnary
+from analysis.mechanisms.permutations import Permutations
+from analysis.mechanisms.pick import PickOne
+from analysis.mechanisms.piecewise import Piecewise
 from analysis.mechanisms.square_wave import SquareWave
 from analysis.mechanisms.subset import SubsetSelection
-from analysis.randomizer import Randomizer
+from analysis.mechanisms.sue import SymmetricUnary
+from analysis.mechanisms.two_coin import TwoCoin
+from analysis.mechanisms.unrelated import Unrelated
+from analysis.mechanisms.warner import Warner
 
-#: Every mechanism by its name in the survey file; of equally good ones the first is chosen.
-MECHANISMS: dict[str, Mechanism] = {
-    mechanism.name: mechanism for mechanism in (Krr(), SubsetSelection(), SquareWave())
-}
+#: Of equally good ones the first is chosen.
+_ALL: tuple[Mechanism, ...] = (
+    *(Krr(), SubsetSelection(), OptimizedUnary(), SymmetricUnary(), HashedKrr(), Hadamard()),
+    *(Warner(), TwoCoin(), Forced(), Unrelated(), Crosswise()),
+    *(Optimal(), Exponential()),
+    *(SquareWave(), Piecewise(), Duchi(), Laplace(), Gaussian()),
+    *(PickOne(), AllBits(), Permutations()),
+)
 
-
-def choose(domain: Domain, epsilon: Fraction) -> tuple[Mechanism, Randomizer[Any, Any]]:
-    """The mechanism with the least variance among those that fit, and its randomizer.
-
-    The variance is exact: of the estimated share of a value that one in k holds, averaged over the
-    k values. For a number there is one mechanism so far.
-    """
-    fitting = [one for one in MECHANISMS.values() if isinstance(domain, one.domain)]
-    compiled = [(one, one.compile(domain, epsilon)) for one in fitting]
-    if len(compiled) == 1:
-        return compiled[0]
-    return min(compiled, key=lambda pair: variance(pair[0], pair[1], domain))
-
-
-def variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
-    """Variance of one report's share estimates, averaged over the values, all equally frequent.
-
-    Rounded to nine digits, so that designs which differ by whole-number rounding alone are equal.
-    """
-    shares = mechanism.shares(randomizer, domain)
-    return float(f"{sum(share.variance(1 / len(shares)) for share in shares) / len(shares):.9g}")
+#: Every mechanism by its name in the survey file.
+MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in _ALL}

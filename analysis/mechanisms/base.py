@@ -1,68 +1,133 @@
 """What a mechanism is: a recipe from (domain, ε) to a randomizer, and back to estimates."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.domain import Domain
+from analysis.epsilon import TooCoarse
 from analysis.randomizer import Randomizer
+
+#: Parameters of a mechanism, or of a wish such as `aim`, by their keys in the survey file.
+Params = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Share:
     """How the share of one value is estimated: from how many reports support it.
 
-    A report supports the value if it counts for one of `symbols`; it does so with probability `p`
-    if the value is the respondent's, with `q` if it is another. So the support count is binomial,
-    and ``(count / n - q) / (p - q)`` is unbiased (Wang et al., USENIX Security 2017, section 3).
+    A report supports the value with probability `p` if it is the respondent's, with `q` if another
+    is. So the support count is binomial, and ``(count / trials - q) / (p - q)`` is unbiased (Wang
+    et al., USENIX Security 2017, section 3). `portion` of all reports are trials of this value.
     """
 
     term: str
-    symbols: tuple[int, ...]
     p: Fraction
     q: Fraction
+    portion: Fraction = Fraction(1)
 
     def variance(self, share: float) -> float:
         """Variance of the estimate from one report, at a true share."""
         p, q = float(self.p), float(self.q)
         support = q + (p - q) * share
-        return support * (1 - support) / (p - q) ** 2
+        return support * (1 - support) / (p - q) ** 2 / float(self.portion)
+
+    @property
+    def poisoning(self) -> float:
+        """How many honest people one fake report weighs at most: the largest score of a report."""
+        return float(max(1 - self.q, self.q) / abs(self.p - self.q) / self.portion)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The values whose shares reports tell by their support, and how the support is counted.
+
+    `count` takes a (cohorts, symbols) tally and gives two (values,) arrays: how many reports
+    support each value, and how many could have.
+    """
+
+    values: tuple[Share, ...]
+    count: Callable[[NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
 @dataclass(frozen=True)
 class Mean:
-    """How the mean of a number is estimated: from a score that each symbol carries.
+    """How a mean is estimated: from a score that each cohort's symbols carry, in their order.
 
-    The expectation of `scores` is the number's place in its range, 0..1, and 0 for no-answer. That
-    of `present` is 1 for every number and 0 for no-answer. The mean over those who answered is
-    the ratio of their averages. That of `squares` is the square of the number's place (for places
-    between two grid points, plus the variance of rounding). Each has one entry for each symbol.
+    The mean is over those who answered: the ratio of the averages of `scores` and `present`, times
+    `width`, plus `low`. The expectation of `scores` is the quantity, on a scale where it lies in
+    0..1, and 0 for no-answer; that of `present` is 1 for every answer and 0 for no-answer; that of
+    `squares`, where it is known, is the quantity's square (for numbers between two grid points,
+    plus the variance of rounding).
+
+    A report that counts for several symbols has the sum of their scores; `second` then gives, from
+    a tally, the (symbols, symbols) average of the products of what one report counts.
     """
 
+    term: str
     scores: tuple[Fraction, ...]
     present: tuple[Fraction, ...]
-    squares: tuple[Fraction, ...]
+    squares: tuple[Fraction, ...] | None
+    low: Fraction = Fraction(0)
+    width: Fraction = Fraction(1)
+    second: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is the mean of an indicator, which is its own square, over all respondents."""
+        return self.squares == self.scores and len(set(self.present)) == 1
+
+    @property
+    def poisoning(self) -> float:
+        """How many honest people, who can move it by `width` each, one fake report weighs."""
+        if self.second is not None:
+            # The scores of a set's members add up; that they can all be its largest is a bound.
+            return float(sum(map(abs, self.scores)))
+        pairs = zip(self.scores, self.present, strict=True)
+        return float(max(max(abs(score), abs(score - there)) for score, there in pairs))
 
 
 class Mechanism(Protocol):
     """What every mechanism offers."""
 
     name: ClassVar[str]
-    domain: ClassVar[type[Any]]
+    #: Keys of its own parameters, probabilities that it takes instead of ε; None if it takes ε.
+    parameters: ClassVar[tuple[str, ...] | None]
+    #: Other keys of a question that it heeds.
+    heeds: ClassVar[tuple[str, ...]]
 
-    def compile(self, domain: Any, epsilon: Fraction) -> Randomizer[Any, Any]:
+    def fits(self, domain: Domain) -> bool:
+        """Whether it serves questions with this domain."""
+
+    def compile(self, domain: Any, epsilon: Fraction, params: Params) -> Randomizer[Any, Any]:
         """A randomizer with ``ratio <= e^epsilon``, and as near to it as its weights can be.
+
+        With own `parameters`, `epsilon` is not heeded: they give it.
 
         Raises
         ------
-        ValueError
+        TooCoarse
             If 32-bit weights cannot serve this domain at this ε.
+        ValueError
+            If it does not serve this domain, or these parameters.
         """
 
-    def shares(self, randomizer: Any, domain: Any) -> tuple[Share, ...]:
-        """The values whose shares its reports tell, in the order of the domain."""
+    def shares(self, randomizer: Any, domain: Any) -> Shares:
+        """The values whose shares its reports tell by support counts, in the domain's order."""
 
-    def mean(self, randomizer: Any, domain: Any) -> Mean | None:
-        """How its reports tell the mean of a number; None if the domain is not one."""
+    def means(self, randomizer: Any, domain: Any) -> tuple[Mean, ...]:
+        """The means that its reports tell; shares too, where they have no support count."""
+
+
+class TakesEpsilon:
+    """A mechanism that is asked for an ε, and heeds nothing else."""
+
+    parameters: ClassVar[tuple[str, ...] | None] = None
+    heeds: ClassVar[tuple[str, ...]] = ()
 
 
 R = TypeVar("R", bound=Randomizer[Any, Any])
@@ -73,15 +138,18 @@ def spends(randomizer: R, epsilon: Fraction) -> R:
 
     Raises
     ------
-    ValueError
+    TooCoarse
         If more than a hundredth of ε is lost because the weights must be whole and sum to at
         most 2^32: then the domain is too large for so small an ε.
     """
     randomizer.check()
     randomizer.check_epsilon(epsilon)
     if randomizer.epsilon < 0.99 * float(epsilon):
-        raise ValueError(
+        raise TooCoarse(
             f"epsilon must be larger for so many values, got {float(epsilon)}: "
             f"weights of 32 bits give only {randomizer.epsilon:.3g}"
         )
     return randomizer
+
+
+NO_SHARES = Shares((), lambda counts: (np.zeros(0, np.int64), np.zeros(0, np.int64)))

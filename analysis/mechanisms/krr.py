@@ -10,30 +10,32 @@ from typing import ClassVar
 
 from analysis.channels.window import Window
 from analysis.domain import Categories
-from analysis.encoders import Index
+from analysis.encoders.categories import Index
 from analysis.epsilon import best_weights, exp_lower
-from analysis.mechanisms.base import Share, spends
+from analysis.mechanisms.base import Params, spends
+from analysis.mechanisms.one_of_k import OneOfK
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
 
-class Krr:
+class Krr(OneOfK):
     """Least variance of all for few values or large ε."""
 
     name: ClassVar[str] = "krr"
-    domain: ClassVar[type[Categories]] = Categories
 
-    def compile(self, domain: Categories, epsilon: Fraction) -> Randomizer[Index, Window]:
-        k, bound = len(domain.ids), exp_lower(epsilon)
-        near, far = best_weights(bound, int(WORD / (bound + k - 1)))
-        return spends(Randomizer(Index(k), Window(k, 1, near, far)), epsilon)
+    def compile(
+        self, domain: Categories, epsilon: Fraction, params: Params
+    ) -> Randomizer[Index, Window]:
+        k = len(domain.ids)
+        return spends(Randomizer(Index(k), window_of(k, epsilon)), epsilon)
 
-    def shares(
-        self, randomizer: Randomizer[Index, Window], domain: Categories
-    ) -> tuple[Share, ...]:
+    def support(self, randomizer: Randomizer[Index, Window]) -> tuple[Fraction, Fraction]:
         window = randomizer.channel
-        p, q = Fraction(window.near, window.total), Fraction(window.far, window.total)
-        return tuple(Share(term, (value,), p, q) for value, term in enumerate(domain.ids))
+        return Fraction(window.near, window.total), Fraction(window.far, window.total)
 
-    def mean(self, randomizer: Randomizer[Index, Window], domain: Categories) -> None:
-        return None
+
+def window_of(k: int, epsilon: Fraction) -> Window:
+    """k-ary randomized response of any k symbols, for mechanisms that end in it."""
+    bound = exp_lower(epsilon)
+    near, far = best_weights(bound, int(WORD / (bound + k - 1)))
+    return Window(k, 1, near, far)

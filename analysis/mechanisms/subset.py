@@ -11,34 +11,30 @@ from typing import ClassVar
 
 from analysis.channels.subset import Subset
 from analysis.domain import Categories
-from analysis.encoders import Index
+from analysis.encoders.categories import Index
 from analysis.epsilon import best_weights, exp_lower
-from analysis.mechanisms.base import Share, spends
+from analysis.mechanisms.base import Params, spends
+from analysis.mechanisms.one_of_k import OneOfK
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
 
-class SubsetSelection:
+class SubsetSelection(OneOfK):
     """Least variance of all for many values at small ε."""
 
     name: ClassVar[str] = "subset"
-    domain: ClassVar[type[Categories]] = Categories
 
-    def compile(self, domain: Categories, epsilon: Fraction) -> Randomizer[Index, Subset]:
+    def compile(
+        self, domain: Categories, epsilon: Fraction, params: Params
+    ) -> Randomizer[Index, Subset]:
         k, bound = len(domain.ids), exp_lower(epsilon)
         size = max(1, round(k / (bound + 1)))
         bound *= Fraction(size, k - size)
         include, exclude = best_weights(bound, int(WORD / (bound + 1)))
         return spends(Randomizer(Index(k), Subset(k, size, include, exclude)), epsilon)
 
-    def shares(
-        self, randomizer: Randomizer[Index, Subset], domain: Categories
-    ) -> tuple[Share, ...]:
+    def support(self, randomizer: Randomizer[Index, Subset]) -> tuple[Fraction, Fraction]:
         subset = randomizer.channel
         p = Fraction(subset.include, subset.include + subset.exclude)
         # Another value is in the set by chance, whether or not the true one is.
-        q = (p * (subset.size - 1) + (1 - p) * subset.size) / (subset.inputs - 1)
-        return tuple(Share(term, (value,), p, q) for value, term in enumerate(domain.ids))
-
-    def mean(self, randomizer: Randomizer[Index, Subset], domain: Categories) -> None:
-        return None
+        return p, (p * (subset.size - 1) + (1 - p) * subset.size) / (subset.inputs - 1)

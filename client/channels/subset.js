@@ -2,18 +2,17 @@
  * Subset channel: a random set of `size` symbols that holds the input with the weight `include`
  * against `exclude`. Counterpart of analysis/channels/subset.py, which names the sources.
  */
-import { WORD, below } from '../draw.js';
+import { below, checkTotal, sum } from '../draw.js';
 
-export const fields = ['inputs', 'size', 'include', 'exclude'];
+/** Each number that states it; the depth of lists of them. */
+export const fields = { inputs: 0, size: 0, include: 0, exclude: 0 };
 
 /** @throws {RangeError} unless the weights form a channel */
 export function check(c) {
-  if (c.size < 1 || c.size >= c.inputs || c.include < 1 || c.exclude < 1) {
-    throw new RangeError('subset: size must be in 1..inputs-1, weights at least 1');
+  if (c.size >= c.inputs) {
+    throw new RangeError(`subset: size must be less than inputs, got ${c.size}`);
   }
-  if (c.include + c.exclude > WORD) {
-    throw new RangeError('subset: weights must sum to at most 2^32');
-  }
+  checkTotal('subset', sum([c.include, c.exclude]));
 }
 
 /** The largest ratio of the probabilities of one report under two inputs. @returns {bigint[]} */

@@ -2,23 +2,29 @@
  * Window channel: of the outputs, the `width` ones from the input on have weight `near`, all
  * others `far`. Counterpart of analysis/channels/window.py, which names the sources.
  */
-import { WORD, below } from '../draw.js';
+import { below, checkTotal } from '../draw.js';
 
-export const fields = ['inputs', 'width', 'near', 'far'];
+/** Each number that states it; the depth of lists of them. */
+export const fields = { inputs: 0, width: 0, near: 0, far: 0 };
 
 const total = (c) => c.width * c.near + (c.inputs - 1) * c.far;
 
 /** @throws {RangeError} unless the weights form a channel */
 export function check(c) {
-  if (c.inputs < 2 || c.width < 1 || c.near < 1 || c.far < 1) {
-    throw new RangeError('window: inputs must be at least 2, width and weights at least 1');
-  }
-  if (total(c) > WORD) throw new RangeError('window: weights must sum to at most 2^32');
+  if (c.inputs < 2) throw new RangeError(`window: inputs must be at least 2, got ${c.inputs}`);
+  const inside = BigInt(c.width) * BigInt(c.near);
+  checkTotal('window', inside + BigInt(c.inputs - 1) * BigInt(c.far));
 }
 
 /** The largest ratio of the probabilities of one report under two inputs. @returns {bigint[]} */
 export function ratio(c) {
   return [BigInt(Math.max(c.near, c.far)), BigInt(Math.min(c.near, c.far))];
+}
+
+/** The weight of each report for an input; all inputs have the same sum. @returns {number[]} */
+export function weights(symbol, c) {
+  const weight = (output) => (symbol <= output && output < symbol + c.width ? c.near : c.far);
+  return Array.from({ length: c.inputs + c.width - 1 }, (_, output) => weight(output));
 }
 
 /** @param {number} symbol the input, 0 <= symbol < inputs @returns {number} the report */

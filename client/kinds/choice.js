@@ -1,4 +1,4 @@
-/** One of several options. */
+/** One of several options; a point of a scale too. */
 
 const ids = (question) => [
   ...question.options.map((option) => option.id),
@@ -6,8 +6,10 @@ const ids = (question) => [
 ];
 
 /** Whether an encoder maps each answer, and nothing else, to an input. @returns {boolean} */
-export const fits = (question, encoder) =>
-  encoder.name === 'index' && encoder.inputs === ids(question).length;
+export function fits(question, encoder) {
+  const values = { index: encoder.inputs, onehot: encoder.inputs, hash: encoder.values };
+  return Object.hasOwn(values, encoder.name) && values[encoder.name] === ids(question).length;
+}
 
 /**
  * @param {string} answer an option's id, or '' for no answer
@@ -16,7 +18,10 @@ export const fits = (question, encoder) =>
  * @throws {RangeError} if it is no answer to this question
  */
 export function value(answer, question) {
-  const place = ids(question).indexOf(answer || 'no-answer');
-  if (place < 0) throw new RangeError(`"${question.id}" expected one of ${ids(question)}`);
-  return place;
+  const known = ids(question);
+  const place = known.indexOf(answer || 'no-answer');
+  if (place >= 0) return place;
+  const more = known.length > 20 ? ', …' : '';
+  const empty = question.no_answer ? ', or empty' : '';
+  throw new RangeError(`one of ${known.slice(0, 20).join(', ')}${more}${empty}`);
 }

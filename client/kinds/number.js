@@ -8,14 +8,17 @@ export const fits = (question, encoder) =>
   encoder.name === 'grid' && encoder.inputs > encoder.steps + 1 === question.no_answer;
 
 /** @returns {bigint[]} [top, bottom] of a decimal */
-function exact(text) {
+function exact(text, message = 'a decimal number') {
   const match = text.length <= LONGEST ? DECIMAL.exec(text) : null;
-  if (!match) throw new RangeError('expected a decimal number');
+  if (!match) throw new RangeError(message);
   const [, sign, whole, part, exponent = '0'] = match;
   const digits = BigInt(`${sign === '-' ? '-' : ''}${whole}${part}`);
   const scale = Number(exponent) - part.length;
   return scale >= 0 ? [digits * 10n ** BigInt(scale), 1n] : [digits, 10n ** BigInt(-scale)];
 }
+
+const expected = ({ min, max, no_answer: skips }) =>
+  `a number from ${min} to ${max}${skips ? ', or empty' : ''}`;
 
 /**
  * @param {string} answer a decimal, or '' for no answer
@@ -25,13 +28,13 @@ function exact(text) {
  */
 export function value(answer, question) {
   if (answer === '' && question.no_answer) return null;
-  const [top, bottom] = exact(answer);
+  const [top, bottom] = exact(answer, expected(question));
   const [low, lowScale] = exact(String(question.min));
   const [high, highScale] = exact(String(question.max));
   const above = (top * lowScale - low * bottom) * highScale;
   const range = (high * lowScale - low * highScale) * bottom;
   if (above < 0n || above > range) {
-    throw new RangeError(`"${question.id}" expected ${question.min} to ${question.max}`);
+    throw new RangeError(expected(question));
   }
   return [above, range];
 }

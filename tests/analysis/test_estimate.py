@@ -12,13 +12,13 @@ from analysis.survey import Survey
 
 def _tallies(survey: Survey, rows: list[dict[str, str]], seed: int) -> dict[str, NDArray[np.int64]]:
     counts = {
-        question.id: np.zeros(question.randomizer.channel.symbols, dtype=np.int64)
+        question.id: np.zeros(question.randomizer.shape, dtype=np.int64)
         for question in survey.questions
     }
     for payload in payloads(survey, rows, 1, seed):
         for question in survey.questions:
-            for symbol in question.randomizer.channel.tallied(payload["reports"][question.id]):
-                counts[question.id][symbol] += 1
+            for cell in question.randomizer.tallied(payload["reports"][question.id]):
+                counts[question.id][cell] += 1
     return counts
 
 
@@ -83,7 +83,7 @@ def test_worth_is_what_the_design_effect_says(survey: Survey) -> None:
 
 def test_impossible_estimates_are_shown_and_flagged(survey: Survey) -> None:
     counts = {
-        question.id: np.zeros(question.randomizer.channel.symbols, dtype=np.int64)
+        question.id: np.zeros(question.randomizer.shape, dtype=np.int64)
         for question in survey.questions
     }
     counts["meat"][:] = [100, 900, 0]

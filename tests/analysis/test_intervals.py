@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from analysis.domain import Categories, Numbers
+from analysis.domain import NO_ANSWER, Categories, Numbers, Scale
 from analysis.intervals import ratio_interval, share_interval
 from analysis.mechanisms import MECHANISMS
 
@@ -14,7 +14,7 @@ from analysis.mechanisms import MECHANISMS
 def _support(k: int, epsilon: str) -> tuple[float, float]:
     domain = Categories(tuple(map(str, range(k))))
     mechanism = MECHANISMS["subset"]
-    share = mechanism.shares(mechanism.compile(domain, Fraction(epsilon)), domain)[0]
+    share = mechanism.shares(mechanism.compile(domain, Fraction(epsilon), {}), domain).values[0]
     return float(share.p), float(share.q)
 
 
@@ -65,9 +65,8 @@ def test_mean_intervals_cover(epsilon: str, n: int, skipped: float, shape: str) 
     steps = 50
     domain = Numbers(Fraction(0), Fraction(1), steps, skipped > 0)
     mechanism = MECHANISMS["square-wave"]
-    randomizer = mechanism.compile(domain, Fraction(epsilon))
-    mean = mechanism.mean(randomizer, domain)
-    assert mean is not None
+    randomizer = mechanism.compile(domain, Fraction(epsilon), {})
+    (mean,) = mechanism.means(randomizer, domain)
     law = {
         "low": np.eye(steps + 1)[0],
         "even": np.full(steps + 1, 1 / (steps + 1)),
@@ -116,7 +115,7 @@ def test_equal_reports_show_no_error_and_the_whole_range(symbol: int, n: int) ->
 
 def test_mean_interval_beyond_the_range_does_not_shrink_to_a_point() -> None:
     scores, present = np.array([-0.6, -0.5, 1.5]), np.ones(3)
-    ratio = ratio_interval(np.array([500, 500, 1]), scores, present)
+    ratio = ratio_interval(np.array([500, 500, 100]), scores, present)
     assert ratio.interval.method == "constrained-likelihood"
     assert (ratio.interval.low, ratio.interval.high > 0) == (0, True)
 
@@ -133,9 +132,8 @@ def test_spread_that_cancels_in_the_ratio_shows_no_error() -> None:
 def test_mean_on_two_points_has_the_exact_interval_of_a_share(epsilon: str, truth: float) -> None:
     domain = Numbers(Fraction(0), Fraction(1), 1, False)
     mechanism = MECHANISMS["square-wave"]
-    randomizer = mechanism.compile(domain, Fraction(epsilon))
-    mean = mechanism.mean(randomizer, domain)
-    assert mean is not None
+    randomizer = mechanism.compile(domain, Fraction(epsilon), {})
+    (mean,) = mechanism.means(randomizer, domain)
     scores, present = (np.array(one, dtype=float) for one in (mean.scores, mean.present))
     assert len(scores) == 2
     window = randomizer.channel
@@ -147,3 +145,37 @@ def test_mean_on_two_points_has_the_exact_interval_of_a_share(epsilon: str, trut
         for one in [ratio_interval(np.array([300 - count, count]), scores, present).interval]
     ]
     assert chances[held].sum() >= 0.95
+
+
+@pytest.mark.parametrize("name", ["optimal", "exponential"])
+@pytest.mark.parametrize("epsilon", ["1", "4", "8"])
+@pytest.mark.parametrize("n", [50, 200])
+def test_intervals_of_shares_without_a_support_count_cover(name: str, epsilon: str, n: int) -> None:
+    points = tuple("12345")
+    domain = Scale((*points, NO_ANSWER), tuple(map(Fraction, points)))
+    mechanism = MECHANISMS[name]
+    randomizer = mechanism.compile(domain, Fraction(epsilon), {"aim": "mean"})
+    rows = np.array([randomizer.channel.moments(value)[0] for value in range(6)])
+    shares = [mean for mean in mechanism.means(randomizer, domain) if mean.is_share]
+    assert [share.term for share in shares] == [*points, NO_ANSWER]
+    rng = np.random.default_rng([n, int(epsilon), len(name)])
+    for law in ([0.2] * 5 + [0], [0.02, 0.08, 0.2, 0.3, 0.4, 0], [0, 0, 0.01, 0.01, 0.98, 0]):
+        draws = rng.multinomial(n, law @ rows, size=DRAWS // 3)
+        for value in (0, 4, 5):
+            scores = np.array(shares[value].scores, dtype=float)
+            present = np.ones(len(scores))
+            found = [
+                ratio_interval(counts, scores, present, indicator=True).interval for counts in draws
+            ]
+            held = np.mean([one.low <= law[value] <= one.high for one in found])
+            # With coverage .95, 500 draws fall under .91 with probability 1e-4.
+            assert held >= 0.91
+
+
+def test_two_scores_have_the_exact_interval_of_a_share() -> None:
+    # However many symbols carry them: 700 of 1000 support it, p = 3/4 and q = 1/4.
+    scores, present = np.array([-0.5, 1.5, -0.5, 1.5]), np.ones(4)
+    found = ratio_interval(np.array([100, 300, 200, 400]), scores, present).interval
+    assert found == share_interval(700, 1000, 0.75, 0.25)
+    alike = ratio_interval(np.array([0, 3, 0, 2]), scores, present).interval
+    assert alike == share_interval(5, 5, 0.75, 0.25)

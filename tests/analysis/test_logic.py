@@ -4,13 +4,15 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.domain import Categories, Domain, Numbers
+from analysis.domain import Categories, Domain, Numbers, Rankings, Sets
 from analysis.logic import holds, parse_condition
 
 DOMAINS: dict[str, Domain] = {
     "a": Categories(("yes", "no", "no-answer")),
     "team-2": Categories(("lab", "office")),
     "n": Numbers(Fraction(0), Fraction(100), 100, True),
+    "many": Sets(("x", "y"), 2, True),
+    "order": Rankings(("x", "y"), True),
 }
 
 
@@ -19,6 +21,8 @@ DOMAINS: dict[str, Domain] = {
     [
         ("a = 'yes'", ["=", "a", "yes"]),
         ("selected(team-2, 'lab')", ["=", "team-2", "lab"]),
+        ("selected(many, 'y')", ["selected", "many", "y"]),
+        ("selected(many, 'none')", ["selected", "many", "none"]),
         ("n>=1.50", [">=", "n", 1.5]),
         (
             "a = 'yes' or a = 'no' and n < 5",
@@ -37,10 +41,29 @@ def test_hidden_and_skipped_answers_are_no_answer() -> None:
     assert holds(["=", "a", "no-answer"], {"a": ""})
     assert not holds(["<", "n", 5], {"n": ""})
     assert holds(["!=", "n", 5], {"n": ""})
+    assert holds(["selected", "many", "no-answer"], {"many": ""})
+
+
+def test_one_of_several_ticks_is_selected() -> None:
+    assert holds(["selected", "many", "y"], {"many": "x|y"})
+    assert not holds(["selected", "many", "y"], {"many": "none"})
+    assert not holds(["not", ["selected", "many", "none"]], {"many": "none"})
 
 
 @pytest.mark.parametrize(
-    "text", ["a", "= 'yes'", "a = yes", "n = 'x'", "not a = 'yes'", "", "a = 'yes"]
+    "text",
+    [
+        "a",
+        "many = 'x'",
+        "selected(many, 'z')",
+        "order = 'x'",
+        "= 'yes'",
+        "a = yes",
+        "n = 'x'",
+        "not a = 'yes'",
+        "",
+        "a = 'yes",
+    ],
 )
 def test_what_is_no_condition_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^expected "):

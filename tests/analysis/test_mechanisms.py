@@ -1,130 +1,279 @@
-"""Contract of every mechanism: ε at most as asked, and unbiased, both exactly."""
+"""Contract of every mechanism, by its being listed: ε at most as asked, unbiased, both exactly."""
 
+import importlib
+import sys
 from fractions import Fraction
+from itertools import pairwise
 from math import e
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers
-from analysis.encoders import Index
-from analysis.epsilon import exp_lower
-from analysis.mechanisms import MECHANISMS, choose, variance
-from analysis.mechanisms.base import Mechanism, spends
+from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.encoders.categories import Index
+from analysis.epsilon import TooCoarse, exp_lower
+from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.base import Mean, Mechanism, spends
 from analysis.mechanisms.square_wave import half_width
 from analysis.randomizer import Randomizer
 
+sys.path.insert(0, str(Path(__file__).parent))
+laws = importlib.import_module("laws")
+
+SCORES = tuple(map(Fraction, (1, 2, 3, 5)))
 DOMAINS: list[Domain] = [
-    *(Categories(tuple(f"v{value}" for value in range(k))) for k in (2, 3, 5, 8)),
+    *(Categories(tuple(f"v{value}" for value in range(k))) for k in (2, 3, 7)),
+    Categories(("yes", "no", NO_ANSWER)),
+    Scale(("1", "2", "3", "5"), SCORES),
+    Scale(("1", "2", "3", "5", NO_ANSWER), SCORES),
     *(Numbers(Fraction(-1), Fraction(3), steps, skip) for steps in (1, 7, 20) for skip in (0, 1)),
+    Sets(("a", "b", "c"), 3, True),
+    Sets(("a", "b", "c", "d"), 1, False),
+    Sets(("a", "b", "c", "d"), 2, True),
+    Rankings(("a", "b"), False),
+    Rankings(("a", "b", "c"), True),
+    Rankings(("a", "b", "c", "d"), False),
 ]
+PARAMS: dict[str, list[dict[str, Any]]] = {
+    "warner": [{"p": "3/4"}, {"p": "0.3"}],
+    "forced": [{"p_yes": "1/6", "p_no": "1/6"}, {"p_yes": "0.1", "p_no": "0.25"}],
+    "unrelated": [{"p": "2/3", "prevalence": "1/2"}, {"p": "0.7", "prevalence": "0.2"}],
+    "crosswise": [{"prevalence": "1/4"}, {"prevalence": "0.6"}],
+    "gaussian": [{"delta": 1e-6}, {"delta": 0.01}],
+    "optimal": [{}, {"aim": "mean"}],
+}
 CASES = [
-    pytest.param(mechanism, domain, Fraction(epsilon), id=f"{mechanism.name}-{domain}-{epsilon}")
+    pytest.param(
+        mechanism, domain, Fraction(epsilon), params, id=f"{mechanism.name}-{place}-{epsilon}-{one}"
+    )
     for mechanism in MECHANISMS.values()
-    for domain in DOMAINS
-    if isinstance(domain, mechanism.domain)
-    for epsilon in ("0.1", "1", "2.5", "6")
+    for place, domain in enumerate(DOMAINS)
+    if mechanism.fits(domain)
+    for one, params in enumerate(PARAMS.get(mechanism.name, [{}]))
+    for epsilon in (("0.1", "1", "2.5", "6") if mechanism.parameters is None else ("1",))
 ]
+every_case = pytest.mark.parametrize(("mechanism", "domain", "epsilon", "params"), CASES)
 
 
 def test_every_mechanism_is_tested_here() -> None:
     assert {case.values[0] for case in CASES} == set(MECHANISMS.values())
 
 
-@pytest.mark.parametrize(("mechanism", "domain", "epsilon"), CASES)
-def test_ratio_is_at_most_the_asked_and_near_it(
-    mechanism: Mechanism, domain: Domain, epsilon: Fraction
+@every_case
+def test_ratio_is_that_of_the_exact_channel_and_at_most_the_asked(
+    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
 ) -> None:
-    randomizer = mechanism.compile(domain, epsilon)
-    rows = _rows(randomizer)
+    randomizer = mechanism.compile(domain, epsilon, params)
+    inputs = laws.inputs_of(randomizer, domain)
+    rows = [dict(randomizer.channel.distribution(symbol)) for symbol in inputs]
+    assert all(sum(row.values()) == 1 for row in rows)
     worst = max(one[report] / other[report] for one in rows for other in rows for report in one)
-    assert worst == randomizer.ratio <= exp_lower(epsilon)
-    assert randomizer.epsilon == pytest.approx(float(epsilon), rel=1e-6)
     assert Randomizer.from_json(randomizer.to_json()) == randomizer
-
-
-@pytest.mark.parametrize(("mechanism", "domain", "epsilon"), CASES)
-def test_shares_are_exactly_unbiased(
-    mechanism: Mechanism, domain: Domain, epsilon: Fraction
-) -> None:
-    randomizer = mechanism.compile(domain, epsilon)
-    rows = _rows(randomizer)
-    shares = mechanism.shares(randomizer, domain)
-    if isinstance(domain, Categories):
-        assert tuple(share.term for share in shares) == domain.ids
-    else:
-        assert [share.term for share in shares] == [NO_ANSWER] * domain.no_answer
-    for share in shares:
-        truths = (
-            [place for place, term in enumerate(domain.ids) if term == share.term]
-            if isinstance(domain, Categories)
-            else [randomizer.channel.inputs - 1]
-        )
-        for symbol in _inputs(randomizer):
-            support = sum(
-                chance
-                for report, chance in rows[symbol].items()
-                if set(share.symbols) & set(randomizer.channel.tallied(report))
-            )
-            # The expectation of (count/n - q) / (p - q) over one respondent.
-            assert (support - share.q) / (share.p - share.q) == (symbol in truths)
-
-
-@pytest.mark.parametrize(("mechanism", "domain", "epsilon"), CASES)
-def test_means_are_exactly_unbiased_between_grid_points_too(
-    mechanism: Mechanism, domain: Domain, epsilon: Fraction
-) -> None:
-    randomizer = mechanism.compile(domain, epsilon)
-    mean = mechanism.mean(randomizer, domain)
-    if mean is None:
-        assert isinstance(domain, Categories)
+    assert randomizer.encoder.fits(domain)
+    if mechanism.parameters is not None:
+        assert worst == randomizer.ratio
         return
-    rows = _rows(randomizer)
+    assert randomizer.ratio <= exp_lower(epsilon)
+    if randomizer.limit is None:
+        assert worst == randomizer.ratio
+        assert randomizer.delta == 0
+        assert randomizer.epsilon == pytest.approx(float(epsilon), rel=1e-3)
+    else:
+        apart = [
+            sum(max(Fraction(0), one[y] - randomizer.ratio * other[y]) for y in one)
+            for one in rows
+            for other in rows
+        ]
+        assert max(apart) == randomizer.delta <= Fraction(repr(params["delta"]))
+        assert randomizer.epsilon == pytest.approx(float(epsilon), rel=1e-6)
 
-    def expected(symbol: int, scores: Any) -> Fraction:
-        return sum((chance * scores[y] for y, chance in rows[symbol].items()), Fraction(0))
 
-    steps = randomizer.encoder.steps
-    for place in (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(5, 7), Fraction(1)):
-        low, part = divmod(place * steps, 1)
-        ends = {int(low): 1 - part} | ({int(low) + 1: part} if part else {})
-        assert sum(w * expected(x, mean.scores) for x, w in ends.items()) == place
-        assert sum(w * expected(x, mean.present) for x, w in ends.items()) == 1
-        rounding = part * (1 - part) / steps**2
-        squares = sum(w * expected(x, mean.squares) for x, w in ends.items())
-        assert squares == place**2 + rounding
-    if domain.no_answer:
-        last = randomizer.channel.inputs - 1
-        assert expected(last, mean.scores) == expected(last, mean.present) == 0
-        assert expected(last, mean.squares) == 0
+@every_case
+def test_shares_are_exactly_unbiased(
+    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
+) -> None:
+    randomizer = mechanism.compile(domain, epsilon, params)
+    shares = mechanism.shares(randomizer, domain)
+    if not shares.values:
+        assert mechanism.means(randomizer, domain)
+        return
+    values = list(laws.values_of(domain))
+    counted: dict[Any, Any] = {}
+    for value in values:
+        law = laws.law(randomizer, value)
+        for key in law.keys() - counted.keys():
+            counted[key] = shares.count(laws.tally(randomizer, key))
+        for place, share in enumerate(shares.values):
+
+            def support(key: Any, place: int = place) -> int:
+                return int(counted[key][0][place])
+
+            def trial(key: Any, place: int = place) -> int:
+                return int(counted[key][1][place])
+
+            # The expectation of (support / trials - q) / (p - q) is the truth.
+            assert laws.expected(law, trial) == share.portion
+            wanted = share.q + (share.p - share.q) * laws.truth(domain, value, share.term)
+            assert laws.expected(law, support) == share.portion * wanted
+
+
+@every_case
+def test_means_are_exactly_unbiased_between_grid_points_too(
+    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
+) -> None:
+    randomizer = mechanism.compile(domain, epsilon, params)
+    means = mechanism.means(randomizer, domain)
+    if isinstance(domain, Numbers | Scale):
+        assert [mean.term for mean in means][:1] == ["mean"]
+    for value in laws.values_of(domain) if means else ():
+        law = laws.law(randomizer, value)
+        for mean in means:
+            there = Fraction(laws.answered(domain, value))
+            if (
+                mean.term == NO_ANSWER
+                or mean.term in getattr(domain, "ids", ())
+                or ">" in mean.term
+            ):
+                there = Fraction(1)  # a share of all respondents
+            truth = laws.truth(domain, value, mean.term)
+            assert _expected(randomizer, law, mean.scores) == truth
+            assert _expected(randomizer, law, mean.present) == there
+            if mean.squares is not None:
+                rounding = Fraction(0)
+                if isinstance(domain, Numbers) and value is not None:
+                    steps = randomizer.encoder.steps
+                    part = truth * steps % 1
+                    rounding = part * (1 - part) / steps**2
+                assert _expected(randomizer, law, mean.squares) == truth**2 + rounding
+
+
+def _expected(randomizer: Any, law: Any, scores: tuple[Fraction, ...]) -> Fraction:
+    """Of the sum of the scores of all that a report counts for."""
+    symbols = randomizer.shape[1]
+
+    def score(key: Any) -> Fraction:
+        cohort, report = key
+        sent = list(report) if isinstance(report, tuple) else report
+        return sum(
+            (scores[cohort * symbols + one] for one in randomizer.channel.tallied(sent)),
+            Fraction(0),
+        )
+
+    return laws.expected(law, score)
+
+
+@every_case
+def test_terms_are_the_values_of_the_question_each_once(
+    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
+) -> None:
+    randomizer = mechanism.compile(domain, epsilon, params)
+    terms = [mean.term for mean in mechanism.means(randomizer, domain)]
+    terms += [share.term for share in mechanism.shares(randomizer, domain).values]
+    skipped = [NO_ANSWER] * domain.no_answer
+    if isinstance(domain, Categories):
+        expected = ["mean"] * isinstance(domain, Scale) + list(domain.ids)
+    elif isinstance(domain, Numbers):
+        expected = ["mean", *skipped]
+    elif isinstance(domain, Sets):
+        expected = [*domain.options, "none", *skipped]
+    else:
+        expected = [*domain.items, *(f"{a}>{b}" for a, b in domain.flags), *skipped]
+    assert terms == expected
+
+
+@every_case
+def test_poisoning_is_the_most_that_one_report_can_move(
+    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: dict[str, Any]
+) -> None:
+    randomizer = mechanism.compile(domain, epsilon, params)
+    law = laws.law(randomizer, next(iter(laws.values_of(domain))))
+    shares = mechanism.shares(randomizer, domain)
+    counted = [shares.count(laws.tally(randomizer, key)) for key in law]
+    for place, share in enumerate(shares.values):
+        # A report that is no trial of a value does not move its share.
+        scores = [
+            abs((support[place] / trials[place] - share.q) / (share.p - share.q)) / share.portion
+            for support, trials in counted
+            if trials[place]
+        ]
+        assert float(max(scores)) <= share.poisoning * (1 + 1e-12)
+    for mean in mechanism.means(randomizer, domain):
+        moves = [abs(_expected(randomizer, {key: Fraction(1)}, mean.scores)) for key in law]
+        assert float(max(moves)) <= mean.poisoning * (1 + 1e-12)
 
 
 def test_two_values_by_hand() -> None:
     # Keep 3 times in 4, as two coins do: ε = ln 3.
-    randomizer = MECHANISMS["krr"].compile(DOMAINS[0], Fraction("1.0986122886681098"))
-    share = MECHANISMS["krr"].shares(randomizer, DOMAINS[0])[0]
+    krr, two_coin = MECHANISMS["krr"], MECHANISMS["two-coin"]
+    randomizer = krr.compile(DOMAINS[0], Fraction("1.0986122886681098"), {})
+    share = krr.shares(randomizer, DOMAINS[0]).values[0]
     assert float(share.p) == pytest.approx(0.75, abs=1e-9)
+    randomizer = two_coin.compile(DOMAINS[0], Fraction(0), {})
+    assert randomizer.ratio == 3
+    assert two_coin.shares(randomizer, DOMAINS[0]).values[0].p == Fraction(3, 4)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 8, 16, 50])
-@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "4"])
-def test_choice_is_the_least_variance_of_all_that_fit(k: int, epsilon: str) -> None:
-    domain = Categories(tuple(f"v{value}" for value in range(k)))
-    chosen, randomizer = choose(domain, Fraction(epsilon))
-    least = variance(chosen, randomizer, domain)
-    for name in ("krr", "subset"):
-        other = MECHANISMS[name]
-        assert least <= variance(other, other.compile(domain, Fraction(epsilon)), domain)
-    # Subset selection with one member is k-RR, which is then preferred.
-    alone = max(1, round(k / (e ** float(epsilon) + 1))) == 1
-    assert chosen.name == ("krr" if alone else "subset")
+@pytest.mark.parametrize(
+    ("name", "params", "ratio"),
+    [
+        ("warner", {"p": "3/4"}, 3),
+        ("warner", {"p": "1/4"}, 3),
+        ("two-coin", {}, 3),
+        ("forced", {"p_yes": "1/6", "p_no": "1/6"}, 5),
+        ("forced", {"p_yes": "1/8", "p_no": "1/4"}, 6),
+        ("unrelated", {"p": "2/3", "prevalence": "1/2"}, 5),
+        ("crosswise", {"prevalence": "1/4"}, 3),
+    ],
+)
+def test_classic_designs_give_the_epsilon_of_the_textbooks(
+    name: str, params: dict[str, Any], ratio: int
+) -> None:
+    assert MECHANISMS[name].compile(DOMAINS[0], Fraction(0), params).ratio == ratio
+
+
+@pytest.mark.parametrize("name", ["warner", "two-coin", "forced", "unrelated", "crosswise"])
+def test_classic_designs_refuse_a_third_answer(name: str) -> None:
+    with pytest.raises(ValueError, match="two answers and required = true, got 3 values, no-ans"):
+        MECHANISMS[name].compile(DOMAINS[3], Fraction(0), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        ("forced", {"p_yes": "1/2", "p_no": "1/2"}, "sum to less than 1, got 1"),
+        ("warner", {"p": "1/2"}, "reports must depend on the answer"),
+        ("warner", {"p": "1/9999999999"}, "common denominator of at most 2"),
+    ],
+)
+def test_designs_that_tell_nothing_are_refused(
+    name: str, params: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        MECHANISMS[name].compile(DOMAINS[0], Fraction(0), params)
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_noise_refuses_questions_that_can_be_skipped(name: str) -> None:
+    skips = Numbers(Fraction(0), Fraction(1), 100, True)
+    with pytest.raises(ValueError, match="must have required = true and no shows_if"):
+        MECHANISMS[name].compile(skips, Fraction(1), {})
+
+
+@pytest.mark.parametrize("delta", [1e-8, 0.0, 1.0])
+def test_delta_that_tails_of_32_bits_cannot_show_is_refused(delta: float) -> None:
+    with pytest.raises(ValueError, match="delta must be at least 1e-07 and less than 1"):
+        MECHANISMS["gaussian"].compile(
+            Numbers(Fraction(0), Fraction(1), 100, False), Fraction(1), {"delta": delta}
+        )
 
 
 def test_weights_too_coarse_for_the_epsilon_are_refused() -> None:
     coarse = Randomizer(Index(4), Window(4, 1, 271, 100))
     assert spends(coarse, Fraction(1)) is coarse
-    with pytest.raises(ValueError, match="epsilon must be larger for so many values"):
+    with pytest.raises(TooCoarse, match="epsilon must be larger for so many values"):
         spends(coarse, Fraction("1.2"))
     with pytest.raises(ValueError, match="must be at most e"):
         spends(coarse, Fraction("0.99"))
@@ -136,15 +285,50 @@ def test_half_width_of_the_square_wave() -> None:
     assert half_width(1e-4) == pytest.approx(0.5, rel=1e-3)
 
 
-def _rows(randomizer: Any) -> list[dict[Any, Fraction]]:
-    channel = randomizer.channel
-    return [dict(channel.distribution(symbol)) for symbol in range(channel.inputs)]
+def test_exponential_mechanism_spends_the_epsilon_that_the_textbook_factor_wastes() -> None:
+    domain = Scale(tuple("12345"), tuple(map(Fraction, range(1, 6))))
+    found = MECHANISMS["exponential"].compile(domain, Fraction(1), {})
+    row = found.channel.rows[0]
+    rate = np.log([one / other for one, other in pairwise(row)])
+    assert np.allclose(rate, rate[0], rtol=1e-6)
+    # The textbook's rate is ε / (2 Δ), Δ = 4.
+    assert rate[0] > 1.4 * (1 / 8)
 
 
-def _inputs(randomizer: Any) -> list[int]:
-    """The inputs that an encoder uses; a grid leaves out those before no-answer."""
-    inputs = range(randomizer.channel.inputs)
-    if randomizer.encoder.name == "index":
-        return list(inputs)
-    numbers = list(range(randomizer.encoder.steps + 1))
-    return numbers if len(inputs) == len(numbers) else [*numbers, inputs[-1]]
+def test_support_of_hashes_by_transform_is_the_support_counted_one_by_one() -> None:
+    mechanism = MECHANISMS["hashed-krr"]
+    for k, epsilon in ((7, "0.5"), (30, "2"), (50, "4")):
+        domain = Categories(tuple(f"v{value}" for value in range(k)))
+        randomizer = mechanism.compile(domain, Fraction(epsilon), {})
+        counts = np.random.default_rng(k).integers(0, 50, randomizer.shape)
+        found, trials = mechanism.shares(randomizer, domain).count(counts)
+        for value in range(k):
+            encoded = [
+                randomizer.encoder.encode(value, cohort, iter(())) for cohort in range(len(counts))
+            ]
+            assert found[value] == counts[range(len(counts)), encoded].sum()
+        assert set(trials) == {counts.sum()}
+
+
+def test_a_mean_of_sets_has_the_spread_that_repetition_shows() -> None:
+    # If reports count for several symbols: the exact second moment, not that of the tally.
+    domain = Scale(tuple("123456"), tuple(map(Fraction, range(1, 7))))
+    for name in ("subset", "oue"):
+        mechanism = MECHANISMS[name]
+        randomizer = mechanism.compile(domain, Fraction("0.5"), {})
+        (mean,) = mechanism.means(randomizer, domain)
+        assert isinstance(mean, Mean)
+        assert mean.second is not None
+        law = laws.law(randomizer, 2)
+        first = _expected(randomizer, law, mean.scores)
+        square = laws.expected(
+            law, lambda key, m=mean, r=randomizer: _expected(r, {key: Fraction(1)}, m.scores) ** 2
+        )
+        # A tally of exactly what is expected of a million respondents with the third value.
+        counts = sum(
+            float(chance * 10**6) * laws.tally(randomizer, key) for key, chance in law.items()
+        )
+        scores = np.array(mean.scores, dtype=float)
+        found = scores @ mean.second(np.rint(counts).astype(np.int64)) @ scores
+        assert found == pytest.approx(float(square), rel=1e-4)
+        assert first == Fraction(2, 5)

@@ -31,7 +31,7 @@ LEDGER_CONTRACT = (
 
 
 def _empty(survey: Survey) -> dict[str, NDArray[np.int64]]:
-    return {q.id: np.zeros(q.randomizer.channel.symbols, dtype=np.int64) for q in survey.questions}
+    return {q.id: np.zeros(q.randomizer.shape, dtype=np.int64) for q in survey.questions}
 
 
 def test_columns_are_the_contract() -> None:

@@ -72,4 +72,4 @@ def test_every_question_has_a_report_that_its_channel_can_make(survey: Survey) -
         assert list(payload) == ["version", "wave", "rid", "respondent", "reports"]
         assert list(payload["reports"]) == ["meat", "dish", "price"]
         for question in survey.questions:
-            question.randomizer.channel.check_report(payload["reports"][question.id], "reports")
+            question.randomizer.check_report(payload["reports"][question.id], "reports")

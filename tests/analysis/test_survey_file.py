@@ -29,7 +29,11 @@ MISTAKES = [
     ('id = "dish"', "id = 7", "question 2: id must be an id of a-z, 0-9 and -,"),
     ('id = "soup"', 'id = "no-answer"', "option 1: id must be another id than no-answer, which is"),
     ('id = "soup"', 'id = "stew"', 'option 2: id must be unique in its question, got "stew" twice'),
-    ('kind = "yes-no"', 'kind = "maybe"', "kind must be one of yes-no, choice, number, got "),
+    (
+        'kind = "yes-no"',
+        'kind = "maybe"',
+        "kind must be one of yes-no, choice, choices, scale, number, rank, g",
+    ),
     ("epsilon = 1.0", "epsilon = 0", 'question "meat": epsilon must be a number greater than 0, g'),
     ("epsilon = 1.0", "epsilon = -1", "epsilon must be a number greater than 0, got -1"),
     ("epsilon = 1.0", "epsilon = nan", "epsilon must be a number greater than 0, got NaN"),
@@ -64,7 +68,7 @@ MISTAKES = [
     (
         "step = 0.5",
         'step = 0.5\nmechanism = "krr"',
-        "mechanism must be one of square-wave, which f",
+        "mechanism must be one of optimal, square-wave, piecewise, duchi, which f",
     ),
     ("epsilon = 1.0", 'epsilon = 1.0\nmechanism = {name = "krr", p = 1}', 'unknown key "p", expec'),
     (
@@ -160,7 +164,7 @@ def test_defaults_are_as_the_contract_says(survey: Survey) -> None:
     assert [question.mechanism.name for question in survey.questions] == [
         "krr",
         "krr",
-        "square-wave",
+        "optimal",
     ]
     assert [question.spec["no_answer"] for question in survey.questions] == [True] * 3
     assert survey.charge == 4_000_000

@@ -12,15 +12,17 @@ from playwright.sync_api import Browser, Page
 
 Run = Callable[[str, str, Any], Any]
 VECTORS = Path(__file__).parent.parent / "vectors"
-#: What every script below can use: a tape of words, fractions as the modules hold them, and
-#: which error a call throws.
+#: What every script below can use: a tape of words, values as the modules hold them, and what a
+#: call is refused with.
 TOOLS = """
   const tape = (list) => { const left = [...list]; return {
     next: () => { if (!left.length) throw new Error('no word left'); return left.shift(); },
     get left() { return left.length; } }; };
   const fraction = (text) => text.split('/').map(BigInt);
-  const refuses = (action) => {
-    try { action(); return 'accepted'; } catch (error) { return error.constructor.name; } };
+  const given = (value) => value === 'NaN' ? NaN
+    : /^-?\\d+\\/\\d+$/.test(value) ? fraction(value) : value;
+  const refuses = (action) => { try { action(); return 'accepted'; }
+    catch (error) { return `${error.constructor.name}: ${error.message}`; } };
   const reduced = ([top, bottom]) => {
     let [a, b] = [top < 0n ? -top : top, bottom]; while (b) [a, b] = [b, a % b];
     return `${top / a}/${bottom / a}`; };
@@ -54,6 +56,11 @@ def vector(name: str) -> dict[str, Any]:
     return found
 
 
+def errors(refused: list[Any]) -> list[str]:
+    """What the browser must say to each."""
+    return [f"RangeError: {case['error']}" for case in refused]
+
+
 def taken(results: list[Any]) -> list[Any]:
     """The results, of which each must have used up its words."""
     assert all(left == 0 for _, left in results), "words were left"
@@ -62,8 +69,8 @@ def taken(results: list[Any]) -> list[Any]:
 
 def channel_names() -> list[str]:
     """Every file of vectors that is one of a channel."""
-    files = sorted(VECTORS.glob("*.json"))
-    return [file.stem for file in files if "draws" in file.read_text()]
+    names = sorted(file.stem for file in VECTORS.glob("*.json"))
+    return [name for name in names if "channel" in vector(name).get("cases", [{}])[0]]
 
 
 def test_every_channel_of_the_browser_has_vectors(run: Run) -> None:
@@ -83,36 +90,67 @@ def test_channel_draws_as_the_reference(run: Run, name: str) -> None:
 @pytest.mark.parametrize("name", channel_names())
 def test_channel_has_the_ratio_of_the_reference(run: Run, name: str) -> None:
     cases = vector(name)["cases"]
-    body = "return v.map((one) => reduced(m.ratio(one.channel)));"
+    body = "return v.map((one) => reduced(m.ratio(one.channel, one.apart)));"
     assert run(f"channels/{name}.js", body, cases) == ["/".join(one["ratio"]) for one in cases]
 
 
 @pytest.mark.parametrize("name", channel_names())
 def test_broken_channel_is_refused(run: Run, name: str) -> None:
     refused = vector(name)["refused"]
-    body = """return v.map(({channel}) => refuses(() => m.verify({
-      encoder: {name: 'index', inputs: channel.inputs}, channel, ratio: ['3', '1']})));"""
-    assert run("randomizer.js", body, refused) == ["RangeError"] * len(refused)
+    body = "return v.map((one) => refuses(() => m.verify(one.randomizer)));"
+    assert run("randomizer.js", body, refused) == errors(refused)
 
 
 def test_encoders_encode_as_the_reference(run: Run) -> None:
     cases = vector("encoders")["cases"]
-    body = """return v.map(({encoder, value, words: list}) => { const words = tape(list);
-      const given = typeof value === 'string' ? fraction(value) : value;
-      return [m.ENCODERS[encoder.name].encode(given, encoder, words), words.left]; });"""
+    body = """return v.map(({encoder, value, cohort, words: list}) => { const words = tape(list);
+      const {encode} = m.ENCODERS[encoder.name];
+      return [encode(given(value), encoder, cohort, words), words.left]; });"""
     assert taken(run("encoders.js", body, cases)) == [case["symbol"] for case in cases]
+
+
+def test_every_encoder_of_the_browser_has_vectors(run: Run) -> None:
+    names = run("encoders.js", "return Object.keys(m.ENCODERS);", None)
+    assert set(names) == {case["encoder"]["name"] for case in vector("encoders")["cases"]}
+
+
+def test_values_and_cohorts_that_are_none_are_refused(run: Run) -> None:
+    refused = vector("encoders")["values"]
+    body = """return v.map(({encoder, value, cohort}) => refuses(() =>
+      m.ENCODERS[encoder.name].encode(given(value), encoder, given(cohort), tape([]))));"""
+    assert run("encoders.js", body, refused) == errors(refused)
+
+
+def test_encoders_that_make_no_sense_are_refused(run: Run) -> None:
+    refused = vector("encoders")["refused"]
+    body = "return v.map((one) => refuses(() => m.verify(one.randomizer)));"
+    assert run("randomizer.js", body, refused) == errors(refused)
 
 
 def test_randomizers_are_accepted_with_their_epsilon(run: Run) -> None:
     cases = vector("randomizers")["cases"]
     epsilons = run("randomizer.js", "return v.map((one) => m.verify(one.randomizer));", cases)
-    assert epsilons == pytest.approx([case["epsilon"] for case in cases], abs=1e-9)
+    assert epsilons == pytest.approx([case["epsilon"] for case in cases], abs=1e-12, rel=1e-12)
+    deltas = run("randomizer.js", "return v.map((one) => m.delta(one.randomizer));", cases)
+    assert deltas == pytest.approx([case["delta"] for case in cases], abs=1e-18, rel=1e-12)
+    assert any(deltas)
+
+
+def test_randomizers_draw_as_the_reference(run: Run) -> None:
+    cases = vector("randomizers")["cases"]
+    # As text, since the order of an object's keys is part of a report's bytes.
+    body = """return v.map((one) => one.draws.map((draw) => { const words = tape(draw.words);
+      const report = m.randomize(given(draw.value), one.randomizer, words);
+      return [JSON.stringify(report), words.left]; }));"""
+    for case, drawn in zip(cases, run("randomizer.js", body, cases), strict=True):
+        reports = [json.dumps(draw["report"], separators=(",", ":")) for draw in case["draws"]]
+        assert taken(drawn) == reports, case["randomizer"]
 
 
 def test_tampered_randomizers_are_refused(run: Run) -> None:
     refused = vector("randomizers")["refused"]
     body = "return v.map(({randomizer}) => refuses(() => m.verify(randomizer)));"
-    assert run("randomizer.js", body, refused) == ["RangeError"] * len(refused)
+    assert run("randomizer.js", body, refused) == errors(refused)
 
 
 def test_uniform_draws_are_those_of_the_reference(run: Run) -> None:
@@ -133,7 +171,7 @@ def test_answers_have_the_values_of_the_reference(run: Run) -> None:
     cases = vector("answers")["values"]
     body = """return v.map(({question, answer}) => {
       const value = m.KINDS[question.kind].value(answer, question);
-      return Array.isArray(value) ? reduced(value) : value; });"""
+      return typeof value?.[0] === 'bigint' ? reduced(value) : value; });"""
     assert run("kinds.js", body, cases) == [case["value"] for case in cases]
 
 
@@ -142,7 +180,9 @@ def test_what_is_no_answer_is_refused(run: Run) -> None:
     body = """return v.map(({question, answer}) =>
       refuses(() => m.KINDS[question.kind].value(answer, question)));"""
     results = run("kinds.js", body, refused)
-    assert [case for case, got in zip(refused, results, strict=True) if got != "RangeError"] == []
+    for case, got in zip(refused, results, strict=True):
+        assert got.startswith(f"RangeError: {case.get('error', '')}")
+        assert "error" not in case or got == f"RangeError: {case['error']}"
 
 
 def test_conditions_hold_as_in_the_reference(run: Run) -> None:

@@ -36,10 +36,12 @@ def db(tmp_path: Path) -> Path:
 
 def test_check_prints_mechanism_and_epsilon(survey_file: Path) -> None:
     rows = table(run("check", survey_file))
-    assert [(row["question"], row["mechanism"], row["epsilon"]) for row in rows] == [
+    assert [
+        (row["question"], row["mechanism"], f"{float(row['epsilon']):.6g}") for row in rows
+    ] == [
         ("meat", "krr", "1"),
         ("dish", "krr", "1.5"),
-        ("price", "square-wave", "1.5"),
+        ("price", "optimal", "1.5"),
     ]
     assert "ε = 4 of 12, so 3 in all" in run("check", survey_file).stderr
 

@@ -31,14 +31,14 @@ def _fill(store: Store, survey: Survey, n: int, wave: int = 1, seed: int = 5) ->
 def test_tallies_equal_a_recount(store: Store, survey: Survey) -> None:
     _fill(store, survey, 700)
     _fill(store, survey, 700)  # all known: counted once
-    recount = {question.id: Counter[int]() for question in survey.questions}
+    recount = {question.id: Counter[tuple[int, int]]() for question in survey.questions}
     for payload in store.payloads(survey, 1):
         for question in survey.questions:
-            recount[question.id].update(question.randomizer.channel.tallied(payload[question.id]))
+            recount[question.id].update(question.randomizer.tallied(payload[question.id]))
     for question in survey.questions:
         counts = store.tallies(survey, 1)[question.id]
-        assert {place: n for place, n in enumerate(counts.tolist()) if n} == recount[question.id]
-        assert question.randomizer.channel.reports_in(counts) == 700
+        assert {place: n for place, n in np.ndenumerate(counts) if n} == recount[question.id]
+        assert question.randomizer.reports_in(counts) == 700
 
 
 def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) -> None:

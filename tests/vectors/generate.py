@@ -1,29 +1,41 @@
 """Writes the vectors that bind Python to JavaScript: python tests/vectors/generate.py
 
 They are made by the Python reference and read by both languages; `tests/test_vectors.py` makes
-them again and compares. A change of a vector is a change of protocol.
+them again and compares. A change of a vector is a change of protocol. In a vector, a fraction is
+written "1/3", and what is no number "NaN".
 """
 
+import importlib
 import json
+import sys
 from fractions import Fraction
-from itertools import chain
+from functools import partial
+from itertools import accumulate, chain
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from analysis.channels import CHANNELS
+from analysis.channels.bits import Bits
+from analysis.channels.shift import Shift
 from analysis.channels.subset import Subset
 from analysis.channels.window import Window
-from analysis.domain import Categories, Domain, Numbers
-from analysis.encoders import Grid, Index
+from analysis.encoders.categories import Hash
+from analysis.encoders.grid import Grid
+from analysis.encoders.several import Multihot, Order, Pick
 from analysis.kinds import KINDS
 from analysis.logic import holds
-from analysis.mechanisms import MECHANISMS, choose
+from analysis.mechanisms import MECHANISMS
 from analysis.randomizer import Randomizer
 from analysis.simulate import pseudonym
 from analysis.survey import freeze, version_of
 from analysis.words import WORD, below, bernoulli, seeded_words
 
 HERE = Path(__file__).parent
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(HERE))
+samples = importlib.import_module("samples")
 
 
 class Tape:
@@ -40,129 +52,162 @@ class Tape:
         return self.taken[-1]
 
 
-def edges(channel: Any) -> list[int]:
-    """Words at both ends of each interval that decides the first draw, and of those redrawn."""
+def error(action: Any) -> str:
+    """The message with which an action is refused."""
+    try:
+        action()
+    except ValueError as refusal:
+        return str(refusal)
+    raise AssertionError("it is not refused")
+
+
+def refusal(randomizer: Any) -> dict[str, Any]:
+    """A randomizer as it comes as JSON, with the message with which it is refused."""
+    return {"randomizer": randomizer, "error": error(lambda: Randomizer.from_json(randomizer))}
+
+
+def given(value: Any, encoder: Any = None) -> Any:
+    """A value of a vector, as Python's encoders take it."""
+    if isinstance(value, list) and isinstance(encoder, Multihot | Pick | Order):
+        return tuple(value)
+    if isinstance(value, str) and "/" in value:
+        return Fraction(value)
+    return nan if value == "NaN" else value
+
+
+def edges(total: int, marks: list[int]) -> list[int]:
+    """Words at both ends of each interval of a draw below `total`, and of those drawn again."""
+    limit = WORD - WORD % total
+    found = {0, limit - 1, limit, WORD - 1, limit - total}
+    found |= {word for mark in marks for word in (mark - 1, mark)}
+    return sorted({word % WORD for word in found})
+
+
+def first_words(channel: Any, symbol: Any) -> list[list[int]]:
+    """For each edge of the first draw, of bits that of every draw, the words to begin with."""
     if isinstance(channel, Window):
-        total, near, far = channel.total, channel.near, channel.far
-        inside = channel.width * near
-        marks = [near, inside, inside + far, total]
-    else:
+        total, inside = channel.total, channel.width * channel.near
+        marks = [channel.near, inside, inside + channel.far, total]
+    elif isinstance(channel, Subset):
         total = channel.include + channel.exclude
         marks = [channel.include, total]
-    found = {0, WORD - 1, WORD - WORD % total - 1}
-    found |= {word for mark in marks for word in (mark - 1, mark)}
-    return sorted(word % WORD for word in found)
+    elif isinstance(channel, Bits):
+        total, marks = channel.total, [channel.zero, channel.one, channel.total]
+    else:
+        row = channel.noise if isinstance(channel, Shift) else channel.rows[symbol]
+        total, marks = channel.total, list(accumulate(row))
+    times = channel.inputs if isinstance(channel, Bits) else 1
+    return [[word] * times for word in edges(total, marks)]
 
 
 def channels() -> dict[str, Any]:
-    """Each channel's vectors by its name."""
-    given: dict[str, list[Any]] = {
-        "window": [
-            Window(2, 1, 3, 1),
-            Window(3, 1, 2474399559, 910280727),
-            Window(6, 3, 7, 2),
-            Window(1260, 259, 9991925, 1352260),
-            Window(5, 2, 1, 4),
-        ],
-        "subset": [
-            Subset(4, 2, 3, 1),
-            Subset(6, 1, 1500000001, 1200000007),
-            Subset(16, 4, 9, 10),
-            Subset(3, 2, 1, 1),
-        ],
-    }
-    broken: dict[str, list[dict[str, Any]]] = {
-        "window": [
-            {"inputs": 1, "width": 1, "near": 3, "far": 1},
-            {"inputs": 2, "width": 0, "near": 3, "far": 1},
-            {"inputs": 2, "width": 1, "near": 3, "far": 0},
-            {"inputs": 2, "width": 1, "near": WORD, "far": 1},
-            {"inputs": 2, "width": 1, "near": 1.5, "far": 1},
-            {"inputs": 2, "width": 1, "near": "3", "far": 1},
-            {"inputs": 2, "width": 1, "near": 3},
-            {"inputs": 2, "width": 1, "near": 3, "far": 1, "more": 1},
-        ],
-        "subset": [
-            {"inputs": 4, "size": 0, "include": 3, "exclude": 1},
-            {"inputs": 4, "size": 4, "include": 3, "exclude": 1},
-            {"inputs": 4, "size": 2, "include": WORD, "exclude": 1},
-            {"inputs": 4, "size": 2, "include": 3, "exclude": -1},
-        ],
-    }
-    result = {}
+    """Each channel's vectors by its name: inputs and words to reports, ratios, and refusals."""
+    found: dict[str, Any] = {}
     for name in CHANNELS:
         cases = []
-        for number, channel in enumerate(given[name]):
-            draws = []
-            for symbol in sorted({0, channel.inputs // 2, channel.inputs - 1}):
-                tails = [[word] for word in edges(channel)] + [[], []]
-                for place, tail in enumerate(tails):
-                    rest = seeded_words(name, number, symbol, place)
-                    tape = Tape(chain(tail, rest))
-                    report = channel.randomize(symbol, tape)
-                    draws.append({"symbol": symbol, "words": tape.taken, "report": report})
-            ratio = channel.ratio()
-            whole = Randomizer(Index(channel.inputs), channel).to_json()
-            cases.append(
-                {
-                    "channel": whole["channel"],
-                    "ratio": [str(ratio.numerator), str(ratio.denominator)],
-                    "draws": draws,
-                }
-            )
-        refused = [{"channel": {"name": name, **one}} for one in broken[name]]
-        result[name] = {"cases": cases, "refused": refused}
-    return result
+        for number, (encoder, channel) in enumerate(samples.SAMPLES):
+            if channel.name == name:
+                cases.append(_channel_case(encoder, channel, number))
+        sound, changes = samples.BROKEN[name]
+        good = Randomizer(*sound).to_json()
+        broken = [{**good, "channel": samples.changed(good["channel"], one)} for one in changes]
+        found[name] = {"cases": cases, "refused": [refusal(one) for one in broken]}
+    return found
+
+
+def _channel_case(encoder: Any, channel: Any, number: int) -> dict[str, Any]:
+    last = channel.inputs - 1
+    symbols: list[Any] = sorted({0, channel.inputs // 2, last})
+    if channel.takes_bits:
+        symbols = [(0,), (last,)]
+        if isinstance(encoder, Multihot):
+            symbols.append(tuple(range(encoder.at_most)))
+    draws = []
+    for symbol in symbols:
+        for place, start in enumerate([*first_words(channel, symbol), [], []]):
+            tape = Tape(chain(start, seeded_words(channel.name, number, symbol, place)))
+            report = channel.randomize(symbol, tape)
+            draws.append({"symbol": symbol, "words": tape.taken, "report": report})
+    whole = Randomizer(encoder, channel)
+    whole.check()
+    stated = whole.to_json()
+    return {
+        "channel": stated["channel"],
+        "apart": encoder.apart,
+        "ratio": stated["ratio"],
+        "draws": draws,
+    }
 
 
 def encoders() -> dict[str, Any]:
-    """Values to inputs, on grid points and between them."""
-    cases: list[dict[str, Any]] = [
-        {"encoder": {"name": "index", "inputs": 3}, "value": value, "words": [], "symbol": value}
-        for value in range(3)
-    ]
-    for encoder in (Grid(10, 11), Grid(7, 10), Grid(1000, 1260)):
-        shown = {"name": "grid", "steps": encoder.steps, "inputs": encoder.inputs}
-        for place in ("0", "1", "1/2", "1/3", "123456789/1000000000", "999999999999/1000000000000"):
-            for word in (0, WORD // 3, WORD - 1, None):
-                rest = seeded_words("grid", place)
-                words = rest if word is None else chain([word], rest)
-                tape = Tape(words)
-                symbol = encoder.encode(Fraction(place), tape)
-                value = str(Fraction(place)) if "/" in place else f"{place}/1"
-                cases.append(
-                    {"encoder": shown, "value": value, "words": tape.taken, "symbol": symbol}
-                )
-        symbol = encoder.encode(None, iter(()))
-        cases.append({"encoder": shown, "value": None, "words": [], "symbol": symbol})
-    return {"cases": cases}
+    """Values, cohorts and words to inputs; values, cohorts and encoders that are refused."""
+    cases, values, broken = [], [], []
+    for encoder, good, bad in samples.ENCODED:
+        whole = encoder_json(encoder)
+        cohorts = encoder.cohorts or 1
+        for value in good:
+            starts = [[0], [WORD // 3], [WORD - 1], []] if isinstance(encoder, Grid) else [[]]
+            for cohort in sorted({0, 1 % cohorts, cohorts // 2, cohorts - 1}):
+                for start in starts:
+                    tape = Tape(chain(start, seeded_words("encoder", str(value))))
+                    symbol = encoder.encode(given(value, encoder), cohort, tape)
+                    case = {"encoder": whole, "value": value, "cohort": cohort}
+                    cases.append({**case, "words": tape.taken, "symbol": symbol})
+        wrong: list[tuple[Any, Any]] = [(value, 0) for value in bad]
+        if encoder.cohorts is not None:
+            wrong += [(good[0], cohort) for cohort in (cohorts, -1, 0.5, "0", None, "NaN")]
+        for value, cohort in wrong:
+            arguments = given(value, encoder), given(cohort), iter(())
+            message = error(partial(encoder.encode, *arguments))
+            case = {"encoder": whole, "value": value, "cohort": cohort}
+            values.append({**case, "error": message})
+    channel = {"name": "window", "inputs": 3, "width": 1, "near": 3, "far": 1}
+    for name, numbers in samples.UNSOUND:
+        one = {"encoder": {"name": name, **numbers}, "channel": channel, "ratio": ["3", "1"]}
+        broken.append(refusal(one))
+    return {"cases": cases, "values": values, "refused": broken}
+
+
+def encoder_json(encoder: Any) -> Any:
+    """An encoder as it is sent."""
+    channel = (Bits if encoder.gives_bits else Window)(encoder.inputs, 1, 1, 2)
+    return Randomizer(encoder, channel).to_json()["encoder"]
 
 
 def randomizers() -> dict[str, Any]:
-    """What mechanisms compile to, its ε, and tampered ones."""
+    """What every mechanism compiles to, with ε, δ and draws; and tampered ones."""
     cases = []
-    domains: list[Domain] = [
-        Categories(tuple(f"v{value}" for value in range(k))) for k in (2, 3, 6, 20)
-    ]
-    domains += [Numbers(Fraction(0), Fraction(1), 20, skip) for skip in (False, True)]
-    for domain in domains:
-        for epsilon in ("0.1", "1", "4"):
-            for mechanism in MECHANISMS.values():
-                if isinstance(domain, mechanism.domain):
-                    one = mechanism.compile(domain, Fraction(epsilon))
-                    cases.append({"randomizer": one.to_json(), "epsilon": one.epsilon})
-    good = choose(domains[1], Fraction(1))[1].to_json()
-    channel, encoder = good["channel"], good["encoder"]
-    refused = [
-        {**good, "channel": {**channel, "near": channel["near"] - 1}},
-        {**good, "ratio": ["1", "1"]},
-        {**good, "ratio": [good["ratio"][1], good["ratio"][0]]},
-        {**good, "encoder": {**encoder, "inputs": 4}},
-        {**good, "encoder": {"name": "shuffle", "inputs": 3}},
-        {**good, "channel": {"name": "identity", "inputs": 3}},
-        {**good, "channel": {**channel, "name": "toString"}},
-    ]
-    return {"cases": cases, "refused": [{"randomizer": one} for one in refused]}
+    for domain, values in samples.DOMAINS:
+        for mechanism in MECHANISMS.values():
+            for epsilon in ("0.1", "1", "4") if mechanism.parameters is None else ("1",):
+                if mechanism.fits(domain):
+                    params = {key: samples.PARAMETERS[key] for key in mechanism.parameters or ()}
+                    one = mechanism.compile(domain, Fraction(epsilon), params)
+                    cases.append(_randomizer_case(one, values))
+    tilted = Shift(5, (1, 2, 8, 40, 100, 40, 8, 2, 1))
+    cases += [_randomizer_case(Randomizer(Grid(4, 5), tilted, limit), ["1/3"])
+              for limit in (Fraction(3, 2), Fraction(50), Fraction(10**6))]  # fmt: skip
+    loose = Randomizer(Hash(5, 2, 3), Window(3, 1, 4, 1))
+    unreduced = {**loose.to_json(), "ratio": ["0012", "3"]}
+    cases.append({**_randomizer_case(loose, [4]), "randomizer": unreduced})
+    return {"cases": cases, "refused": [refusal(one) for one in samples.tampered()]}
+
+
+def _randomizer_case(randomizer: Randomizer[Any, Any], values: list[Any]) -> dict[str, Any]:
+    draws: list[dict[str, Any]] = []
+    cohorts = randomizer.encoder.cohorts
+    for value in values:
+        starts = [[]] if cohorts is None else [[word] for word in edges(cohorts, [])]
+        for start in starts:
+            tape = Tape(chain(start, seeded_words("whole", str(value), len(draws))))
+            report = randomizer.randomize(given(value, randomizer.encoder), tape)
+            draws.append({"value": value, "words": tape.taken, "report": report})
+    return {
+        "randomizer": randomizer.to_json(),
+        "epsilon": randomizer.epsilon,
+        "delta": float(randomizer.delta),
+        "draws": draws,
+    }
 
 
 def words() -> dict[str, Any]:
@@ -183,38 +228,23 @@ def words() -> dict[str, Any]:
     return {"below": uniform, "bernoulli": coins}
 
 
-def _questions() -> list[dict[str, Any]]:
-    options = [{"id": "lab", "text": "Laboratory"}, {"id": "office", "text": "Office"}]
-    base = {"text": "?", "epsilon": 1, "required": False, "no_answer": True}
-    return [
-        {**base, "id": "team", "kind": "choice", "options": options},
-        {**base, "id": "must", "kind": "yes-no", "required": True, "no_answer": False}
-        | {"options": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}]},
-        {**base, "id": "income", "kind": "number", "min": 0, "max": 10000, "step": 10},
-        {**base, "id": "heat", "kind": "number", "min": -40.5, "max": 60.25, "no_answer": False},
-        {**base, "id": "tiny", "kind": "number", "min": 1e-07, "max": 3e-07},
-    ]
-
-
 def answers() -> dict[str, Any]:
     """Answers as controls hold them, to values, and what is no answer."""
-    texts = [
-        *("", "lab", "office", "no-answer", "yes", "no", "Lab", " lab", "0", "0.0", "10000"),
-        *("1e3", "1E+3", "+5", ".5", "5.", "1234.5678901234567890123", "-40.5", "60.25", "-.5"),
-        *("2e-7", "1.5e-07", "10000.0000001", "-1", "1,5", "NaN", "Infinity", "0x10", "1e", "."),
-        *("1_000", "١٢", "1e999", "--1", "1 "),
-    ]
     values, refused = [], []
-    for question in _questions():
-        for text in texts:
+    for question in samples.questions():
+        texts = samples.NUMBERS if question["kind"] == "number" else samples.NAMES
+        for text in ["", "no-answer", *texts]:
+            case = {"question": question, "answer": text}
             try:
                 value = KINDS[question["kind"]].value(text, question)
-            except ValueError:
-                refused.append({"question": question, "answer": text})
+            except ValueError as error:
+                # Python writes 1e-07 where JavaScript writes 1e-7.
+                expected = {"error": str(error)} if question["id"] != "tiny" else {}
+                refused.append({**case, **expected})
                 continue
             if isinstance(value, Fraction):
                 value = f"{value.numerator}/{value.denominator}"
-            values.append({"question": question, "answer": text, "value": value})
+            values.append({**case, "value": value})
     return {"values": values, "refused": refused}
 
 
@@ -229,10 +259,12 @@ def logic() -> dict[str, Any]:
         ["not", ["or", ["<", "n", 5], [">=", "n", 10]]],
         ["=", "n", 5],
         ["!=", "n", 5],
+        ["selected", "a", "yes"],
+        ["not", ["selected", "a", "no-answer"]],
     ]
     given = [
         {"a": a, "n": n}
-        for a in ("yes", "no", "no-answer", "")
+        for a in ("yes", "no", "no|yes", "no-answer", "")
         for n in ("", "5", "0.5", "19", "1e1")
     ]
     return {
@@ -248,7 +280,11 @@ def versions() -> dict[str, Any]:
     """Frozen surveys and their hashes, with text and numbers that canonical JSON must agree on."""
     cases = []
     for title in ("Plain", 'Ünïcode "quotes" \\ \u2028 \U0001f600 <b>&', {"en": "A", "fr": "B"}):
-        spec = {"id": "v", "title": title, "privacy": {"cap": 12.5}, "questions": _questions()}
+        questions = [
+            {**question, "mechanism": {"name": samples.SERVED[question["kind"]]}}
+            for question in samples.questions()
+        ]
+        spec = {"id": "v", "title": title, "privacy": {"cap": 12.5}, "questions": questions}
         cases.append(freeze(spec).to_json())
     return {"cases": [{**one, "version": version_of(one)} for one in cases]}
 

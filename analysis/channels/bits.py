@@ -1,0 +1,137 @@
+"""Bits channel: every bit is drawn anew, likelier 1 where the input has a 1.
+
+    P[bit of y is 1] = one / total  if that bit of x is 1,  else  zero / total
+
+Unary encodings (Wang et al., USENIX Security 2017, section 4.2), RAPPOR's one-time response
+(Erlingsson, Pihur and Korolova, CCS 2014). Two inputs that differ by `raised` ones more and
+`lowered` ones fewer have the ratio (one/zero)^raised ((total-zero)/(total-one))^lowered.
+By hand: one 3, zero 1 of 4, and inputs that differ in a bit each way: ratio 9, ε = 2 ln 3 = 2.197.
+"""
+
+import base64
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import ReportError, shown
+from analysis.packed import Packed, clear_tail, column_sums
+from analysis.words import WORD, Block, below, bernoulli_bits, parts
+
+_ALPHABET = re.compile(r"[A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Bits:
+    """The channel with these whole numbers: ``1 <= zero <= one < total <= 2**32``."""
+
+    inputs: int
+    one: int
+    zero: int
+    total: int
+
+    name: ClassVar[str] = "bits"
+    takes_bits: ClassVar[bool] = True
+
+    @property
+    def symbols(self) -> int:
+        """One for each bit, and a last one that every report counts for."""
+        return self.inputs + 1
+
+    @property
+    def length(self) -> int:
+        """Characters of a report: base64url of the bits, the first in each byte's highest place."""
+        return -(-8 * -(-self.inputs // 8) // 6)
+
+    def check(self) -> None:
+        if not self.zero <= self.one < self.total:
+            raise ValueError(
+                f"bits: zero must be at most one, one less than total, "
+                f"got {self.zero}, {self.one}, {self.total}"
+            )
+        if self.total > WORD:
+            raise ValueError(f"bits: weights must sum to at most 2^32, got {self.total}")
+
+    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+        raised = Fraction(self.one, self.zero)
+        lowered = Fraction(self.total - self.zero, self.total - self.one)
+        return max(raised**up * lowered**down for up, down in apart)
+
+    def randomize(self, symbol: tuple[int, ...], words: Iterator[int]) -> str:
+        bits = bytearray(-(-self.inputs // 8))
+        for place in range(self.inputs):
+            weight = self.one if place in symbol else self.zero
+            if below(self.total, words) < weight:
+                bits[place // 8] |= 128 >> place % 8
+        return base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
+
+    def distribution(self, symbol: tuple[int, ...]) -> Iterator[tuple[str, Fraction]]:
+        one, zero = Fraction(self.one, self.total), Fraction(self.zero, self.total)
+        for flags in product((0, 1), repeat=self.inputs):
+            chances = [one if place in symbol else zero for place in range(self.inputs)]
+            packed = np.packbits(flags).tobytes()
+            drawn = (p if flag else 1 - p for p, flag in zip(chances, flags, strict=True))
+            chance = prod(drawn, start=Fraction(1))
+            yield base64.urlsafe_b64encode(packed).rstrip(b"=").decode(), chance
+
+    def moments(self, symbol: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        mean = np.full(self.symbols, self.zero / self.total)
+        mean[list(symbol)], mean[-1] = self.one / self.total, 1.0
+        second = np.outer(mean, mean)
+        np.fill_diagonal(second, mean)
+        return mean, second
+
+    def check_report(self, report: Any, field: str) -> None:
+        expected = f"{self.inputs} bits as {self.length} characters of base64url"
+        if (
+            not isinstance(report, str)
+            or len(report) != self.length
+            or not _ALPHABET.fullmatch(report)
+            # One way to write it, so that equal reports are equal bytes.
+            or any(place >= self.inputs for place in self._ones(report))
+            or report != self._rewritten(report)
+        ):
+            raise ReportError(field, expected, shown(report))
+
+    def longest(self) -> str:
+        return "A" * self.length
+
+    def tallied(self, report: str) -> tuple[int, ...]:
+        return (*self._ones(report), self.inputs)
+
+    def reports_in(self, counts: NDArray[Any]) -> int:
+        return int(counts[self.inputs])
+
+    def randomize_many(self, symbols: Packed, block: Block) -> Packed:
+        reports = np.empty(symbols.shape, dtype=np.uint64)
+        given, drawn = symbols.reshape(-1), reports.reshape(-1)
+        # A bit that is 1 anyway with zero/total is made so by one more draw, where x has a 1.
+        zero = Fraction(self.zero, self.total)
+        more = Fraction(self.one - self.zero, self.total - self.zero)
+        for part in parts(len(given)):
+            own, new = given[part], drawn[part]
+            new[:] = bernoulli_bits(zero, len(new), block)
+            places = np.flatnonzero(own)
+            new[places] |= own[places] & bernoulli_bits(more, len(places), block)
+        clear_tail(reports, self.inputs)
+        return reports
+
+    def count_many(self, reports: Packed) -> NDArray[np.int64]:
+        return np.append(column_sums(reports, self.inputs), len(reports))
+
+    def _ones(self, report: str) -> list[int]:
+        flags = np.unpackbits(np.frombuffer(self._bytes(report), dtype=np.uint8))
+        return [int(place) for place in np.flatnonzero(flags)]
+
+    @staticmethod
+    def _bytes(report: str) -> bytes:
+        return base64.urlsafe_b64decode(report + "=" * (-len(report) % 4))
+
+    def _rewritten(self, report: str) -> str:
+        return base64.urlsafe_b64encode(self._bytes(report)).rstrip(b"=").decode()

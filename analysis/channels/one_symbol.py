@@ -1,0 +1,57 @@
+"""What channels have in common whose report is one symbol, an integer of 0..symbols-1."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import ReportError, shown
+
+
+class OneSymbol(ABC):
+    """A channel that a table of weights describes whole: a row for each input."""
+
+    takes_bits: ClassVar[bool] = False
+    inputs: int
+
+    @property
+    @abstractmethod
+    def symbols(self) -> int:
+        """How many different reports there are."""
+
+    @abstractmethod
+    def weights(self, symbol: int) -> list[int]:
+        """The row of an input: the weight of each report. All rows have the same sum."""
+
+    def distribution(self, symbol: int) -> Iterator[tuple[int, Fraction]]:
+        row = self.weights(symbol)
+        total = sum(row)
+        return ((output, Fraction(weight, total)) for output, weight in enumerate(row))
+
+    def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        row = np.array(self.weights(symbol), dtype=float)
+        return row / row.sum(), np.diag(row / row.sum())
+
+    def check_report(self, report: Any, field: str) -> None:
+        if type(report) is not int or not 0 <= report < self.symbols:
+            raise ReportError(field, f"an integer of 0..{self.symbols - 1}", shown(report))
+
+    def longest(self) -> int:
+        return self.symbols - 1
+
+    def tallied(self, report: int) -> tuple[int, ...]:
+        return (report,)
+
+    def reports_in(self, counts: NDArray[Any]) -> int:
+        return int(counts.sum())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest integer that many of its reports can be kept in."""
+        return np.min_scalar_type(self.symbols - 1)
+
+    def count_many(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(reports, minlength=self.symbols)

@@ -1,0 +1,38 @@
+"""Several items, to be put in order."""
+
+from typing import Any
+
+from analysis.domain import Rankings
+from analysis.kinds.choice import Choice
+
+
+class Rank(Choice):
+    """``kind = "rank"`` with ``items``, a list of ``{id = "...", text = "..."}``.
+
+    An answer is the ids of all items, the first first, joined by ``|``.
+    """
+
+    name = "rank"
+    key = "items"
+
+    def domain(self, question: dict[str, Any]) -> Rankings:
+        ids = tuple(option["id"] for option in question["options"])
+        return Rankings(ids, question["no_answer"])
+
+    def value(self, answer: str, question: dict[str, Any]) -> tuple[int, ...] | None:
+        """A flag for each pair of items, set if they are in that order; None for no answer."""
+        domain = self.domain(question)
+        if answer in ("", "no-answer") and domain.no_answer:
+            return None
+        order = answer.split("|")
+        if sorted(order) != sorted(domain.items):
+            empty = ", or empty" * domain.no_answer
+            raise ValueError(f"all of {', '.join(domain.items)} in order, joined by |{empty}")
+        return tuple(
+            int(order.index(first) < order.index(second)) for first, second in domain.flags
+        )
+
+    def labels(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Of an item, for its mean rank; of a pair, by ids: texts may have several languages."""
+        pairs = self.domain(question).flags
+        return {f"{a}>{b}": f"{a} before {b}" for a, b in pairs} | super().labels(question)

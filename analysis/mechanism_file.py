@@ -1,0 +1,140 @@
+"""What a survey file says of a question's mechanism: its name, its parameters, ε, and wishes."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from analysis.document import Table, plain
+from analysis.domain import Domain, Numbers, Scale
+from analysis.epsilon import LARGEST, MICRO, SMALLEST
+from analysis.errors import SurveyError
+from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.base import Mechanism
+from analysis.mechanisms.gaussian import USUAL_DELTA
+from analysis.survey import WISHES, wishes_of
+
+_FRACTION = re.compile(r"\d{1,9}(/[1-9]\d{0,9}|\.\d{1,9})?", re.ASCII)
+
+
+def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> None:
+    """Put into a frozen question what the author asked of its mechanism.
+
+    Raises
+    ------
+    SurveyError
+        If a name, key, ε or parameter is wrong, or does not fit the others.
+    """
+    mechanism = _named(table, question, domain)
+    _read_wishes(table, question, domain, mechanism)
+    if mechanism is None or mechanism.parameters is None:
+        epsilon = table.number("epsilon", "a number greater than 0", lambda epsilon: epsilon > 0)
+        if not SMALLEST <= Fraction(epsilon) <= LARGEST:
+            raise table.error("epsilon", f"from {float(SMALLEST)} to {float(LARGEST)}")
+        question["epsilon"] = plain(epsilon)
+        return
+    table.take(
+        "epsilon",
+        lambda _: False,
+        f"left out: {mechanism.name} has parameters of its own, which give it",
+        default=None,
+    )
+    try:
+        randomizer = mechanism.compile(domain, Fraction(0), wishes_of(question))
+    except ValueError as error:
+        raise SurveyError(f"{table.place}: {error}") from None
+    if randomizer.charge > LARGEST * MICRO:
+        raise SurveyError(
+            f"{table.place}: {mechanism.name} must give an epsilon of at most {float(LARGEST)}, "
+            f"got {randomizer.epsilon:.3g}"
+        )
+    question["epsilon"] = plain(Decimal(randomizer.charge) / MICRO)
+
+
+def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism | None:
+    given = table.take(
+        "mechanism",
+        lambda value: isinstance(value, str | dict),
+        "the name of a mechanism, or a table of its name and parameters",
+        default=None,
+    )
+    if given is None:
+        return None
+    part = Table(given, f"{table.place}: mechanism") if isinstance(given, dict) else table
+    key = "name" if isinstance(given, dict) else "mechanism"
+    name = part.take(key, lambda value: isinstance(value, str), "the name of a mechanism")
+    fitting = [one for one, mechanism in MECHANISMS.items() if mechanism.fits(domain)]
+    if name not in fitting:
+        _explain(part, key, name, question, fitting)
+    mechanism = MECHANISMS[name]
+    question["mechanism"] = {"name": name}
+    for parameter in mechanism.parameters or ():
+        question["mechanism"][parameter] = _probability(part, parameter)
+    if isinstance(given, dict):
+        part.finish()
+    return mechanism
+
+
+def _explain(
+    part: Table, key: str, name: str, question: dict[str, Any], fitting: list[str]
+) -> None:
+    """Say why a mechanism does not fit: its kind, or that the question can stay unanswered."""
+    needs = "one of " + ", ".join(fitting) + ", which fit this question"
+    if name in MECHANISMS and question["no_answer"]:
+        needs += f" ({name} may need required = true, and no shows_if)"
+    raise part.error(key, needs)
+
+
+def _probability(part: Table, key: str) -> str:
+    """A probability between 0 and 1 as the author wrote it: "1/6" or 0.25."""
+
+    def fits(value: Any) -> bool:
+        text = str(value) if isinstance(value, Decimal) else value
+        if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+            return False
+        return 0 < Fraction(text) < 1
+
+    return str(part.take(key, fits, 'a probability between 0 and 1, such as "1/6" or 0.25'))
+
+
+def _read_wishes(
+    table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
+) -> None:
+    heeded = ("aim", "prior") if mechanism is None else mechanism.heeds
+    aims = ["mean", "shares", "cumulative"] if isinstance(domain, Scale) else ["mean"]
+    if isinstance(domain, Numbers | Scale) and "aim" in heeded:
+        aim = table.take("aim", lambda value: value in aims, f"one of {', '.join(aims)}", None)
+        if aim is not None:
+            question["aim"] = aim
+        _read_prior(table, question, domain, mechanism)
+    if "delta" in heeded:
+        usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator
+        delta = table.number(
+            "delta", "a number from 1e-7 and less than 1", lambda d: d < 1, default=usual
+        )
+        question["delta"] = plain(delta)
+    for key in WISHES:
+        if key not in question:
+            name = "this kind" if mechanism is None else mechanism.name
+            table.take(key, lambda _: False, f"left out: {name} does not heed it", default=None)
+
+
+def _read_prior(
+    table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
+) -> None:
+    count = len(domain.scores) if isinstance(domain, Scale) else None
+    prior = table.take(
+        "prior",
+        lambda value: (
+            isinstance(value, list)
+            and (len(value) == count if count else 1 <= len(value) <= 1000)
+            and all(type(one) is int or isinstance(one, Decimal) for one in value)
+            and all(0 <= one < 10**9 for one in value)
+            and sum(value) > 0
+        ),
+        "a list of relative frequencies, "
+        + (f"one for each of the {count} points" if count else "of equal parts from min to max"),
+        default=None,
+    )
+    if prior is not None:
+        question["prior"] = [plain(Decimal(one)) for one in prior]

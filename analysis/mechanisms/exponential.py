@@ -1,0 +1,68 @@
+"""Exponential mechanism on a scale: the further a point from the true one, the less likely.
+
+McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, with the utility
+-|y - x|. Their factor, ε / (2 · sensitivity), would spend about half of ε on a scale; here the rate
+is found on the exact table. Channel: `table` with weights near e^(-rate |y - x|).
+By hand: three points, rate ln 2: rows 4:2:1, 2:4:2 and 1:2:4 over 7 and 8; ratio (4/7) / (1/7) = 4.
+"""
+
+import math
+from fractions import Fraction
+from typing import ClassVar
+
+from analysis.channels.table import Table
+from analysis.domain import Domain, Scale
+from analysis.encoders.categories import Index
+from analysis.epsilon import exp_lower
+from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsilon, spends
+from analysis.mechanisms.decoded import scale_means
+from analysis.randomizer import Randomizer
+from analysis.words import WORD
+
+
+class Exponential(TakesEpsilon):
+    """For a scale whose neighbouring points may be mixed up; shares suffer from that."""
+
+    name: ClassVar[str] = "exponential"
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Scale)
+
+    def compile(self, domain: Scale, epsilon: Fraction, params: Params) -> Randomizer[Index, Table]:
+        k, bound = len(domain.ids), exp_lower(epsilon)
+        low, high = 0.0, float(epsilon)
+        best = Table(k, _rows(domain, low))
+        for _ in range(60):
+            rate = (low + high) / 2
+            table = Table(k, _rows(domain, rate))
+            if table.ratio() <= bound:
+                low, best = rate, table
+            else:
+                high = rate
+        return spends(Randomizer(Index(k), best), epsilon)
+
+    def shares(self, randomizer: Randomizer[Index, Table], domain: Scale) -> Shares:
+        return NO_SHARES
+
+    def means(self, randomizer: Randomizer[Index, Table], domain: Scale) -> tuple[Mean, ...]:
+        return scale_means(randomizer, domain)
+
+
+def _rows(domain: Scale, rate: float) -> tuple[tuple[int, ...], ...]:
+    """Whole weights; no-answer is as far from every point as the ends of the scale are."""
+    points = len(domain.scores)
+    values = range(len(domain.ids))
+
+    def distance(one: int, other: int) -> int:
+        skips = (one >= points) + (other >= points)
+        return (0, points - 1, 0)[skips] if skips else abs(one - other)
+
+    rows = []
+    for x in values:
+        weights = [math.exp(-rate * distance(x, y)) for y in values]
+        scale = WORD / sum(weights)
+        whole = [max(1, math.floor(scale * weight)) for weight in weights]
+        # What rounding left over goes where it matters least: to the likeliest report.
+        whole[x] += WORD - sum(whole)
+        rows.append(tuple(whole))
+    return tuple(rows)

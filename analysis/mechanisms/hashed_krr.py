@@ -1,0 +1,89 @@
+"""k-RR of a hash: the value's symbol among g, under a public function that differs by cohort.
+
+Local hashing: Wang et al., USENIX Security 2017, section 4.3; with a linear family over the prime
+field F_g, two values collide in exactly one of g cohorts, so decoding is exactly unbiased.
+Channel: encoder `hash`, `window` of width 1 over g symbols with near/far = e^ε; g by variance.
+By hand: g = 3, ε = ln 4 keeps the symbol 4 times in 6, and supports any other value 1 time in 3.
+"""
+
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.channels.window import Window
+from analysis.domain import Categories
+from analysis.encoders.categories import Hash, is_prime
+from analysis.epsilon import TooCoarse, exp_lower
+from analysis.mechanisms.base import Params, Share, spends
+from analysis.mechanisms.krr import window_of
+from analysis.mechanisms.one_of_k import OneOfK
+from analysis.randomizer import Randomizer
+from analysis.words import WORD
+
+#: More symbols than this are never better up to the largest ε for which 32 bits have cohorts.
+_LARGEST = 1000
+
+
+class HashedKrr(OneOfK):
+    """For so many values that a report as long as their list would be too long."""
+
+    name: ClassVar[str] = "hashed-krr"
+
+    def compile(
+        self, domain: Categories, epsilon: Fraction, params: Params
+    ) -> Randomizer[Hash, Window]:
+        k = len(domain.ids)
+        symbols = min(self.bases(k), key=lambda g: _variance(g, k, float(exp_lower(epsilon))))
+        encoder = Hash(k, digits_of(k, symbols), symbols)
+        if encoder.cohorts > WORD:
+            raise TooCoarse(f"options must be fewer than {k} for this mechanism")
+        return spends(Randomizer(encoder, window_of(symbols, epsilon)), epsilon)
+
+    def bases(self, k: int) -> list[int]:
+        """The numbers of symbols to choose from: primes up to the first that is at least k."""
+        primes = [2]
+        while primes[-1] < min(k, _LARGEST):
+            primes.append(next(n for n in range(primes[-1] + 1, 2 * primes[-1] + 1) if is_prime(n)))
+        return primes
+
+    def support(self, randomizer: Randomizer[Hash, Window]) -> tuple[Fraction, Fraction]:
+        window = randomizer.channel
+        return Fraction(window.near, window.total), Fraction(1, window.inputs)
+
+    def supports(
+        self, randomizer: Randomizer[Hash, Window], counts: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """One Fourier transform over F_g: of the symbol, and of each digit of the cohort.
+
+        A report (c, s) supports v if s = <c, v>. With w = e^(2πi/g), that indicator is the mean
+        over j of w^(j (s - <c, v>)), so the support of v is the mean of the transform at (j, j v).
+        """
+        g, digits = randomizer.encoder.inputs, randomizer.encoder.digits
+        # The last axis of a cohort's number is its lowest digit.
+        cells = counts.reshape(*[g] * digits, g)
+        spectrum = np.fft.fftn(cells).reshape(-1, g)
+        values = np.arange(randomizer.encoder.values)
+        total = np.zeros(len(values))
+        for factor in range(g):
+            left, place = values, np.zeros(len(values), dtype=np.int64)
+            for digit in range(digits):
+                place += left % g * factor % g * g**digit
+                left = left // g
+            # The transform has w^-(c k) for the cohort, so that of the symbol is taken at -j.
+            total += spectrum[place, -factor % g].real
+        return np.rint(total / g).astype(np.int64)
+
+
+def digits_of(k: int, base: int) -> int:
+    """How many digits the numbers 0..k-1 take."""
+    digits = 1
+    while base**digits < k:
+        digits += 1
+    return digits
+
+
+def _variance(symbols: int, k: int, ratio: float) -> float:
+    p = Fraction(ratio) / (Fraction(ratio) + symbols - 1)
+    return Share("", p, Fraction(1, symbols)).variance(1 / k)

@@ -1,0 +1,103 @@
+"""What mechanisms for one of k values have in common, if each report supports some of them."""
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.domain import Categories, Domain, Scale
+from analysis.mechanisms.base import Mean, Share, Shares, TakesEpsilon
+from analysis.randomizer import Randomizer
+
+
+class OneOfK(TakesEpsilon, ABC):
+    """A pure protocol: a value is supported with chance p by its own reports, else with q."""
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Categories)
+
+    @abstractmethod
+    def support(self, randomizer: Any) -> tuple[Fraction, Fraction]:
+        """p and q, the same for every value."""
+
+    def shares(self, randomizer: Randomizer[Any, Any], domain: Categories) -> Shares:
+        p, q = self.support(randomizer)
+
+        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            supports = self.supports(randomizer, counts)[: len(domain.ids)]
+            return supports, np.full(len(supports), randomizer.reports_in(counts))
+
+        return Shares(tuple(Share(term, p, q) for term in domain.ids), count)
+
+    def supports(
+        self, randomizer: Randomizer[Any, Any], counts: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """How many of the reports in a (cohorts, symbols) tally support each value."""
+        return np.asarray(counts[0])
+
+    def means(self, randomizer: Randomizer[Any, Any], domain: Categories) -> tuple[Mean, ...]:
+        """Of a scale: the mean of its scores, as a sum of the shares' own estimates."""
+        if not isinstance(domain, Scale):
+            return ()
+        p, q = self.support(randomizer)
+        cells = randomizer.shape[0] * randomizer.shape[1]
+        # Which values each cell of a tally supports, by asking for one cell at a time.
+        unit = np.eye(cells, dtype=np.int64).reshape(cells, *randomizer.shape)
+        supported = [self.supports(randomizer, one)[: len(domain.ids)].tolist() for one in unit]
+
+        def scored(scores: list[Fraction]) -> tuple[Fraction, ...]:
+            """Scores of the symbols: those of the values they support, debiased."""
+            whole = -q * sum(scores) / (p - q)
+            each = _of_every_report(randomizer)
+            return tuple(
+                sum((score for score, is_in in zip(scores, row, strict=True) if is_in), Fraction(0))
+                / (p - q)
+                + whole * part
+                for row, part in zip(supported, each, strict=True)
+            )
+
+        low, width = scale_range(domain)
+        skipped = [Fraction(0)] * domain.no_answer
+        places = [(score - low) / width for score in domain.scores]
+        several = None
+        if _counts_for_several(randomizer):
+
+            def several(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+                n = randomizer.reports_in(counts)
+                estimates = (self.supports(randomizer, counts) / n - float(q)) / float(p - q)
+                likely = np.maximum(estimates[: len(domain.ids)], 0)
+                inputs = [randomizer.encoder.encode(x, 0, iter(())) for x in range(len(likely))]
+                parts = [randomizer.channel.moments(one)[1] for one in inputs]
+                return np.tensordot(likely / likely.sum(), np.array(parts), 1)
+
+        return (
+            Mean(
+                "mean",
+                scored(places + skipped),
+                scored([Fraction(1)] * len(places) + skipped),
+                scored([place**2 for place in places] + skipped),
+                low,
+                width,
+                several,
+            ),
+        )
+
+
+def scale_range(domain: Scale) -> tuple[Fraction, Fraction]:
+    """The lowest score of a scale, and from there to the highest."""
+    low = min(domain.scores)
+    return low, max(domain.scores) - low
+
+
+def _counts_for_several(randomizer: Randomizer[Any, Any]) -> bool:
+    return randomizer.channel.takes_bits or len(randomizer.tallied(randomizer.longest())) > 1
+
+
+def _of_every_report(randomizer: Randomizer[Any, Any]) -> list[Fraction]:
+    """For each cell of a tally the part of a report that it is, so that one report sums to 1."""
+    cells = randomizer.shape[0] * randomizer.shape[1]
+    if randomizer.channel.takes_bits:
+        return [Fraction(0)] * (cells - 1) + [Fraction(1)]
+    return [Fraction(1, len(randomizer.tallied(randomizer.longest())))] * cells

@@ -1,0 +1,66 @@
+"""The channel that is designed for the question: by linear programming, and by convex programming.
+
+For a number: the least worst-case variance of the mean among all unbiased channels on a grid; below
+Laplace, Duchi, Piecewise and Hybrid at every ε (`analysis/programs.py` has the program and its
+sources). For a scale: the least variance of what `aim` says.
+Channel: `table`, with encoder `grid` or `index`.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from analysis.channels.table import Table
+from analysis.domain import Domain, Numbers, Scale
+from analysis.encoders.categories import Index
+from analysis.encoders.grid import Grid
+from analysis.epsilon import exp_lower
+from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, spends
+from analysis.mechanisms.decoded import no_answer_share, number_mean, scale_means
+from analysis.programs import number_table
+from analysis.randomizer import Randomizer
+from analysis.staircase import scale_table
+
+
+class Optimal:
+    """The default for a number."""
+
+    name: ClassVar[str] = "optimal"
+    parameters: ClassVar[tuple[str, ...] | None] = None
+    heeds: ClassVar[tuple[str, ...]] = ("aim", "prior")
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Numbers | Scale)
+
+    def compile(
+        self, domain: Numbers | Scale, epsilon: Fraction, params: Params
+    ) -> Randomizer[Any, Table]:
+        prior = tuple(params["prior"]) if "prior" in params else None
+        return spends(_compiled(domain, epsilon, params.get("aim"), prior), epsilon)
+
+    def shares(self, randomizer: Randomizer[Any, Table], domain: Numbers | Scale) -> Shares:
+        return no_answer_share(randomizer, domain) if isinstance(domain, Numbers) else NO_SHARES
+
+    def means(
+        self, randomizer: Randomizer[Any, Table], domain: Numbers | Scale
+    ) -> tuple[Mean, ...]:
+        if isinstance(domain, Numbers):
+            return number_mean(randomizer, domain)
+        return scale_means(randomizer, domain)
+
+
+@lru_cache(maxsize=128)
+def _compiled(
+    domain: Numbers | Scale,
+    epsilon: Fraction,
+    aim: str | None,
+    prior: tuple[float, ...] | None,
+) -> Randomizer[Any, Table]:
+    bound = exp_lower(epsilon)
+    if isinstance(domain, Numbers):
+        rows = number_table(domain.steps, bound, domain.no_answer, prior)
+        steps = len(rows) - 1 - domain.no_answer
+        return Randomizer(Grid(steps, len(rows)), Table(len(rows), rows))
+    scores = [float(score) for score in domain.scores]
+    rows = scale_table(len(scores), bound, aim or "shares", scores, domain.no_answer, prior)
+    return Randomizer(Index(len(rows)), Table(len(rows), rows))

@@ -1,0 +1,88 @@
+"""One part of the answer alone, at full ε: an option ticked or not, or a pair's order.
+
+Sampling one attribute of d (SMP; Nguyên et al., "Collecting and analyzing data from smart device
+users with local differential privacy", 2016, section III; Arcolezi et al., CIKM 2021, section 3).
+The draw of the part is public and tells nothing.
+Channel: encoder `pick`, `window` of width 1 over set, not set, and no-answer, near/far = e^ε.
+By hand: ε = ln 3 and no no-answer: the part is told truly 3 times in 4, by one in d respondents.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.channels.window import Window
+from analysis.domain import NO_ANSWER, Domain, Rankings, Sets
+from analysis.encoders.several import Pick
+from analysis.mechanisms.base import Mean, Params, Share, Shares, TakesEpsilon, spends
+from analysis.mechanisms.krr import window_of
+from analysis.randomizer import Randomizer
+
+
+class PickOne(TakesEpsilon):
+    """The best where many options may be ticked, and for the order of many items."""
+
+    name: ClassVar[str] = "pick"
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Sets | Rankings)
+
+    def compile(
+        self, domain: Sets | Rankings, epsilon: Fraction, params: Params
+    ) -> Randomizer[Pick, Window]:
+        inputs = 2 + domain.no_answer
+        encoder = Pick(len(domain.flags), inputs)
+        return spends(Randomizer(encoder, window_of(inputs, epsilon)), epsilon)
+
+    def shares(self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings) -> Shares:
+        window, parts = randomizer.channel, randomizer.encoder.parts
+        p, q = Fraction(window.near, window.total), Fraction(window.far, window.total)
+        terms = domain.flags if isinstance(domain, Sets) else [pair_term(*f) for f in domain.flags]
+        values = [Share(term, p, q, Fraction(1, parts)) for term in terms]
+        values += [Share(NO_ANSWER, p, q)] * domain.no_answer
+
+        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            supports, trials = counts[:, 0], counts.sum(axis=1)
+            if domain.no_answer:
+                supports = np.append(supports, counts[:, 2].sum())
+                trials = np.append(trials, counts.sum())
+            return supports, trials
+
+        return Shares(tuple(values), count)
+
+    def means(
+        self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings
+    ) -> tuple[Mean, ...]:
+        """Of a ranking: the mean rank of each item, 1 the first."""
+        if isinstance(domain, Sets):
+            return ()
+        window = randomizer.channel
+        q = Fraction(window.far, window.total)
+        gap = Fraction(window.near, window.total) - q
+        symbols = range(window.inputs)
+        # Debiased: +1 for "in that order", -1 for "not", and whether there was an answer at all.
+        side = [((s == 0) - (s == 1)) / gap for s in symbols]
+        there = [1 - ((s == 2) - q) / gap if domain.no_answer else Fraction(1) for s in symbols]
+        others = len(domain.items) - 1
+
+        def scores(item: str) -> Iterator[Fraction]:
+            """Half, since an item is before half of the others by nature; and what pairs tell."""
+            for first, second in domain.flags:
+                worse = (second == item) - (first == item)
+                for symbol in symbols:
+                    told = worse * len(domain.flags) * side[symbol] / others
+                    yield (there[symbol] + told) / 2
+
+        present = tuple(there) * len(domain.flags)
+        return tuple(
+            Mean(item, tuple(scores(item)), present, None, Fraction(1), Fraction(others))
+            for item in domain.items
+        )
+
+
+def pair_term(first: str, second: str) -> str:
+    """What the share of those is called who have `first` before `second`."""
+    return f"{first}>{second}"

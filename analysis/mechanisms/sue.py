@@ -1,0 +1,39 @@
+"""Symmetric unary encoding: a bit for each value, all flipped with the same chance.
+
+Basic one-time RAPPOR: Erlingsson, Pihur and Korolova, CCS 2014, section 3; named in Wang et al.,
+USENIX Security 2017, section 4.2. Channel: `bits` with p = 1 - q = s / (s + 1), s = e^(ε/2).
+By hand: ε = 2 ln 3 keeps each bit 3 times in 4.
+"""
+
+from fractions import Fraction
+from typing import ClassVar
+
+from analysis.channels.bits import Bits
+from analysis.domain import Categories
+from analysis.encoders.categories import Onehot
+from analysis.epsilon import best_weights, exp_lower, root_lower
+from analysis.mechanisms.base import Params, spends
+from analysis.mechanisms.one_of_k import OneOfK
+from analysis.randomizer import Randomizer
+from analysis.words import WORD
+
+
+class SymmetricUnary(OneOfK):
+    """Never the best for one of k; here to compare with, and for RAPPOR."""
+
+    name: ClassVar[str] = "sue"
+
+    def compile(
+        self, domain: Categories, epsilon: Fraction, params: Params
+    ) -> Randomizer[Onehot, Bits]:
+        k, root = len(domain.ids), root_lower(exp_lower(epsilon))
+        keep, flip = best_weights(root, int(WORD / (root + 1)))
+        return spends(Randomizer(Onehot(k), Bits(k, keep, flip, keep + flip)), epsilon)
+
+    def support(self, randomizer: Randomizer[Onehot, Bits]) -> tuple[Fraction, Fraction]:
+        return bit_chances(randomizer.channel)
+
+
+def bit_chances(bits: Bits) -> tuple[Fraction, Fraction]:
+    """The chances that a 1 is reported for a 1 and for a 0."""
+    return Fraction(bits.one, bits.total), Fraction(bits.zero, bits.total)

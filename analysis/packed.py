@@ -1,0 +1,83 @@
+"""Many sets of bits at once, packed 64 a word: bit b of a set is bit b % 64 of its word b // 64."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Packed = NDArray[np.uint64]
+
+#: Words that are added at once: 32 KiB, of which a cache holds several.
+_WORDS = 4096
+
+
+def words_for(bits: int) -> int:
+    """How many words a set of so many bits takes."""
+    return -(-bits // 64)
+
+
+def one_bit(places: NDArray[Any], bits: int) -> Packed:
+    """(n, words) sets of one bit each, at `places`."""
+    packed = np.zeros((len(places), words_for(bits)), dtype=np.uint64)
+    packed[np.arange(len(places)), places >> 6] = np.uint64(1) << (places & 63).astype(np.uint64)
+    return packed
+
+
+def pack(flags: NDArray[Any]) -> Packed:
+    """(n, bits) flags as (n, words) sets."""
+    padded = np.zeros((len(flags), 64 * words_for(flags.shape[1])), dtype=np.uint8)
+    padded[:, : flags.shape[1]] = flags
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def clear_tail(packed: Packed, bits: int) -> None:
+    """Set the bits past the last one to 0."""
+    if bits % 64:
+        packed[:, -1] &= np.uint64((1 << bits % 64) - 1)
+
+
+def sizes(packed: Packed) -> NDArray[np.int64]:
+    """How many bits each of the sets has."""
+    return np.asarray(np.bitwise_count(packed).sum(axis=1, dtype=np.int64))
+
+
+def column_sums(packed: Packed, bits: int) -> NDArray[np.int64]:
+    """How many of the sets have each bit: the (bits,) sums.
+
+    By carry-save adders (Warren, Hacker's Delight, 2nd edition 2013, section 5-2): of three words
+    of equal weight, one keeps the sums of their bits and one, of twice the weight, the carries.
+    Blocks of rows are added so, a counter for each weight that holds at most two of them.
+    """
+    width = packed.shape[1]
+    rows = max(1, _WORDS // width)
+    sums = np.zeros(64 * width, dtype=np.int64)
+    waiting: list[list[Packed]] = []
+    whole = len(packed) // rows * rows
+    for start in range(0, whole, rows):
+        block, weight = packed[start : start + rows], 0
+        while True:
+            if weight == len(waiting):
+                waiting.append([])
+            waiting[weight].append(block)
+            if len(waiting[weight]) < 3:
+                break
+            kept, block = _added(*waiting[weight])
+            waiting[weight], weight = [kept], weight + 1
+    for weight, blocks in enumerate([[packed[whole:]], *waiting]):
+        for block in blocks:
+            sums += _few_sums(block) << max(0, weight - 1)
+    return sums[:bits]
+
+
+def _added(a: Packed, b: Packed, c: Packed) -> tuple[Packed, Packed]:
+    """Sums of the bits of three blocks, and carries of twice their weight."""
+    either = a ^ b
+    carry = either & c
+    carry |= a & b
+    either ^= c
+    return either, carry
+
+
+def _few_sums(rows: Packed) -> NDArray[np.int64]:
+    flags = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
+    return np.asarray(flags.sum(axis=0, dtype=np.int64))

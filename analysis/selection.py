@@ -1,0 +1,238 @@
+"""Which mechanism a question gets: the one with the least variance, by exact formula."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.domain import Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
+from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.base import Mean, Mechanism, Share
+from analysis.mechanisms.multihot import usual_share
+from analysis.randomizer import Randomizer
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A mechanism for a question, its randomizer, and the variance that it is judged by."""
+
+    mechanism: Mechanism
+    randomizer: Randomizer[Any, Any]
+    variance: float
+
+
+def candidates(
+    domain: Domain, epsilon: Fraction, params: Mapping[str, Any] | None = None
+) -> list[Candidate]:
+    """The mechanisms that serve a domain at this ε, the least variance first.
+
+    Left out are those with own parameters instead of ε, those whose ε holds only but for a δ, and
+    those that 32-bit weights cannot serve here.
+
+    Raises
+    ------
+    ValueError
+        If none is left: with the smallest ε that one can serve.
+    """
+    params = params or {}
+    found, fitting = [], []
+    for mechanism in MECHANISMS.values():
+        if mechanism.parameters is not None or not mechanism.fits(domain):
+            continue
+        fitting.append(mechanism)
+        try:
+            randomizer = mechanism.compile(domain, epsilon, params)
+        except ValueError:
+            continue
+        if randomizer.limit is None:
+            found.append(
+                Candidate(mechanism, randomizer, variance(mechanism, randomizer, domain, params))
+            )
+    if not found:
+        raise ValueError(too_small(fitting[0], domain, epsilon, params))
+    return sorted(found, key=lambda one: one.variance)
+
+
+def choose(
+    domain: Domain, epsilon: Fraction, params: Mapping[str, Any] | None = None
+) -> tuple[Mechanism, Randomizer[Any, Any]]:
+    """The mechanism with the least variance among those that fit, and its randomizer."""
+    best = candidates(domain, epsilon, params)[0]
+    return best.mechanism, best.randomizer
+
+
+def compile_as(
+    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: Mapping[str, Any]
+) -> Randomizer[Any, Any]:
+    """`mechanism.compile`; where ε is too small for so many values, the error says how small."""
+    try:
+        return mechanism.compile(domain, epsilon, params)
+    except TooCoarse:
+        raise ValueError(too_small(mechanism, domain, epsilon, params)) from None
+
+
+def too_small(
+    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: Mapping[str, Any]
+) -> str:
+    """What to say where an ε cannot be served: the smallest that can, to two digits."""
+    served = None
+    low, high = float(SMALLEST), float(LARGEST)
+    for _ in range(14):
+        middle = float(f"{(low * high) ** 0.5:.2g}")
+        try:
+            mechanism.compile(domain, Fraction(repr(middle)), params)
+        except TooCoarse:
+            low = middle
+        else:
+            served = high = middle
+    least = (
+        f"at least {served:g}" if served else "served by fewer values: no epsilon can serve these"
+    )
+    return (
+        f"epsilon must be {least} for {mechanism.name} with so many values and weights of 32 bits, "
+        f"got {float(epsilon):g}"
+    )
+
+
+def variance(
+    mechanism: Mechanism,
+    randomizer: Randomizer[Any, Any],
+    domain: Domain,
+    params: Mapping[str, Any] | None = None,
+) -> float:
+    """The variance of one report's estimates, by which mechanisms are compared.
+
+    Of one of k and of a scale: that of the shares, averaged over the values, all equally frequent;
+    or that of the scale's mean or of its cumulative shares, if `aim` says so. Of a number: that of
+    the mean, as a part of the squared range, at the least favourable number, or, with a `prior`,
+    averaged over it. Of several options: that of their shares, if as many are ticked as may be. Of
+    a ranking: that of the pairs' shares. Rounded to nine digits, so that designs which differ by
+    whole-number rounding alone are equal.
+    """
+    params = params or {}
+    if isinstance(domain, Numbers):
+        found = _of_number(mechanism.means(randomizer, domain)[0], randomizer, params.get("prior"))
+    elif isinstance(domain, Scale) and (
+        params.get("aim", "shares") != "shares" or not mechanism.shares(randomizer, domain).values
+    ):
+        found = _of_scale(mechanism, randomizer, domain, params.get("aim", "shares"))
+    elif isinstance(domain, Rankings) and not mechanism.shares(randomizer, domain).values:
+        pairs = [mean for mean in mechanism.means(randomizer, domain) if ">" in mean.term]
+        found = float(np.mean([_spread(mean, randomizer) for mean in pairs]))
+    else:
+        shares = mechanism.shares(randomizer, domain).values
+        if isinstance(domain, Categories):
+            at = 1 / len(shares)
+        else:
+            at = usual_share(domain) if isinstance(domain, Sets) else 0.5
+            shares = shares[: len(domain.flags)]
+        found = sum(share.variance(at) for share in shares) / len(shares)
+    return float(f"{found:.9g}")
+
+
+def poisoning(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
+    """How many honest people one fake report can weigh in an estimate, at most."""
+    quantities: list[Share | Mean] = [
+        *mechanism.shares(randomizer, domain).values,
+        *mechanism.means(randomizer, domain),
+    ]
+    return max(one.poisoning for one in quantities)
+
+
+def _of_number(
+    mean: Mean, randomizer: Randomizer[Any, Any], prior: Sequence[float] | None
+) -> float:
+    """Of score - x present, everybody answering: the variance of their ratio, to first order."""
+    steps, parts = randomizer.encoder.steps, 16
+    weights = _rows(randomizer)[: steps + 1]
+    score, there = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
+    products = weights @ np.column_stack([score**2, score * there, there**2])
+    # Between two grid points, rounding mixes what is expected at them.
+    points = np.linspace(0, 1, steps * parts + 1)
+    low = np.minimum((points * steps).astype(int), steps - 1)
+    part = (points * steps - low)[:, None]
+    squares, both, ones = ((1 - part) * products[low] + part * products[low + 1]).T
+    found = squares - 2 * points * both + points**2 * ones
+    if prior is None:
+        return float(found.max())
+    share = np.asarray(prior, dtype=float) / sum(prior)
+    middles = (points[:-1] + points[1:]) / 2
+    place = np.minimum((middles * len(share)).astype(int), len(share) - 1)
+    own = share[place] / np.bincount(place, minlength=len(share))[place]
+    return float(own @ ((found[:-1] + found[1:]) / 2))
+
+
+def _of_scale(
+    mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Scale, aim: str
+) -> float:
+    covariance = share_covariance(mechanism, randomizer, domain)
+    points = len(domain.scores)
+    if aim == "shares":
+        return float(np.trace(covariance)) / len(domain.ids)
+    below = np.tril(np.ones((points, len(domain.ids))))[:-1]
+    if aim == "cumulative":
+        return float(np.trace(below @ covariance @ below.T)) / (points - 1)
+    low, width = min(domain.scores), max(domain.scores) - min(domain.scores)
+    places = np.array([float((score - low) / width) for score in domain.scores])
+    centered = np.append(places - places.mean(), np.zeros(int(domain.no_answer)))
+    return float(centered @ covariance @ centered)
+
+
+def share_covariance(
+    mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Categories
+) -> NDArray[np.float64]:
+    """(k, k) covariance of one report's share estimates, when all values are equally frequent."""
+    k = len(domain.ids)
+    shares = mechanism.shares(randomizer, domain)
+    cells = randomizer.shape[0] * randomizer.shape[1]
+    if shares.values:
+        unit = np.eye(cells, dtype=np.int64).reshape(cells, *randomizer.shape)
+        supported = np.array([shares.count(one)[0] for one in unit], dtype=float).T
+        p = np.array([float(share.p) for share in shares.values])
+        q = np.array([float(share.q) for share in shares.values])
+        scores = supported / (p - q)[:, None]
+    else:
+        means = {mean.term: mean for mean in mechanism.means(randomizer, domain)}
+        scores = np.array([means[term].scores for term in domain.ids], dtype=float)
+    second = _second(randomizer, k)
+    first = np.array([_first(randomizer, value) for value in range(k)])
+    mean = scores @ first.mean(axis=0)
+    return np.asarray(scores @ second @ scores.T - np.outer(mean, mean))
+
+
+def _inputs(randomizer: Randomizer[Any, Any], value: int) -> list[Any]:
+    """What the channel gets for a value, in each cohort."""
+    cohorts = randomizer.encoder.cohorts or 1
+    return [randomizer.encoder.encode(value, cohort, iter(())) for cohort in range(cohorts)]
+
+
+def _first(randomizer: Randomizer[Any, Any], value: int) -> NDArray[np.float64]:
+    inputs = _inputs(randomizer, value)
+    return np.concatenate([randomizer.channel.moments(x)[0] for x in inputs]) / len(inputs)
+
+
+def _second(randomizer: Randomizer[Any, Any], k: int) -> NDArray[np.float64]:
+    cohorts, symbols = randomizer.shape
+    found = np.zeros((cohorts * symbols,) * 2)
+    for value in range(k):
+        for cohort, x in enumerate(_inputs(randomizer, value)):
+            own = slice(cohort * symbols, (cohort + 1) * symbols)
+            found[own, own] += randomizer.channel.moments(x)[1] / cohorts / k
+    return found
+
+
+def _rows(randomizer: Randomizer[Any, Any]) -> NDArray[np.float64]:
+    channel = randomizer.channel
+    rows = np.array([channel.weights(x) for x in range(channel.inputs)], dtype=float)
+    return np.asarray(rows / rows[0].sum())
+
+
+def _spread(mean: Mean, randomizer: Randomizer[Any, Any]) -> float:
+    """Variance of a score, when all inputs but no-answer are equally frequent."""
+    scores = np.array(mean.scores, dtype=float)
+    rows = _rows(randomizer)
+    return float((rows[: len(rows) // 2 * 2] @ scores**2).mean() - 0.25)

@@ -1,0 +1,212 @@
+"""Every kind of question: ticks, points and places, as a person gives them, to stored reports."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from collector import Collector
+from device import Device, expect_state, press, review
+from playwright.sync_api import Page, expect
+from test_looks import PHONE, check_accessible
+from test_one_shape import shape
+
+OPTIONS = "".join(f'{{id = "{one}", text = "{one.title()}"}}, ' for one in ("ale", "bun", "cod"))
+KINDS = f"""
+title = "Supper"
+id = "supper"
+[[questions]]
+id = "die"
+kind = "yes-no"
+text = "Did you eat here?"
+required = true
+mechanism = {{name = "forced", p_yes = "1/6", p_no = "1/6"}}
+[[questions]]
+id = "had"
+kind = "choices"
+text = "What did you have?"
+options = [{OPTIONS}]
+at_most = 2
+epsilon = 2
+[[questions]]
+id = "bits"
+kind = "choices"
+text = "What was cold?"
+options = [{OPTIONS}]
+required = true
+mechanism = "multihot"
+epsilon = 3
+[[questions]]
+id = "often"
+kind = "scale"
+text = "How often do you come?"
+points = ["Never", "Rarely", "Often"]
+aim = "mean"
+epsilon = 1
+[[questions]]
+id = "order"
+kind = "rank"
+text = "What do you like best?"
+items = [{OPTIONS}]
+epsilon = 1
+shows_if = "selected(had, 'bun')"
+[[questions]]
+id = "whole"
+kind = "rank"
+text = "And the other way round?"
+items = [{OPTIONS}]
+mechanism = "permutations"
+epsilon = 3
+[[questions]]
+id = "price"
+kind = "number"
+text = "What did you pay?"
+min = 0
+max = 100
+required = true
+mechanism = "gaussian"
+epsilon = 1
+[[questions]]
+id = "tips"
+kind = "number"
+text = "And on top?"
+min = 0
+max = 10
+epsilon = 1
+[[questions]]
+id = "hash"
+kind = "choice"
+text = "Which one would you leave out?"
+options = [{OPTIONS}]
+mechanism = "hashed-krr"
+epsilon = 1
+""".replace("", "")
+MakeDevice = Callable[..., Device]
+
+
+def tick(page: Page, question: str, *options: str) -> None:
+    for option in options:
+        page.locator(f"#{question}--{option}").check()
+
+
+def place(page: Page, question: str, *order: str) -> None:
+    for number, item in enumerate(order, 1):
+        page.locator(f"#{question}--{item}").select_option(str(number))
+
+
+def least(page: Page) -> None:
+    """Answer what is required."""
+    tick(page, "die", "yes")
+    tick(page, "bits", "none")
+    page.locator("#price--number").fill("12.5")
+
+
+def test_every_kind_is_answered_reviewed_and_stored(device: Device, collector: Collector) -> None:
+    survey = collector.publish(KINDS)
+    page = device.visit(collector.page(survey))
+    expect_state(page, "ready")
+    expect(page.locator('[data-question="order"]')).to_be_hidden()
+    least(page)
+    tick(page, "had", "ale", "bun")
+    expect(page.locator('[data-question="order"]')).to_be_visible()
+    tick(page, "often", "3")
+    place(page, "order", "cod", "ale", "bun")
+    shown = review(page)
+    assert shown == {
+        "Did you eat here?": "Yes",
+        "What did you have?": "Ale, Bun",
+        "What was cold?": "None of these",
+        "How often do you come?": "Often",
+        "What do you like best?": "Cod → Ale → Bun",
+        "And the other way round?": "No answer",
+        "What did you pay?": "12.5",
+        "And on top?": "No answer",
+        "Which one would you leave out?": "No answer",
+    }
+    press(page)
+    expect_state(page, "stored")
+    (body,) = device.posted()
+    reports = json.loads(body)["reports"]
+    assert shape(reports) == [
+        ("die", "int"),
+        ("had", [("cohort", "int"), ("report", "int")]),
+        ("bits", "str"),
+        ("often", "int"),
+        ("order", [("cohort", "int"), ("report", "int")]),
+        ("whole", "int"),
+        ("price", "int"),
+        ("tips", "int"),
+        ("hash", [("cohort", "int"), ("report", "int")]),
+    ]
+    rows = collector.estimates(survey)
+    assert {row["n"] for row in rows} == {1}
+    assert {row["question"] for row in rows} == set(reports)
+
+
+def test_answers_do_not_change_the_shape(new_device: MakeDevice, collector: Collector) -> None:
+    found = []
+    for many in (True, False):
+        device = new_device()
+        page = device.visit(collector.page(collector.publish(KINDS)))
+        expect_state(page, "ready")
+        least(page)
+        if many:
+            tick(page, "had", "bun")
+            place(page, "order", "bun", "ale", "cod")
+            place(page, "whole", "bun", "ale", "cod")
+            tick(page, "hash", "cod")
+        review(page)
+        press(page)
+        expect_state(page, "stored")
+        found.append(shape(json.loads(device.posted()[0])))
+    assert found[0] == found[1]
+
+
+def test_none_and_no_answer_exclude_all_others(device: Device, collector: Collector) -> None:
+    page = device.visit(collector.page(collector.publish(KINDS)))
+    expect_state(page, "ready")
+    for alone in ("none", "no-answer"):
+        tick(page, "had", "ale", alone)
+        expect(page.locator("#had--ale")).not_to_be_checked()
+        tick(page, "had", "bun")
+        expect(page.locator(f"#had--{alone}")).not_to_be_checked()
+        page.locator("#had--bun").uncheck()
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda page: tick(page, "had", "ale", "bun", "cod"), "Please tick at most 2."),
+        (lambda page: page.locator("#bits--none").uncheck(), "Please tick at least one."),
+        (lambda page: place(page, "whole", "ale", "bun"), "Please give each a different place."),
+        (
+            lambda page: [
+                page.locator(f"#whole--{one}").select_option("1") for one in ("ale", "bun", "cod")
+            ],
+            "Please give each a different place.",
+        ),
+    ],
+    ids=["too many", "none", "part", "equal"],
+)
+def test_what_is_no_answer_is_said_before_the_review(
+    device: Device, collector: Collector, act: Callable[[Page], Any], message: str
+) -> None:
+    page = device.visit(collector.page(collector.publish(KINDS)))
+    expect_state(page, "ready")
+    least(page)
+    act(page)
+    page.get_by_role("button", name="Review my answers").click()
+    expect(page.locator("#review")).to_be_hidden()
+    messages = page.evaluate(
+        "[...document.querySelectorAll('#answers :invalid')].map((one) => one.validationMessage)"
+    )
+    assert message in messages
+    assert device.posted() == []
+
+
+def test_every_kind_is_accessible_on_a_phone(new_device: MakeDevice, collector: Collector) -> None:
+    device = new_device(viewport=PHONE, bypass_csp=True)
+    page = device.visit(collector.page(collector.publish(KINDS)))
+    expect_state(page, "ready")
+    tick(page, "had", "bun")
+    check_accessible(page)
