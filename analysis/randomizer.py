@@ -121,9 +121,11 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             return self.channel.count_many(reports.drawn).reshape(1, symbols)
         assert isinstance(self.channel, OneSymbol)
         counts = np.zeros(cohorts * symbols, dtype=np.int64)
+        dtype = np.min_scalar_type(len(counts) - 1)
         for part in parts(len(reports.drawn), max(32768, 4 * len(counts))):
-            cells = np.multiply(reports.cohorts[part], symbols, dtype=np.int64)
-            cells += reports.drawn[part]
+            cells = reports.cohorts[part].astype(dtype)
+            cells *= dtype.type(symbols)
+            cells += reports.drawn[part].astype(dtype, copy=False)
             counts += np.bincount(cells, minlength=len(counts))
         return counts.reshape(cohorts, symbols)
 

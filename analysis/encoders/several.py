@@ -38,8 +38,8 @@ class Multihot:
 
     @property
     def apart(self) -> tuple[tuple[int, int], ...]:
-        # A largest set, and another that overlaps with it where it must and nowhere else; "none" and
-        # no-answer are sets of one bit that overlap with no other. If there is no room for two
+        # A largest set, and another that overlaps with it where it must and nowhere else; "none"
+        # and no-answer are sets of one bit that overlap with no other. If there is no room for two
         # largest sets, the pairs between these two lie on a line, where the logarithm is linear.
         other = max(1, min(self.at_most, self.options - self.at_most))
         return (self.at_most, other), (other, self.at_most)

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import fftn
 
 from analysis.channels.window import Window
 from analysis.domain import Categories
@@ -63,7 +64,7 @@ class HashedKrr(OneOfK):
         g, digits = randomizer.encoder.inputs, randomizer.encoder.digits
         # The last axis of a cohort's number is its lowest digit.
         cells = counts.reshape(*[g] * digits, g)
-        spectrum = np.fft.fftn(cells).reshape(-1, g)
+        spectrum = fftn(cells).reshape(-1, g)
         values = np.arange(randomizer.encoder.values)
         total = np.zeros(len(values))
         for factor in range(g):

@@ -11,7 +11,7 @@ from analysis.words import seeded_block
 def flags_of(n: int, bits: int) -> NDArray[np.uint8]:
     """Flags that a seed fixes; the columns are not equally often 1."""
     words = seeded_block("flags", n, bits)(n * bits).reshape(n, bits)
-    return (words % np.arange(2, bits + 2) == 0).astype(np.uint8)
+    return np.array(words % np.arange(2, bits + 2) == 0, dtype=np.uint8)
 
 
 def unpack(packed: NDArray[np.uint64], bits: int) -> list[list[int]]:

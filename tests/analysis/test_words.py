@@ -1,11 +1,29 @@
 """Draws from words are exact."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import accumulate
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.stats import chi2
 
-from analysis.words import WORD, below, bernoulli, seeded_bytes, seeded_words
+from analysis.words import (
+    WORD,
+    Block,
+    below,
+    below_many,
+    bernoulli,
+    bernoulli_bits,
+    seeded_block,
+    seeded_bytes,
+    seeded_words,
+)
+
+#: The chance that sound draws fail a test of many of them, if their seed were drawn.
+CHANCE = 1e-6
 
 
 def test_below_maps_equally_many_words_to_each_result() -> None:
@@ -47,3 +65,120 @@ def test_seeds_fix_the_words_and_keys_part_them() -> None:
     assert len(set(take("a", 1))) == 200
     # Parts of a key cannot flow into each other.
     assert seeded_bytes(16, "a", "b") != seeded_bytes(16, "ab")
+
+
+def scripted(*answers: Iterable[int]) -> Block:
+    """A block that gives these words, one list a call, and no other."""
+    left = iter(answers)
+
+    def block(n: int) -> NDArray[np.uint32]:
+        found = np.array(list(next(left)), dtype=np.uint32)
+        assert len(found) == n
+        found.flags.writeable = False
+        return found
+
+    return block
+
+
+def test_many_draws_below_are_drawn_again_one_by_one() -> None:
+    # 3 has the limit 2^32 - 1; 2^31 + 1 is its own limit, and draws again almost every other time.
+    block = scripted([0, WORD - 1, 4, WORD - 1], [WORD - 1, 7], [5])
+    assert below_many(3, 4, block).tolist() == [0, 2, 1, 1]
+    block = scripted([2**31, 2**31 + 1, WORD - 1], [2**31 + 1, 2**31], [3])
+    assert below_many(2**31 + 1, 3, block).tolist() == [2**31, 3, 2**31]
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 10, 2**16, 2**31, 2**31 + 1, WORD - 1, WORD])
+def test_many_draws_below_are_single_ones(total: int) -> None:
+    limit = WORD - WORD % total
+    edges = {0, 1, total - 1, total, 2 * total - 1, limit - 1, limit, WORD - 1}
+    first = sorted(one for one in edges if one < WORD)
+    again = [one for one in first if one >= limit]
+    answers = [first, [5] * len(again)] if again else [first]
+    many = below_many(total, len(first), scripted(*answers))
+    assert many.tolist() == [below(total, iter([one, 5])) for one in first]
+    assert below_many(total, 0, scripted([])).tolist() == []
+
+
+CHANCES = [Fraction(1, 3), Fraction(9, 10), Fraction(5, 7), Fraction(1, 1000), Fraction(1, 2**32)]
+CHANCES += [Fraction(1, 2), Fraction(3, 4), Fraction(271, 471), 1 - Fraction(1, 2**32)]
+
+
+def of_byte(chance: Fraction) -> list[Fraction]:
+    """How likely each byte is whose bits are 1 with this chance."""
+    ones = [value.bit_count() for value in range(256)]
+    return [chance**count * (1 - chance) ** (8 - count) for count in ones]
+
+
+@pytest.mark.parametrize("chance", [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)])
+def test_bits_of_a_chance_in_quarters_are_exact(chance: Fraction) -> None:
+    # Sixteen binary digits tell a byte: each of their values is given once.
+    every = np.arange(2**16, dtype=np.uint16).view(np.uint32)
+    drawn = bernoulli_bits(chance, 2**13, lambda n: every).view(np.uint8)
+    assert np.bincount(drawn, minlength=256).tolist() == [2**16 * one for one in of_byte(chance)]
+
+
+@pytest.mark.parametrize("chance", CHANCES)
+def test_bits_are_exact_to_the_digits_that_follow(chance: Fraction) -> None:
+    # Sixteen digits, each value once, of which those that do not tell are followed by more. If
+    # these are all 0, or all 1, the exact number of each byte lies between the two; and if they
+    # are 16 numbers at equal distance, it is their average, to within the distance.
+    every = np.arange(2**16, dtype=np.uint16).view(np.uint32)
+
+    def drawn(word: int) -> NDArray[np.int64]:
+        def block(n: int) -> NDArray[np.uint32]:
+            return every if n == 2**15 else np.full(n, word, dtype=np.uint32)
+
+        counts = np.bincount(bernoulli_bits(chance, 2**13, block).view(np.uint8), minlength=256)
+        return np.cumsum(counts[::-1])
+
+    exact = np.array([*accumulate(2**16 * one for one in reversed(of_byte(chance)))])
+    low, high = np.sort([drawn(0), drawn(WORD - 1)], axis=0)
+    assert (low <= exact).all()
+    assert (exact <= high).all()
+    assert (high - low <= 1).all()
+    average = sum(drawn(place << 28) for place in range(16)) / 16
+    assert (abs(average - exact.astype(float)) <= 1 / 16).all()
+
+
+@pytest.mark.parametrize("chance", CHANCES)
+def test_many_bits_have_their_chance_each_and_together(chance: Fraction) -> None:
+    # Pearson's test of the bytes; those expected less than 5 times are one cell.
+    drawn = bernoulli_bits(chance, 50_000, seeded_block("bits", str(chance)))
+    counts = np.bincount(drawn.view(np.uint8), minlength=256)
+    expected = np.array([float(one) for one in of_byte(chance)]) * counts.sum()
+    rare = expected < 5
+    cells = [*zip(counts[~rare], expected[~rare], strict=True)]
+    if expected[rare].sum() >= 5:
+        cells.append((counts[rare].sum(), expected[rare].sum()))
+    else:
+        assert counts[rare].sum() <= 30
+    statistic = sum((count - mean) ** 2 / mean for count, mean in cells)
+    assert statistic <= chi2.isf(CHANCE, max(1, len(cells) - 1))
+    # And of the place in a word: the sum of 64 squares.
+    ones = np.unpackbits(drawn.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0)
+    mean = len(drawn) * float(chance)
+    if mean >= 5 and len(drawn) - mean >= 5:
+        deviation = (ones - mean) ** 2 / (mean * (1 - float(chance)))
+        assert deviation.sum() <= chi2.isf(CHANCE, 64)
+
+
+def test_bits_of_a_sure_chance_need_no_words() -> None:
+    assert bernoulli_bits(Fraction(0), 3, scripted()).tolist() == [0] * 3
+    assert bernoulli_bits(Fraction(1), 3, scripted()).tolist() == [2**64 - 1] * 3
+    assert bernoulli_bits(Fraction(1, 3), 0, scripted([])).tolist() == []
+
+
+def test_seeds_fix_the_blocks_and_keys_part_them() -> None:
+    def take(*key: str | int) -> Iterator[int]:
+        block = seeded_block(*key)
+        for n in (3, 1, 200):
+            yield from block(n).tolist()
+
+    assert list(take("a", 1)) == list(take("a", 1))
+    assert not set(take("a", 1)) & set(take("a", 2))
+    assert len(set(take("a"))) == 204
+    # Every bit of a word is 1 half of the time.
+    words = seeded_block("fair")(100_000)
+    ones = [int((words >> np.uint32(bit) & np.uint32(1)).sum()) for bit in range(32)]
+    assert sum((count - 50_000) ** 2 / 25_000 for count in ones) <= chi2.isf(CHANCE, 32)

@@ -178,7 +178,8 @@ def randomizers() -> dict[str, Any]:
     """What every mechanism compiles to, with ε, δ and draws; and tampered ones."""
     cases = []
     for domain, values in samples.DOMAINS:
-        for mechanism in MECHANISMS.values():
+        # What a solver designs may differ with its release; tables have vectors of their own.
+        for mechanism in (one for name, one in MECHANISMS.items() if name != "optimal"):
             for epsilon in ("0.1", "1", "4") if mechanism.parameters is None else ("1",):
                 if mechanism.fits(domain):
                     params = {key: samples.PARAMETERS[key] for key in mechanism.parameters or ()}
