@@ -1,7 +1,7 @@
 """Estimates as an SVG picture: a dot for the estimate, a bar for its interval.
 
 Presentation attributes only, since a strict Content-Security-Policy forbids styles in the markup;
-`currentColor` takes the page's text colour, in the dark too.
+`currentColor` takes the page's text color, in the dark too.
 """
 
 from collections.abc import Callable, Sequence

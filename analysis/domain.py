@@ -8,6 +8,8 @@ from itertools import combinations
 NO_ANSWER = "no-answer"
 #: Of several options none; that is an answer.
 NONE = "none"
+#: Terms of estimates that are no values, so no value can have them as its id.
+RESERVED = (NO_ANSWER, "mean", "median", "variance")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class Sets:
         """What each flag of a value stands for."""
         return (*self.options, NONE)
 
+    @property
+    def usual_share(self) -> float:
+        """The share of an option at which variances are compared: as many ticked as may be."""
+        return min(0.5, self.at_most / len(self.options))
+
 
 @dataclass(frozen=True)
 class Rankings:
@@ -64,6 +71,11 @@ class Rankings:
     def flags(self) -> tuple[tuple[str, str], ...]:
         """The pair that each flag of a value stands for: whether the first comes before."""
         return tuple(combinations(self.items, 2))
+
+    @property
+    def pair_terms(self) -> tuple[str, ...]:
+        """How the share of those is called who have that pair in that order."""
+        return tuple(f"{first}>{second}" for first, second in self.flags)
 
 
 Domain = Categories | Numbers | Sets | Rankings

@@ -152,7 +152,8 @@ def ratio_interval(
         # The place is a share, so its interval can be exact: reports of the upper score support it.
         std_error = max(0.0, var_above) ** 0.5 or None
         found = _bounded(scores, above, n, confidence_level)
-        return Ratio(value, std_error, Interval(found.low, found.high, "clopper-pearson"))
+        method = found.method.removeprefix("bounded-")
+        return Ratio(value, std_error, Interval(found.low, found.high, method))
     if root / a < 1e-9:
         # Reports that show no spread at all, while every channel has some: too few, and alike.
         return Ratio(value, None, Interval(0.0, 1.0, "none"))

@@ -28,7 +28,7 @@ class LedgerRow:
     whatever was answered, `epsilon_if_constant` what it is if no answer ever changed; `delta` is
     the probability that goes with them, `method` how they were proved. Each draw is fresh so far,
     for which the sum is the proof and all three are equal (sequential composition: Dwork and Roth,
-    "The algorithmic foundations of differential privacy", 2014, theorem 3.14).
+    "The algorithmic foundations of differential privacy", 2014, theorem 3.16).
     `cap` is that of the version last published; `remaining` is negative if more was spent before it
     was lowered.
     """
@@ -57,7 +57,7 @@ def ledger(spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int) ->
     cap : int
         What a respondent may spend, in millionths of ε.
     """
-    # Probabilities add up as ε does: the union bound.
+    # δ adds up as ε does: basic composition.
     deltas = {
         version: float(sum(question.randomizer.delta for question in survey.questions))
         for version, survey in versions.items()

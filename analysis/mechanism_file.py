@@ -101,11 +101,12 @@ def _read_wishes(
     table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
 ) -> None:
     heeded = ("aim", "prior") if mechanism is None else mechanism.heeds
-    aims = ["mean", "shares", "cumulative"] if isinstance(domain, Scale) else ["mean"]
-    if isinstance(domain, Numbers | Scale) and "aim" in heeded:
+    aims = ("mean", "shares", "cumulative")
+    if isinstance(domain, Scale) and "aim" in heeded:
         aim = table.take("aim", lambda value: value in aims, f"one of {', '.join(aims)}", None)
         if aim is not None:
             question["aim"] = aim
+    if isinstance(domain, Numbers | Scale) and "prior" in heeded:
         _read_prior(table, question, domain, mechanism)
     if "delta" in heeded:
         usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator

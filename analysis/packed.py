@@ -44,7 +44,7 @@ def sizes(packed: Packed) -> NDArray[np.int64]:
 def column_sums(packed: Packed, bits: int) -> NDArray[np.int64]:
     """How many of the sets have each bit: the (bits,) sums.
 
-    By carry-save adders (Warren, Hacker's Delight, 2nd edition 2013, section 5-2): of three words
+    By carry-save adders (Warren, Hacker's Delight, 2nd edition 2013, section 5-1): of three words
     of equal weight, one keeps the sums of their bits and one, of twice the weight, the carries.
     Blocks of rows are added so, a counter for each weight that holds at most two of them.
     """

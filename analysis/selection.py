@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from analysis.channels.one_symbol import OneSymbol
 from analysis.domain import Categories, Domain, Numbers, Rankings, Scale, Sets
 from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share
-from analysis.mechanisms.multihot import usual_share
+from analysis.mechanisms.one_of_k import OneOfK
 from analysis.randomizer import Randomizer
 
 
@@ -107,28 +109,28 @@ def variance(
     """The variance of one report's estimates, by which mechanisms are compared.
 
     Of one of k and of a scale: that of the shares, averaged over the values, all equally frequent;
-    or that of the scale's mean or of its cumulative shares, if `aim` says so. Of a number: that of
-    the mean, as a part of the squared range, at the least favourable number, or, with a `prior`,
-    averaged over it. Of several options: that of their shares, if as many are ticked as may be. Of
-    a ranking: that of the pairs' shares. Rounded to nine digits, so that designs which differ by
-    whole-number rounding alone are equal.
+    or that of the scale's mean or of its cumulative shares, if `aim` says so; at the `prior`.
+    Of a number: that of the mean, as a part of the squared range, at the least favorable number,
+    or, with a `prior`, averaged over it. Of several options: that of their shares, if as many are
+    ticked as may be. Of a ranking: that of the pairs' shares. Rounded to nine digits, so that
+    designs which differ by whole-number rounding alone are equal.
     """
     params = params or {}
     if isinstance(domain, Numbers):
         found = _of_number(mechanism.means(randomizer, domain)[0], randomizer, params.get("prior"))
-    elif isinstance(domain, Scale) and (
-        params.get("aim", "shares") != "shares" or not mechanism.shares(randomizer, domain).values
-    ):
-        found = _of_scale(mechanism, randomizer, domain, params.get("aim", "shares"))
+    elif isinstance(domain, Scale):
+        aim = params.get("aim", "shares")
+        found = _of_scale(mechanism, randomizer, domain, aim, params.get("prior"))
     elif isinstance(domain, Rankings) and not mechanism.shares(randomizer, domain).values:
-        pairs = [mean for mean in mechanism.means(randomizer, domain) if ">" in mean.term]
-        found = float(np.mean([_spread(mean, randomizer) for mean in pairs]))
+        means = mechanism.means(randomizer, domain)
+        pairs = [mean for mean in means if mean.term in domain.pair_terms]
+        found = float(np.mean([_spread(mean, randomizer, domain) for mean in pairs]))
     else:
         shares = mechanism.shares(randomizer, domain).values
         if isinstance(domain, Categories):
             at = 1 / len(shares)
         else:
-            at = usual_share(domain) if isinstance(domain, Sets) else 0.5
+            at = domain.usual_share if isinstance(domain, Sets) else 0.5
             shares = shares[: len(domain.flags)]
         found = sum(share.variance(at) for share in shares) / len(shares)
     return float(f"{found:.9g}")
@@ -167,10 +169,18 @@ def _of_number(
 
 
 def _of_scale(
-    mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Scale, aim: str
+    mechanism: Mechanism,
+    randomizer: Randomizer[Any, Any],
+    domain: Scale,
+    aim: str,
+    prior: Sequence[float] | None,
 ) -> float:
-    covariance = share_covariance(mechanism, randomizer, domain)
+    """Of everybody's shares, or of what `aim` makes of them, at the prior."""
     points = len(domain.scores)
+    truth = np.full(len(domain.ids), 1 / len(domain.ids))
+    if prior is not None:
+        truth[:points] = np.asarray(prior, dtype=float) / sum(prior) * truth[:points].sum()
+    covariance = share_covariance(mechanism, randomizer, domain, truth)
     if aim == "shares":
         return float(np.trace(covariance)) / len(domain.ids)
     below = np.tril(np.ones((points, len(domain.ids))))[:-1]
@@ -178,30 +188,52 @@ def _of_scale(
         return float(np.trace(below @ covariance @ below.T)) / (points - 1)
     low, width = min(domain.scores), max(domain.scores) - min(domain.scores)
     places = np.array([float((score - low) / width) for score in domain.scores])
-    centered = np.append(places - places.mean(), np.zeros(int(domain.no_answer)))
+    mean = truth[:points] @ places / truth[:points].sum()
+    centered = np.append(places - mean, np.zeros(int(domain.no_answer)))
     return float(centered @ covariance @ centered)
 
 
 def share_covariance(
-    mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Categories
+    mechanism: Mechanism,
+    randomizer: Randomizer[Any, Any],
+    domain: Categories,
+    frequencies: Sequence[float] | NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """(k, k) covariance of one report's share estimates, when all values are equally frequent."""
+    """(k, k) covariance of one report's share estimates.
+
+    Parameters
+    ----------
+    mechanism, randomizer, domain
+        Of one of k, or of a scale.
+    frequencies : (k,) sequence, optional
+        True shares; equal ones if left out.
+    """
     k = len(domain.ids)
-    shares = mechanism.shares(randomizer, domain)
-    cells = randomizer.shape[0] * randomizer.shape[1]
-    if shares.values:
-        unit = np.eye(cells, dtype=np.int64).reshape(cells, *randomizer.shape)
-        supported = np.array([shares.count(one)[0] for one in unit], dtype=float).T
-        p = np.array([float(share.p) for share in shares.values])
-        q = np.array([float(share.q) for share in shares.values])
-        scores = supported / (p - q)[:, None]
+    truth = np.full(k, 1 / k) if frequencies is None else np.asarray(frequencies, dtype=float)
+    if isinstance(mechanism, OneOfK):
+        p, q = (float(chance) for chance in mechanism.support(randomizer))
+        cells = [mechanism.cells(randomizer, value) for value in range(k)]
+        places = np.repeat(np.arange(k), [len(own) for own in cells]), np.concatenate(cells)
+        shape = k, randomizer.shape[0] * randomizer.shape[1]
+        scores = csr_array((np.full(len(places[0]), 1 / (p - q)), places), shape=shape)
     else:
         means = {mean.term: mean for mean in mechanism.means(randomizer, domain)}
-        scores = np.array([means[term].scores for term in domain.ids], dtype=float)
-    second = _second(randomizer, k)
-    first = np.array([_first(randomizer, value) for value in range(k)])
-    mean = scores @ first.mean(axis=0)
-    return np.asarray(scores @ second @ scores.T - np.outer(mean, mean))
+        scores = csr_array(np.array([means[term].scores for term in domain.ids], dtype=float))
+    inputs = [_inputs(randomizer, value) for value in range(k)]
+    if isinstance(randomizer.channel, OneSymbol):
+        cohorts = len(inputs[0])
+        table = _rows(randomizer)
+        chances = sum(
+            share * table[own].reshape(-1) / cohorts
+            for share, own in zip(truth, inputs, strict=True)
+        )
+        first = scores @ chances
+        second = (scores * chances) @ scores.T
+        return np.asarray(second.todense() - np.outer(first, first))
+    moments = [randomizer.channel.moments(own[0]) for own in inputs]
+    first = scores @ np.tensordot(truth, np.array([one for one, _ in moments]), 1)
+    both = np.tensordot(truth, np.array([one for _, one in moments]), 1)
+    return np.asarray(scores @ (scores @ both).T - np.outer(first, first))
 
 
 def _inputs(randomizer: Randomizer[Any, Any], value: int) -> list[Any]:
@@ -210,29 +242,14 @@ def _inputs(randomizer: Randomizer[Any, Any], value: int) -> list[Any]:
     return [randomizer.encoder.encode(value, cohort, iter(())) for cohort in range(cohorts)]
 
 
-def _first(randomizer: Randomizer[Any, Any], value: int) -> NDArray[np.float64]:
-    inputs = _inputs(randomizer, value)
-    return np.concatenate([randomizer.channel.moments(x)[0] for x in inputs]) / len(inputs)
-
-
-def _second(randomizer: Randomizer[Any, Any], k: int) -> NDArray[np.float64]:
-    cohorts, symbols = randomizer.shape
-    found = np.zeros((cohorts * symbols,) * 2)
-    for value in range(k):
-        for cohort, x in enumerate(_inputs(randomizer, value)):
-            own = slice(cohort * symbols, (cohort + 1) * symbols)
-            found[own, own] += randomizer.channel.moments(x)[1] / cohorts / k
-    return found
-
-
 def _rows(randomizer: Randomizer[Any, Any]) -> NDArray[np.float64]:
     channel = randomizer.channel
     rows = np.array([channel.weights(x) for x in range(channel.inputs)], dtype=float)
     return np.asarray(rows / rows[0].sum())
 
 
-def _spread(mean: Mean, randomizer: Randomizer[Any, Any]) -> float:
-    """Variance of a score, when all inputs but no-answer are equally frequent."""
+def _spread(mean: Mean, randomizer: Randomizer[Any, Any], domain: Rankings) -> float:
+    """Variance of the score of a pair, when all orders are equally frequent and nobody skips."""
     scores = np.array(mean.scores, dtype=float)
-    rows = _rows(randomizer)
-    return float((rows[: len(rows) // 2 * 2] @ scores**2).mean() - 0.25)
+    orders = randomizer.channel.inputs - domain.no_answer
+    return float((_rows(randomizer)[:orders] @ scores**2).mean() - 0.25)

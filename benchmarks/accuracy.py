@@ -21,8 +21,8 @@ NUMBER = ("optimal", "square-wave", "piecewise", "duchi", "laplace")
 #: Whole weights may cost this much: ε is spent a little less than asked, never more.
 WORST_RATIO = 1.0001
 
-#: The limit of the linear program of `analysis/programs.py` as the grid gets finer, by ε: the least
-#: worst-case variance that any unbiased channel for a number of [-1, 1] has.
+#: The limit of the linear program of `analysis/number_design.py` as the grid gets finer, by ε: the
+#: least worst-case variance that any unbiased channel for a number of [-1, 1] has.
 LIMITS = {0.5: 16.00, 1: 3.991, 2: 0.8656, 4: 0.1271}
 NEAR_LIMIT = 1.01
 

@@ -45,6 +45,7 @@ def survey(survey_id: str) -> tuple[str, int]:
         data=data,
         first=current.survey.text,
         odds=odds,
+        delta=float(sum(question.randomizer.delta for question in current.survey.questions)),
         weak=any(is_weak(question.randomizer) for question in current.survey.questions),
     )
     return page, 200

@@ -9,7 +9,6 @@ from flask import Blueprint, Response, current_app, render_template, request
 from markupsafe import Markup
 
 from analysis.chart import chart
-from analysis.domain import Numbers
 from analysis.epsilon import MICRO
 from analysis.estimate import Estimate
 from analysis.survey import Question, Survey
@@ -91,27 +90,30 @@ class Part:
     question: Question
     rows: list[Estimate]
     pictures: list[Markup]
+    means: set[str]
 
     def show(self, term: str, value: float | None) -> str:
         """A number of the table: shares in percent, means in their own unit."""
         if value is None:
             return "–"
-        return f"{value:,.5g}" if term == "mean" else f"{100 * value:.1f} %"
+        return f"{value:,.5g}" if term in self.means else f"{100 * value:.1f} %"
 
 
 def _part(survey: Survey, question: Question, rows: list[Estimate]) -> Part:
     title = f"Estimates with intervals: {survey.text(question.spec['text'])}"
     pictures = []
-    shares = [row for row in rows if row.term != "mean"]
-    means = [row for row in rows if row.term == "mean"]
+    found = question.mechanism.means(question.randomizer, question.domain)
+    means = {mean.term: mean for mean in found if not mean.is_share}
     if means:
-        assert isinstance(question.domain, Numbers)
+        # All means of a question have one range: a number's, a scale's scores, the ranks.
+        low, width = {(float(mean.low), float(mean.width)) for mean in means.values()}.pop()
+        drawn = [row for row in rows if row.term in means]
         unit = survey.text(question.spec.get("unit", ""))
-        low, high = float(question.domain.low), float(question.domain.high)
-        pictures.append(chart(title, means, low, high, unit))
+        pictures.append(chart(title, drawn, low, low + width, unit))
+    shares = [row for row in rows if row.term not in means]
     if shares:
         pictures.append(chart(title, shares, 0, 1, "%"))
-    return Part(question, rows, [Markup(picture) for picture in pictures])
+    return Part(question, rows, [Markup(picture) for picture in pictures], set(means))
 
 
 @blueprint.get("/results/<survey_id>")

@@ -3,8 +3,8 @@
     P[S | x] = include / total / C(inputs-1, size-1)  if x in S
                exclude / total / C(inputs-1, size)    otherwise,   total = include + exclude
 
-Subset selection (Ye and Barg, ISIT 2017; Wang et al., "Mutual information optimally local private
-discrete distribution estimation", 2016). A pure ratio: include (inputs - size) / (exclude size).
+Subset selection (Ye and Barg, IEEE Transactions on Information Theory 2018; Wang et al., "Mutual
+information optimally local private discrete distribution estimation", 2016). A pure ratio: include (inputs - size) / (exclude size).
 By hand: 4 inputs, size 2, include 3, exclude 1 gives 3 * 2 / (1 * 2) = 3, ε = ln 3.
 """
 

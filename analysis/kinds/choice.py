@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.document import Table
-from analysis.domain import NO_ANSWER, Categories, Domain
+from analysis.domain import NO_ANSWER, RESERVED, Categories, Domain
 from analysis.errors import SurveyError, shown
 
 
@@ -12,14 +12,16 @@ class Choice:
 
     name = "choice"
     key = "options"
-    reserved: tuple[str, ...] = (NO_ANSWER,)
+    #: What messages call one entry of the list, and ids that it cannot have.
+    entry = "option"
+    reserved: tuple[str, ...] = RESERVED
 
     def read(self, table: Table) -> dict[str, Any]:
         options: dict[str, dict[str, Any]] = {}
         for number, option in enumerate(
             table.tables(self.key, 'a list of at least 2 tables {id = "...", text = "..."}', 2), 1
         ):
-            part = Table(option, f"{table.place}: option {number}", table.languages)
+            part = Table(option, f"{table.place}: {self.entry} {number}", table.languages)
             name = part.identifier()
             if name in self.reserved:
                 raise part.error("id", f"another id than {name}, which is reserved")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.document import Table
-from analysis.domain import NONE, Sets
+from analysis.domain import NO_ANSWER, NONE, Sets
 from analysis.kinds.choice import Choice
 
 
@@ -35,7 +35,7 @@ class Choices(Choice):
         """A flag for each option and for "none"; None for no answer."""
         domain = self.domain(question)
         ticked = answer.split("|")
-        if answer in ("", "no-answer") and domain.no_answer:
+        if answer in ("", NO_ANSWER) and domain.no_answer:
             return None
         if answer == NONE:
             ticked = [NONE]

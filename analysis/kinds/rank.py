@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.domain import Rankings
+from analysis.domain import NO_ANSWER, Rankings
 from analysis.kinds.choice import Choice
 
 
@@ -13,7 +13,7 @@ class Rank(Choice):
     """
 
     name = "rank"
-    key = "items"
+    key, entry = "items", "item"
 
     def domain(self, question: dict[str, Any]) -> Rankings:
         ids = tuple(option["id"] for option in question["options"])
@@ -22,7 +22,7 @@ class Rank(Choice):
     def value(self, answer: str, question: dict[str, Any]) -> tuple[int, ...] | None:
         """A flag for each pair of items, set if they are in that order; None for no answer."""
         domain = self.domain(question)
-        if answer in ("", "no-answer") and domain.no_answer:
+        if answer in ("", NO_ANSWER) and domain.no_answer:
             return None
         order = answer.split("|")
         if sorted(order) != sorted(domain.items):
@@ -34,5 +34,6 @@ class Rank(Choice):
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         """Of an item, for its mean rank; of a pair, by ids: texts may have several languages."""
-        pairs = self.domain(question).flags
-        return {f"{a}>{b}": f"{a} before {b}" for a, b in pairs} | super().labels(question)
+        domain = self.domain(question)
+        pairs = zip(domain.pair_terms, domain.flags, strict=True)
+        return {term: f"{a} before {b}" for term, (a, b) in pairs} | super().labels(question)

@@ -25,11 +25,27 @@ from analysis.mechanisms.warner import Warner
 
 #: Of equally good ones the first is chosen.
 _ALL: tuple[Mechanism, ...] = (
-    *(Krr(), SubsetSelection(), OptimizedUnary(), SymmetricUnary(), HashedKrr(), Hadamard()),
-    *(Warner(), TwoCoin(), Forced(), Unrelated(), Crosswise()),
-    *(Optimal(), Exponential()),
-    *(SquareWave(), Piecewise(), Duchi(), Laplace(), Gaussian()),
-    *(PickOne(), AllBits(), Permutations()),
+    Krr(),
+    SubsetSelection(),
+    OptimizedUnary(),
+    SymmetricUnary(),
+    HashedKrr(),
+    Hadamard(),
+    Warner(),
+    TwoCoin(),
+    Forced(),
+    Unrelated(),
+    Crosswise(),
+    Optimal(),
+    Exponential(),
+    SquareWave(),
+    Piecewise(),
+    Duchi(),
+    Laplace(),
+    Gaussian(),
+    PickOne(),
+    AllBits(),
+    Permutations(),
 )
 
 #: Every mechanism by its name in the survey file.

@@ -21,7 +21,7 @@ from analysis.words import WORD
 
 
 class Exponential(TakesEpsilon):
-    """For a scale whose neighbouring points may be mixed up; shares suffer from that."""
+    """For a scale whose neighboring points may be mixed up; shares suffer from that."""
 
     name: ClassVar[str] = "exponential"
 

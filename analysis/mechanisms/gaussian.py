@@ -17,7 +17,7 @@ from scipy.special import log_ndtr, ndtr
 
 from analysis.channels.shift import Shift
 from analysis.encoders.grid import Grid
-from analysis.epsilon import exp_lower
+from analysis.epsilon import TooCoarse, exp_lower
 from analysis.mechanisms.base import Params
 from analysis.mechanisms.noise import Noise, symmetric
 from analysis.randomizer import Randomizer
@@ -56,6 +56,8 @@ class Gaussian(Noise):
             found = Randomizer(Grid(steps, steps + 1), shift, limit)
             if found.delta <= delta:
                 break
+        else:
+            raise TooCoarse("weights of 32 bits are too coarse for so small a delta")
         found.check()
         found.check_epsilon(epsilon)
         return found

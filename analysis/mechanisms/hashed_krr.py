@@ -16,15 +16,14 @@ from scipy.fft import fftn
 from analysis.channels.window import Window
 from analysis.domain import Categories
 from analysis.encoders.categories import Hash, is_prime
-from analysis.epsilon import TooCoarse, exp_lower
+from analysis.epsilon import exp_lower
 from analysis.mechanisms.base import Params, Share, spends
 from analysis.mechanisms.krr import window_of
 from analysis.mechanisms.one_of_k import OneOfK
 from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
-#: More symbols than this are never better up to the largest ε for which 32 bits have cohorts.
-_LARGEST = 1000
+#: A tally has a cell for each cohort and symbol; more of them would not be kept and transformed.
+MOST_CELLS = 2**20
 
 
 class HashedKrr(OneOfK):
@@ -36,22 +35,29 @@ class HashedKrr(OneOfK):
         self, domain: Categories, epsilon: Fraction, params: Params
     ) -> Randomizer[Hash, Window]:
         k = len(domain.ids)
-        symbols = min(self.bases(k), key=lambda g: _variance(g, k, float(exp_lower(epsilon))))
+        fitting = [g for g in self.bases(k) if g ** (digits_of(k, g) + 1) <= MOST_CELLS]
+        if not fitting:
+            raise ValueError(f"{self.name}: values must be at most {MOST_CELLS // 2}, got {k}")
+        symbols = min(fitting, key=lambda g: _variance(g, k, float(exp_lower(epsilon))))
         encoder = Hash(k, digits_of(k, symbols), symbols)
-        if encoder.cohorts > WORD:
-            raise TooCoarse(f"options must be fewer than {k} for this mechanism")
         return spends(Randomizer(encoder, window_of(symbols, epsilon)), epsilon)
 
     def bases(self, k: int) -> list[int]:
         """The numbers of symbols to choose from: primes up to the first that is at least k."""
         primes = [2]
-        while primes[-1] < min(k, _LARGEST):
+        while primes[-1] < min(k, MOST_CELLS**0.5):
             primes.append(next(n for n in range(primes[-1] + 1, 2 * primes[-1] + 1) if is_prime(n)))
         return primes
 
     def support(self, randomizer: Randomizer[Hash, Window]) -> tuple[Fraction, Fraction]:
         window = randomizer.channel
         return Fraction(window.near, window.total), Fraction(1, window.inputs)
+
+    def cells(self, randomizer: Randomizer[Hash, Window], value: int) -> list[int]:
+        encoder = randomizer.encoder
+        cohorts = np.arange(encoder.cohorts)
+        symbols = encoder.encode_many(np.full(len(cohorts), value), cohorts, _no_words)
+        return [int(cell) for cell in cohorts * encoder.inputs + symbols]
 
     def supports(
         self, randomizer: Randomizer[Hash, Window], counts: NDArray[np.int64]
@@ -75,6 +81,11 @@ class HashedKrr(OneOfK):
             # The transform has w^-(c k) for the cohort, so that of the symbol is taken at -j.
             total += spectrum[place, -factor % g].real
         return np.rint(total / g).astype(np.int64)
+
+
+def _no_words(_: int) -> NDArray[np.uint32]:
+    """A hash draws nothing."""
+    return np.empty(0, dtype=np.uint32)
 
 
 def digits_of(k: int, base: int) -> int:

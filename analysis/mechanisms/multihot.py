@@ -38,7 +38,7 @@ class AllBits(TakesEpsilon):
         options = len(domain.options)
         encoder = Multihot(options, domain.at_most, options + 1 + domain.no_answer)
         bound = exp_lower(epsilon)
-        share = usual_share(domain)
+        share = domain.usual_share
 
         def chances(angle: float) -> tuple[float, float]:
             """p and q, where (ln of 1-ratio, ln of 0-ratio) has this direction."""
@@ -59,7 +59,7 @@ class AllBits(TakesEpsilon):
         # Rounded so that both ratios fall; the bound is proved whatever floats have done.
         one, zero = math.floor(p * WORD), math.ceil(q * WORD)
         while (bits := Bits(encoder.inputs, one, zero, WORD)).ratio(encoder.apart) > bound:
-            one, zero = one - max(1, one >> 36), zero + 1
+            one, zero = one - 1, zero + 1
         return spends(Randomizer(encoder, bits), epsilon)
 
     def shares(self, randomizer: Randomizer[Multihot, Bits], domain: Sets) -> Shares:
@@ -73,8 +73,3 @@ class AllBits(TakesEpsilon):
 
     def means(self, randomizer: Randomizer[Multihot, Bits], domain: Sets) -> tuple[Mean, ...]:
         return ()
-
-
-def usual_share(domain: Sets) -> float:
-    """The share of an option for which variances are compared: as many ticked as may be."""
-    return min(0.5, domain.at_most / len(domain.options))

@@ -37,26 +37,26 @@ class OneOfK(TakesEpsilon, ABC):
         """How many of the reports in a (cohorts, symbols) tally support each value."""
         return np.asarray(counts[0])
 
+    def cells(self, randomizer: Randomizer[Any, Any], value: int) -> list[int]:
+        """The places in a flattened tally of what supports a value."""
+        return [value]
+
     def means(self, randomizer: Randomizer[Any, Any], domain: Categories) -> tuple[Mean, ...]:
         """Of a scale: the mean of its scores, as a sum of the shares' own estimates."""
         if not isinstance(domain, Scale):
             return ()
         p, q = self.support(randomizer)
-        cells = randomizer.shape[0] * randomizer.shape[1]
-        # Which values each cell of a tally supports, by asking for one cell at a time.
-        unit = np.eye(cells, dtype=np.int64).reshape(cells, *randomizer.shape)
-        supported = [self.supports(randomizer, one)[: len(domain.ids)].tolist() for one in unit]
+        cells = [self.cells(randomizer, value) for value in range(len(domain.ids))]
+        each = _of_every_report(randomizer)
 
         def scored(scores: list[Fraction]) -> tuple[Fraction, ...]:
             """Scores of the symbols: those of the values they support, debiased."""
             whole = -q * sum(scores) / (p - q)
-            each = _of_every_report(randomizer)
-            return tuple(
-                sum((score for score, is_in in zip(scores, row, strict=True) if is_in), Fraction(0))
-                / (p - q)
-                + whole * part
-                for row, part in zip(supported, each, strict=True)
-            )
+            found = [whole * part for part in each]
+            for score, own in zip(scores, cells, strict=True):
+                for cell in own:
+                    found[cell] += score / (p - q)
+            return tuple(found)
 
         low, width = scale_range(domain)
         skipped = [Fraction(0)] * domain.no_answer

@@ -1,7 +1,7 @@
 """The channel that is designed for the question: by linear programming, and by convex programming.
 
 For a number: the least worst-case variance of the mean among all unbiased channels on a grid; below
-Laplace, Duchi, Piecewise and Hybrid at every ε (`analysis/programs.py` has the program and its
+Laplace, Duchi, Piecewise and Hybrid at every ε (`analysis/number_design.py` has the program and its
 sources). For a scale: the least variance of what `aim` says.
 Channel: `table`, with encoder `grid` or `index`.
 """
@@ -17,9 +17,9 @@ from analysis.encoders.grid import Grid
 from analysis.epsilon import exp_lower
 from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, spends
 from analysis.mechanisms.decoded import no_answer_share, number_mean, scale_means
-from analysis.programs import number_table
+from analysis.number_design import number_table
 from analysis.randomizer import Randomizer
-from analysis.staircase import scale_table
+from analysis.scale_design import scale_table
 
 
 class Optimal:

@@ -1,8 +1,8 @@
-"""A whole order, for few items: the true one and its neighbours are likelier than the others.
+"""A whole order, for few items: the true one and its neighbors are likelier than the others.
 
 k-RR over all orders, or over balls of Kendall's distance 1 (an adjacent pair exchanged), whichever
 tells the pairs' preferences with less variance: staircase columns, Kairouz, Oh and Viswanath, JMLR
-2016, section 3. Channel: encoder `order`, `table` of two weights with the ratio e^ε.
+2016. Channel: encoder `order`, `table` of two weights with the ratio e^ε.
 By hand: 2 items are randomized response on which comes first.
 """
 
@@ -20,7 +20,6 @@ from analysis.encoders.several import Order
 from analysis.epsilon import exp_lower
 from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsilon, spends
 from analysis.mechanisms.decoded import decoded, share_means
-from analysis.mechanisms.pick import pair_term
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
@@ -72,8 +71,7 @@ class Permutations(TakesEpsilon):
         count = len(domain.items)
         there = found[2 * count]
         everybody = (Fraction(1),) * randomizer.channel.symbols
-        terms = tuple(pair_term(*pair) for pair in domain.flags)
-        terms += (NO_ANSWER,) * domain.no_answer
+        terms = domain.pair_terms + (NO_ANSWER,) * domain.no_answer
         return (
             *(
                 Mean(item, score, there, square, Fraction(1), Fraction(others))
@@ -110,7 +108,7 @@ def _table(items: int, no_answer: bool, epsilon: Fraction, radius: int) -> Table
     members = sum(near[0])
     inputs = n + no_answer
     low = int(WORD / (members * bound + inputs - members))
-    # No-answer spreads over the orders what their neighbours get: so that it comes out whole.
+    # No-answer spreads over the orders what their neighbors get: so that it comes out whole.
     high = low + int(low * (bound - 1)) // n * n
     rows = [[high if one else low for one in row] + [low] * no_answer for row in near]
     if no_answer:

@@ -40,7 +40,7 @@ class PickOne(TakesEpsilon):
     def shares(self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings) -> Shares:
         window, parts = randomizer.channel, randomizer.encoder.parts
         p, q = Fraction(window.near, window.total), Fraction(window.far, window.total)
-        terms = domain.flags if isinstance(domain, Sets) else [pair_term(*f) for f in domain.flags]
+        terms = domain.flags if isinstance(domain, Sets) else domain.pair_terms
         values = [Share(term, p, q, Fraction(1, parts)) for term in terms]
         values += [Share(NO_ANSWER, p, q)] * domain.no_answer
 
@@ -81,8 +81,3 @@ class PickOne(TakesEpsilon):
             Mean(item, tuple(scores(item)), present, None, Fraction(1), Fraction(others))
             for item in domain.items
         )
-
-
-def pair_term(first: str, second: str) -> str:
-    """What the share of those is called who have `first` before `second`."""
-    return f"{first}>{second}"

@@ -12,7 +12,7 @@ from analysis.mechanisms.grid_window import GridWindow
 
 
 class SquareWave(GridWindow):
-    """For the distribution of a bounded number."""
+    """Made for the distribution of a bounded number; for its mean others are better."""
 
     name: ClassVar[str] = "square-wave"
 
@@ -21,7 +21,7 @@ class SquareWave(GridWindow):
 
 
 def half_width(epsilon: float) -> float:
-    """b: half the width of the wave, as a part of the range; it maximises mutual information."""
+    """b: half the width of the wave, as a part of the range; it maximizes mutual information."""
     # (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)) with both parts of the fraction divided by e^ε
     # and written with expm1, which keeps them exact where ε is small.
     top = epsilon + math.expm1(-epsilon)

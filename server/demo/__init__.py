@@ -1,6 +1,6 @@
 """The demonstration: real answers, person by person, through the randomizers and a real server.
 
-The answers are those of 6,366 women to a survey by the magazine Redbook in 1974, as analysed in
+The answers are those of 6,366 women to a survey by the magazine Redbook in 1974, as analyzed in
 Ray C. Fair, "A Theory of Extramarital Affairs", Journal of Political Economy 86 (1978), 45-61, and
 carried by statsmodels as its dataset `fair` ("included with permission of the author").
 """

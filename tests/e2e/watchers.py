@@ -76,7 +76,7 @@ def check_network(device: Device, relay: Relay, survey: str) -> None:
 def check_wire(relay: Relay, survey: str) -> None:
     """The same of the bytes that reached the server, whoever sent them."""
     check_bytes(bytes(relay.sent))
-    allowed = [("GET", rf"/s/{survey}"), ("GET", r"/client/[a-z/]+\.(js|css)")]
+    allowed = [("GET", rf"/s/{survey}"), ("GET", r"/client/[a-z_/]+\.(js|css)")]
     allowed += [("POST", rf"/api/surveys/{survey}/reports")]
     for method, target in relay.targets():
         fits = any(method == one and re.fullmatch(path, target) for one, path in allowed)

@@ -4,11 +4,16 @@ import base64
 import csv
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from analysis.kinds import KINDS
+from analysis.simulate import payloads
+from analysis.survey_file import read_survey
+from server.deliver import to_store
 from server.store import Store
 
 Send = Callable[..., Any]
@@ -133,3 +138,27 @@ def test_an_unexpected_error_tells_nothing_of_the_request(
     for text in (response.get_data(as_text=True), out, err):
         assert "secret-value" not in text
         assert "Traceback" not in text
+
+
+def test_every_kind_has_its_results_and_its_page(
+    client: FlaskClient, store: Store, bearer: dict[str, str]
+) -> None:
+    survey = read_survey(Path(__file__).parents[2] / "examples/night-life.toml")
+    store.publish(survey)
+    store.open_wave(survey.id)
+    row = {"drove": "no", "tried": "alcohol|pills", "safe": "3", "spent": "40"}
+    people = [{**row, "matters": "people|music|prices"}, {**row, "tried": "none", "matters": ""}]
+    sent = to_store(store, survey.id, payloads(survey, people * 200, 1, 1), lambda _: None)
+    assert sent == {"stored": 400}
+    page = client.get(f"/results/{survey.id}", headers=bearer)
+    assert page.status_code == 200
+    # Means are in their own unit, shares in percent: of ranks 1 to 3, and of scores 1 to 4.
+    text = page.get_data(as_text=True)
+    for answer in ("None of these", "music before people", "Somewhat", "Mean"):
+        assert answer in text
+    rows = client.get(f"/api/surveys/{survey.id}/estimates.json", headers=bearer).get_json()
+    assert {row["kind"] for row in rows} == set(KINDS) - {"choice"}
+    assert {row["n"] for row in rows} == {400}
+    public = client.get(f"/s/{survey.id}").get_data(as_text=True)
+    for name in survey.spec["questions"]:
+        assert f'data-question="{name["id"]}"' in public

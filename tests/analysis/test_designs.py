@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from analysis.epsilon import exp_lower
-from analysis.programs import number_table, scale_table
+from analysis.number_design import number_table
 from analysis.rational import rank, unbiased
-from analysis.staircase import AIMS, LARGEST_SCALE
+from analysis.scale_design import AIMS, LARGEST_SCALE, scale_table
 
 Table = tuple[tuple[int, ...], ...]
 
@@ -66,7 +66,7 @@ def _variances(table: Table, steps: int, no_answer: bool = False) -> list[float]
     return list(square - 2 * x * mixed + x * x * ones)
 
 
-# The first four within 1 % of the limit of finer and finer programmes, the others below the
+# The first four within 1 % of the limit of finer and finer programs, the others below the
 # hybrid mechanism of Wang et al. (ICDE 2019), or below Duchi's.
 @pytest.mark.parametrize(
     ("epsilon", "limit"),

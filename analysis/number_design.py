@@ -1,10 +1,10 @@
-"""The best unbiased channel for a bounded number, designed by a linear programme.
+"""The best unbiased channel for a bounded number, designed by a linear program.
 
 The inputs are the points 0..M of a grid, to which a respondent's number is rounded at random and
 unbiased. Each output has a low weight and weights of up to e^ε times that. Kairouz, Oh and
 Viswanath ("Extremal mechanisms for local differential privacy", JMLR 2016) show that the extremes
 suffice; for numbers the high weights of an input are a window of outputs that slides as the number
-grows. The programme chooses how much low weight lies where between -C and C; the windows follow.
+grows. The program chooses how much low weight lies where between -C and C; the windows follow.
 
 Worst-case variances of one report, numbers between -1 and 1, compared with Duchi, Jordan and
 Wainwright (JASA 2018) and the hybrid mechanism of Wang et al. (ICDE 2019): ε = 1: 4.00 against
@@ -23,10 +23,8 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, hstack, vstack
 
 from analysis.rational import least_variance, proven
-from analysis.staircase import LARGEST_TABLE, json_length, scale_table, spends_all
+from analysis.scale_design import LARGEST_TABLE, json_length, spends_all
 from analysis.words import WORD
-
-__all__ = ["number_table", "scale_table"]
 
 #: Between two grid points the variance is held down at this many points.
 _PARTS = 8
@@ -152,7 +150,7 @@ def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
 
 
 def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | None:
-    """The linear programme for scores between -reach and reach; None if it has no solution.
+    """The linear program for scores between -reach and reach; None if it has no solution.
 
     With ``P = L/e^ε + (1 - e^-ε) R``, the unknowns are the high probabilities `L` of the outputs,
     ``0 <= R <= L`` for each input and output, `Q = q e^ε` with `q` the chance that a number is

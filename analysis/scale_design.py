@@ -205,7 +205,7 @@ def _masses(raised: NDArray[np.int64], bound: float, mixture: _Floats, targets: 
 def _sparse(features: _Floats, masses: _Floats, equations: _Floats) -> _Floats:
     """Masses of few columns with the same `J`: a vertex has at most k (k + 3) / 2 columns.
 
-    Carathéodory's theorem, as a linear programme; heavy columns cost less and so are preferred.
+    Carathéodory's theorem, as a linear program; heavy columns cost less and so are preferred.
     """
     root = np.linalg.cholesky((features * masses) @ features.T)
     white = np.linalg.solve(root, features) * np.sqrt(masses)
