@@ -4,17 +4,23 @@ import re
 import subprocess
 import sys
 import zipfile
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from analysis.channels import CHANNELS
+from analysis.check import Check
 from analysis.domain import Categories
+from analysis.encoders import ENCODERS
 from analysis.intervals import share_interval
 from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS
 from analysis.selection import choose
+from analysis.table import ESTIMATE_COLUMNS, LEDGER_COLUMNS
 from server.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -82,6 +88,28 @@ def test_kinds_and_mechanisms_are_documented() -> None:
     text = (ROOT / "docs/survey-file.md").read_text()
     for name in [*KINDS, *MECHANISMS]:
         assert f"`{name}`" in text
+
+
+@pytest.mark.parametrize("part", [*ENCODERS.values(), *CHANNELS.values()], ids=lambda p: p.name)
+def test_parts_and_their_numbers_are_documented(part: Any) -> None:
+    text = (ROOT / "docs/protocol.md").read_text()
+    names = ", ".join(f"`{field.name}`" for field in fields(part))
+    assert f"| `{part.name}` ({names}) |" in text
+
+
+def test_columns_are_documented() -> None:
+    text = (ROOT / "docs/tables.md").read_text()
+    columns = [*ESTIMATE_COLUMNS, *LEDGER_COLUMNS, *(field.name for field in fields(Check))]
+    assert [name for name in columns if f"`{name}`" not in text] == []
+
+
+def test_keys_of_the_survey_file_are_documented() -> None:
+    text = (ROOT / "docs/survey-file.md").read_text()
+    source = "".join(path.read_text() for path in (ROOT / "analysis").rglob("*.py"))
+    read = r"(?:table|privacy)\.(?:take|text|number|flag|tables)\(\s*\"(\w+)\""
+    keys = set(re.findall(read, source)) - {"label"}
+    assert len(keys) > 15
+    assert [key for key in keys if not re.search(rf"`[^`\n]*\b{key}\b[^`\n]*`", text)] == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.name)

@@ -4,7 +4,8 @@
                exclude / total / C(inputs-1, size)    otherwise,   total = include + exclude
 
 Subset selection (Ye and Barg, IEEE Transactions on Information Theory 2018; Wang et al., "Mutual
-information optimally local private discrete distribution estimation", 2016). A pure ratio: include (inputs - size) / (exclude size).
+information optimally local private discrete distribution estimation", 2016). Its ratio is pure:
+include (inputs - size) / (exclude size).
 By hand: 4 inputs, size 2, include 3, exclude 1 gives 3 * 2 / (1 * 2) = 3, ε = ln 3.
 """
 
