@@ -30,7 +30,7 @@ _KEPT = """async () => {
 }""".replace("READ_MEMO", READ_MEMO)
 #: The stream that `with_fixed_randomness` gives the page, as JavaScript and below as Python.
 _FIXED = """(() => {
-  let word = 2026, byte = 7;
+  let word = 99991, byte = 7;
   Crypto.prototype.getRandomValues = (array) => {
     for (let place = 0; place < array.length; place += 1) {
       if (array instanceof Uint32Array) {
@@ -51,7 +51,7 @@ def with_fixed_randomness(device: Device) -> Device:
 
 def fixed_words() -> Iterator[int]:
     """The 32-bit words that `with_fixed_randomness` gives."""
-    word = 2026
+    word = 99991
     while True:
         word = (word * 1664525 + 1013904223) % 2**32
         yield word
