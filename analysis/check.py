@@ -13,8 +13,9 @@ class Check:
 
     `odds` is e^ε, by which `epsilon` holds but for a probability `delta`. `variance` is what
     `selection.variance` says of one report. `why` tells whether that is the least; `runner_up` the
-    best of the others, with how many times as many respondents it would take for the same variance.
-    `poisoning` is how many honest people one fake report can weigh in an estimate.
+    best of the others, with how many times as many respondents it would take for the same variance;
+    `saving` is that factor as a number, infinite without another. `poisoning` is how many honest
+    people one fake report can weigh in an estimate.
     """
 
     question: str
@@ -29,6 +30,7 @@ class Check:
     variance: float
     why: str
     runner_up: str
+    saving: float
     poisoning: float
 
 
@@ -46,6 +48,7 @@ def _check(question: Question) -> Check:
         for one in candidates(domain, Fraction(repr(question.spec["epsilon"])), wishes)
         if one.mechanism is not mechanism
     ]
+    saving = others[0].variance / own if others else float("inf")
     least = all(own <= one.variance for one in others)
     return Check(
         question=question.id,
@@ -59,10 +62,7 @@ def _check(question: Question) -> Check:
         channel=randomizer.channel.name,
         variance=own,
         why=f"least variance of {len(others) + 1}" if least else "named by the author",
-        runner_up=(
-            f"{others[0].mechanism.name}: {others[0].variance / own:.3g} × the respondents"
-            if others
-            else ""
-        ),
+        runner_up=(f"{others[0].mechanism.name}: {saving:.3g} × the respondents" if others else ""),
+        saving=saving,
         poisoning=float(f"{poisoning(mechanism, randomizer, domain):.4g}"),
     )

@@ -82,6 +82,10 @@ class Table:
             raise self.error(key, expected)
         return value
 
+    def peek(self, key: str) -> Any:
+        """What stands at `key`, whatever it is; None if nothing does."""
+        return self._data.get(key)
+
     def identifier(self, key: str = "id") -> str:
         """An id, by the rule for all ids."""
         value: str = self.take(

@@ -138,8 +138,9 @@ def ratio_interval(
         var_above = max(0.0, float(scores @ second @ scores) - above**2) / (n - 1)
         var_below = max(0.0, float(present @ second @ present) - below**2) / (n - 1)
         both = (float(scores @ second @ present) - above * below) / (n - 1)
-        # All scores of present reports may sum to 1: that is no variance, but for rounding.
-        var_below *= var_below > 1e-12
+    if var_below < 1e-18:
+        # Everybody answers, so that every report has 1 here, but for rounding.
+        var_below = both = 0.0
     student = float(stdtrit(n - 1, (1 + confidence_level) / 2))
     a = below**2 - student**2 * var_below
     if value is None or a <= 0:

@@ -1,12 +1,13 @@
 """What a survey file says of a question's mechanism: its name, its parameters, ε, and wishes."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from analysis.document import Table, plain
-from analysis.domain import Domain, Numbers, Scale
+from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Scale
 from analysis.epsilon import LARGEST, MICRO, SMALLEST
 from analysis.errors import SurveyError
 from analysis.mechanisms import MECHANISMS
@@ -65,7 +66,7 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
     name = part.take(key, lambda value: isinstance(value, str), "the name of a mechanism")
     fitting = [one for one, mechanism in MECHANISMS.items() if mechanism.fits(domain)]
     if name not in fitting:
-        _explain(part, key, name, question, fitting)
+        _explain(part, key, name, question, domain, fitting)
     mechanism = MECHANISMS[name]
     question["mechanism"] = {"name": name}
     for parameter in mechanism.parameters or ():
@@ -76,13 +77,28 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
 
 
 def _explain(
-    part: Table, key: str, name: str, question: dict[str, Any], fitting: list[str]
+    part: Table,
+    key: str,
+    name: str,
+    question: dict[str, Any],
+    domain: Domain,
+    fitting: list[str],
 ) -> None:
     """Say why a mechanism does not fit: its kind, or that the question can stay unanswered."""
     needs = "one of " + ", ".join(fitting) + ", which fit this question"
-    if name in MECHANISMS and question["no_answer"]:
-        needs += f" ({name} may need required = true, and no shows_if)"
+    if name in MECHANISMS:
+        if MECHANISMS[name].fits(_required(domain)):
+            needs += f" ({name} needs required = true, and no shows_if)"
+        elif MECHANISMS[name].parameters is not None and isinstance(domain, Categories):
+            needs += f" ({name} knows two answers, yes and no)"
     raise part.error(key, needs)
+
+
+def _required(domain: Domain) -> Domain:
+    """The same domain without no-answer."""
+    if isinstance(domain, Categories):
+        return replace(domain, ids=tuple(one for one in domain.ids if one != NO_ANSWER))
+    return replace(domain, no_answer=False)
 
 
 def _probability(part: Table, key: str) -> str:
@@ -111,13 +127,20 @@ def _read_wishes(
     if "delta" in heeded:
         usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator
         delta = table.number(
-            "delta", "a number from 1e-7 and less than 1", lambda d: d < 1, default=usual
+            "delta", "a number between 0 and 1", lambda d: 0 < d < 1, default=usual
         )
         question["delta"] = plain(delta)
     for key in WISHES:
         if key not in question:
-            name = "this kind" if mechanism is None else mechanism.name
-            table.take(key, lambda _: False, f"left out: {name} does not heed it", default=None)
+            heeding = [one.name for one in MECHANISMS.values() if key in one.heeds]
+            if key != "aim" or isinstance(domain, Scale):
+                heeding = [one for one in heeding if MECHANISMS[one].fits(domain)]
+            else:
+                heeding = []
+            only = (
+                f"only {', '.join(heeding)} heeds it here" if heeding else "nothing heeds it here"
+            )
+            table.take(key, lambda _: False, f"left out: {only}", default=None)
 
 
 def _read_prior(
@@ -128,13 +151,17 @@ def _read_prior(
         "prior",
         lambda value: (
             isinstance(value, list)
-            and (len(value) == count if count else 1 <= len(value) <= 1000)
+            and (len(value) == count if count else 1 <= len(value) <= 100)
             and all(type(one) is int or isinstance(one, Decimal) for one in value)
-            and all(0 <= one < 10**9 for one in value)
+            and all(Decimal(one).is_finite() and 0 <= one < 10**9 for one in value)
             and sum(value) > 0
         ),
         "a list of relative frequencies, "
-        + (f"one for each of the {count} points" if count else "of equal parts from min to max"),
+        + (
+            f"one for each of the {count} points"
+            if count
+            else "of 1 to 100 equal parts from min to max"
+        ),
         default=None,
     )
     if prior is not None:

@@ -149,7 +149,9 @@ def _of_number(
     mean: Mean, randomizer: Randomizer[Any, Any], prior: Sequence[float] | None
 ) -> float:
     """Of score - x present, everybody answering: the variance of their ratio, to first order."""
-    steps, parts = randomizer.encoder.steps, 16
+    steps = randomizer.encoder.steps
+    # At least 16 numbers between two grid points, and 16 in each part of the prior.
+    parts = max(16, -(-16 * len(prior or ()) // steps))
     weights = _rows(randomizer)[: steps + 1]
     score, there = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
     products = weights @ np.column_stack([score**2, score * there, there**2])

@@ -17,6 +17,7 @@ from analysis.survey import Survey, freeze
 
 #: Keys of questions that belong to kinds and mechanisms still to come.
 _LATER = ("candidates", "epsilon_forever", "stable")
+_LATER_KINDS = ("text", "note")
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -94,6 +95,8 @@ def _read(table: Table) -> dict[str, Any]:
 def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:
     question: dict[str, Any] = {"id": table.identifier()}
     kinds = ", ".join(KINDS)
+    if table.peek("kind") in _LATER_KINDS:
+        raise SurveyError(f"{table.place}: kind {table.peek('kind')} is not supported yet")
     kind = table.take(
         "kind", lambda value: isinstance(value, str) and value in KINDS, f"one of {kinds}"
     )

@@ -85,15 +85,26 @@ def check(survey_file: Path, form: str) -> None:
     """
     survey = read_survey(survey_file)
     rows = [asdict(row) for row in check_questions(survey)]
-    click.echo(to_text(rows, rows[0], form), nl=False)
+    columns = [name for name in rows[0] if name != "saving"]
+    click.echo(to_text(rows, columns, form), nl=False)
     click.echo(
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
-        f"ε = {survey.charge / MICRO:g} of {survey.cap / MICRO:g}, "
-        f"so {survey.cap // survey.charge} in all",
+        f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
+        f"{survey.cap // survey.charge} in all",
         err=True,
     )
+    delta = float(sum(question.randomizer.delta for question in survey.questions))
+    if delta:
+        click.echo(f"that holds but for a chance of δ = {delta:.3g} in each wave", err=True)
     if survey.closes is not None and today() > survey.closes:
         click.echo(f"it closed on {survey.closes}; nobody could answer it", err=True)
+    for row in rows:
+        if row["saving"] < 0.9:
+            click.echo(
+                f'question "{row["question"]}": {row["runner_up"].split(":")[0]} would need only '
+                f"{row['saving']:.2g} times the respondents that {row['mechanism']} does",
+                err=True,
+            )
     for question in survey.questions:
         if is_weak(question.randomizer):
             click.echo(

@@ -61,6 +61,12 @@ def odds(question: Question) -> str:
             f"What is sent is a point on a scale, drawn by chance. Any point can come from any "
             f"number{skipped}; one makes it at most {most} times as likely as another does. "
         )
+    elif isinstance(question.domain, Categories) and len(shares) == 2:
+        sentence = (
+            "What is sent is one of two reports, drawn by chance. Of 100 people who give the first "
+            f"answer, about {round(100 * shares[0].p)} send the first report; of 100 who give the "
+            f"second answer, about {round(100 * shares[0].q)} do so too. "
+        )
     elif isinstance(question.domain, Categories) and shares:
         sentence = (
             f"Take any answer: of 100 people who gave it, about {round(100 * shares[0].p)} send a "
@@ -74,7 +80,8 @@ def odds(question: Question) -> str:
             f"answer{skipped}; one makes it at most {most} times as likely as another does. "
         )
     if question.randomizer.delta:
-        sentence += f"(But for a chance of {float(question.randomizer.delta):.2g}.) "
+        chance = float(question.randomizer.delta)
+        sentence += f"With a chance of {chance:.2g} a report can tell more than that. "
     if is_weak(question.randomizer):
         return sentence + "That is weak: who sees the report can be nearly sure of your answer."
     return sentence + "No report proves what anybody answered."

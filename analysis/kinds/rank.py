@@ -2,8 +2,12 @@
 
 from typing import Any
 
+from analysis.document import Table
 from analysis.domain import NO_ANSWER, Rankings
 from analysis.kinds.choice import Choice
+
+#: Nobody ranks more, and each pair of items is a cohort.
+MOST_ITEMS = 20
 
 
 class Rank(Choice):
@@ -14,6 +18,12 @@ class Rank(Choice):
 
     name = "rank"
     key, entry = "items", "item"
+
+    def read(self, table: Table) -> dict[str, Any]:
+        frozen = super().read(table)
+        if len(frozen["options"]) > MOST_ITEMS:
+            raise table.error("items", f"at most {MOST_ITEMS} items, which people can put in order")
+        return frozen
 
     def domain(self, question: dict[str, Any]) -> Rankings:
         ids = tuple(option["id"] for option in question["options"])

@@ -23,8 +23,8 @@ class Likert(Choice):
     def read(self, table: Table) -> dict[str, Any]:
         points = table.take(
             "points",
-            lambda value: isinstance(value, list) and len(value) >= 2,
-            "a list of at least 2 labels in order",
+            lambda value: isinstance(value, list) and 2 <= len(value) <= 50,
+            "a list of 2 to 50 labels in order",
         )
         texts: list[Any] = []
         for place, point in enumerate(points, 1):

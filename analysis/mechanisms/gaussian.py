@@ -25,6 +25,8 @@ from analysis.words import WORD
 
 #: Smaller ones are below what tails of 32-bit weights can show.
 SMALLEST_DELTA = Fraction(1, 10**7)
+#: At larger ones a report tells its answer outright too often to be called private.
+LARGEST_DELTA = Fraction(1, 100)
 #: If a survey does not state it.
 USUAL_DELTA = Fraction(1, 10**6)
 
@@ -41,7 +43,7 @@ class Gaussian(Noise):
         low = high / 1000
         for _ in range(30):
             sigma = (low * high) ** 0.5
-            fits = _extreme_delta(Shift(steps + 1, _weights(steps, sigma)), epsilon) <= delta
+            fits = _worst_delta(Shift(steps + 1, _weights(steps, sigma)), epsilon) <= delta
             low, high = (low, sigma) if fits else (sigma, high)
         return Shift(steps + 1, _weights(steps, high))
 
@@ -57,7 +59,7 @@ class Gaussian(Noise):
             if found.delta <= delta:
                 break
         else:
-            raise TooCoarse("weights of 32 bits are too coarse for so small a delta")
+            raise TooCoarse("weights of 32 bits are too coarse for so small an epsilon and delta")
         found.check()
         found.check_epsilon(epsilon)
         return found
@@ -66,9 +68,9 @@ class Gaussian(Noise):
 def _delta(params: Params) -> Fraction:
     delta = params.get("delta", USUAL_DELTA)
     delta = delta if isinstance(delta, Fraction) else Fraction(repr(delta))
-    if not SMALLEST_DELTA <= delta < 1:
+    if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
         raise ValueError(
-            f"delta must be at least {float(SMALLEST_DELTA):g} and less than 1, "
+            f"delta must be from {float(SMALLEST_DELTA):g} to {float(LARGEST_DELTA):g}, "
             f"got {float(delta):g}"
         )
     return delta
@@ -85,11 +87,11 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
     return float(brentq(excess, 1e-3, 1e6, xtol=1e-12))
 
 
-def _extreme_delta(shift: Shift, epsilon: float) -> float:
-    """δ between the two ends of the range, the inputs that are furthest apart."""
-    ends = (np.array(shift.weights(end), dtype=float) for end in (0, shift.inputs - 1))
-    one, other = (row / shift.total for row in ends)
-    return float(np.maximum(one - math.exp(epsilon) * other, 0).sum())
+def _worst_delta(shift: Shift, epsilon: float) -> float:
+    """δ at this ε of the two inputs that are told apart best."""
+    rows = np.array([shift.weights(point) for point in range(shift.inputs)]) / shift.total
+    apart = (np.maximum(one - math.exp(epsilon) * rows, 0).sum(axis=1).max() for one in rows)
+    return float(max(apart))
 
 
 def _weights(steps: int, sigma: float) -> tuple[int, ...]:

@@ -104,6 +104,30 @@ def test_a_prior_is_what_the_mean_variance_is_taken_over(epsilon: str) -> None:
     assert variance(mechanism, plain, NUMBER) < variance(mechanism, designed, NUMBER)
 
 
+@pytest.mark.parametrize("name", ["duchi", "piecewise", "optimal"])
+def test_an_even_prior_means_the_same_however_many_parts_it_has(name: str) -> None:
+    mechanism = MECHANISMS[name]
+    randomizer = mechanism.compile(NUMBER, Fraction(1), {})
+    found = [variance(mechanism, randomizer, NUMBER, {"prior": [1] * n}) for n in (1, 3, 20, 100)]
+    assert found == pytest.approx([found[0]] * 4, rel=2e-3)
+    if name == "duchi":
+        # C²/4 less the mean of the squared place about 1/2, 1/12; C = (e + 1) / (e - 1).
+        assert found[0] == pytest.approx(((e + 1) / (e - 1)) ** 2 / 4 - 1 / 12, rel=2e-3)
+
+
+def test_a_prior_of_a_scale_is_where_its_shares_are_compared() -> None:
+    rare = {"aim": "mean", "prior": [100, 1, 1, 1, 1]}
+    mechanism = MECHANISMS["optimal"]
+    even, designed = (mechanism.compile(SCALE, Fraction(1), one) for one in ({"aim": "mean"}, rare))
+    assert variance(mechanism, designed, SCALE, rare) < variance(mechanism, even, SCALE, rare)
+
+
+def test_hashes_of_a_long_scale_are_compared_without_a_huge_table() -> None:
+    long = Scale(tuple(f"{n}" for n in range(50)), tuple(map(Fraction, range(50))))
+    found = candidates(long, Fraction(4), {"aim": "mean"})
+    assert "hashed-krr" in {one.mechanism.name for one in found}
+
+
 def test_too_small_an_epsilon_is_refused_with_the_smallest_that_can_be_served() -> None:
     many = Categories(range(10**9))  # type: ignore[arg-type]  # as many, without their names
     with pytest.raises(ValueError, match=r"must be at least 1\.8 for krr with so many") as refused:

@@ -36,7 +36,7 @@ def other_survey(data: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (nearer, '"ratio" expected'),
+        (nearer, "ratio must be"),
         (dearer, '"team" expected ε of 1'),
         (other_version, '"version" expected'),
         (other_survey, '"version" expected'),
