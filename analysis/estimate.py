@@ -122,11 +122,12 @@ def _share(share: Share, count: int, n: int, level: float) -> _Quantity:
     if n == 0:
         return _Quantity(share.term, None, None, interval, None, ["few"])
     value = (count / n - q) / (p - q)
-    # At the nearest possible share: an impossible one would have no variance, or too little.
-    support = q + (p - q) * min(1.0, max(0.0, value))
-    std_error = (support * (1 - support) / n) ** 0.5 / abs(p - q)
+    # At the nearest possible share, and not at 0 or 1 itself, which no count can prove: there the
+    # variance would be too small, or nothing.
     least = 1 / (n + 2)
     possible = min(1 - least, max(least, value))
+    support = q + (p - q) * possible
+    std_error = (support * (1 - support) / n) ** 0.5 / abs(p - q)
     flags = ["out-of-range"] * (not 0 <= value <= 1)
     flags += ["boundary"] * (interval.method != "clopper-pearson")
     n_eff = possible * (1 - possible) / std_error**2
@@ -137,13 +138,11 @@ def _mean(mean: Mean, tally: NDArray[np.int64], n: int, level: float) -> _Quanti
     low, width, counts = float(mean.low), float(mean.width), tally.reshape(-1)
     scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
     second = None if mean.second is None or not n else mean.second(tally)
-    ratio = ratio_interval(counts, scores, present, level, n, second, mean.is_share)
+    ratio = ratio_interval(counts, scores, present, level, n, second)
     found = ratio.interval
     interval = Interval(low + width * found.low, low + width * found.high, found.method)
     answered = float(counts @ present)
-    # Cochran, Sampling Techniques, 3rd edition 1977, section 2.15: the normal approximation wants
-    # more than 25 times the squared skewness.
-    few = answered < FEW or ratio.std_error is None or n < 25 * ratio.skewness**2
+    few = answered < FEW or ratio.std_error is None or ratio.few
     flags = ["few"] * few
     if ratio.value is None or ratio.std_error is None:
         return _Quantity(mean.term, None, None, interval, None, flags)

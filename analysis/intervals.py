@@ -81,14 +81,45 @@ def _bounded(
     return Interval(found.low, found.high, f"bounded-{found.method}")
 
 
+def _bounded_ratio(
+    scores: NDArray[np.float64],
+    present: NDArray[np.float64],
+    averages: tuple[float, float],
+    n: int,
+    confidence_level: float,
+) -> Interval:
+    """Of the ratio of two averages in [0, 1]: from the intervals of both, each missing half as
+    often (Bonferroni), so that both hold together at the level."""
+    level = (1 + confidence_level) / 2
+    above = _bounded(scores, averages[0], n, level)
+    below = _bounded(present, averages[1], n, level)
+    high = min(1.0, above.high / below.low) if below.low > 0 else 1.0
+    return Interval(min(above.low / below.high, high), high, above.method)
+
+
+def _furthest(apart: NDArray[np.float64], one_symbol: bool) -> float:
+    """How far from the mean the score of one report can be, whether such a report was seen or not.
+
+    The scores of a report that counts for several symbols add up; all of one sign are a bound.
+    """
+    if one_symbol:
+        return float(np.abs(apart).max())
+    return float(max(apart[apart > 0].sum(), -apart[apart < 0].sum()))
+
+
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two averages; `value` is None if the lower one is not above 0."""
+    """A ratio of two averages; `value` is None if the lower one is not above 0.
+
+    `few` tells that reports are too few, or too skewed, for a normal approximation: by Cochran's
+    rule (Sampling Techniques, 3rd edition 1977, section 2.15: more than 25 times the squared
+    skewness), or because a single report, seen or not, could move it by 0.3 standard errors.
+    """
 
     value: float | None
     std_error: float | None
     interval: Interval
-    skewness: float = 0.0
+    few: bool = False
 
 
 def ratio_interval(
@@ -98,7 +129,6 @@ def ratio_interval(
     confidence_level: float = 0.95,
     n: int | None = None,
     second: NDArray[np.float64] | None = None,
-    indicator: bool = False,
 ) -> Ratio:
     """Ratio of the averages of two scores over reports, known to lie in [0, 1].
 
@@ -118,9 +148,6 @@ def ratio_interval(
     n, second : int and (symbols, symbols) array, optional
         If reports count for several symbols each: their number, and the average of the products of
         what one report counts, symbol by symbol. Its scores are then the sums over its symbols.
-    indicator : bool
-        Whether what is averaged is 0 or 1 for each respondent, so the mean a share: one near 0 or 1
-        can rest on scores so rare that they were not seen, which the spread then does not show.
     """
     n = int(counts.sum()) if n is None else n
     if n == 0:
@@ -159,21 +186,21 @@ def ratio_interval(
         # Reports that show no spread at all, while every channel has some: too few, and alike.
         return Ratio(value, None, Interval(0.0, 1.0, "none"))
     std_error = max(0.0, var_above - 2 * value * both + value**2 * var_below) ** 0.5 / below
-    skewness = 0.0
+    apart, skewness = one - value * two, 0.0
     if second is None:
-        apart = one - value * two
         skewness = float(counts @ apart**3) / n / (float(counts @ apart**2) / n) ** 1.5
-    rare = indicator and min(counts[scores == end].sum() for end in (levels[0], levels[-1])) < 5
-    # Cochran, Sampling Techniques, 3rd edition 1977, section 2.15: the normal approximation wants
-    # more than 25 times the squared skewness.
-    if not var_below and second is None and (rare or n < 25 * skewness**2):
-        return Ratio(value, std_error, _bounded(scores, above, n, confidence_level), skewness)
+    few = n < 25 * skewness**2 or _furthest(apart, second is None) > 0.3 * n * std_error * below
+    if few and second is None:
+        found = _bounded(scores, above, n, confidence_level)
+        if var_below:
+            found = _bounded_ratio(scores, present, (above, below), n, confidence_level)
+        return Ratio(value, std_error, found, few)
     method = "fieller" if var_below else "student-t"
     low, high = max(0.0, (b - root) / a), min(1.0, (b + root) / a)
     if low < high:
-        return Ratio(value, std_error, Interval(low, high, method), skewness)
+        return Ratio(value, std_error, Interval(low, high, method), few)
     border = 0.0 if value < 0 else 1.0
     width = min(1.0, ((root / a) ** 2 + (value - border) ** 2) ** 0.5 - abs(value - border))
     ends = sorted((border, abs(border - width)))
     found = Interval(ends[0], ends[1], "constrained-likelihood")
-    return Ratio(value, std_error, found, skewness)
+    return Ratio(value, std_error, found, few)

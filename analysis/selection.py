@@ -117,7 +117,8 @@ def variance(
     """
     params = params or {}
     if isinstance(domain, Numbers):
-        found = _of_number(mechanism.means(randomizer, domain)[0], randomizer, params.get("prior"))
+        mean = mechanism.means(randomizer, domain)[0]
+        found = _of_number(mean, randomizer, domain.steps, params.get("prior"))
     elif isinstance(domain, Scale):
         aim = params.get("aim", "shares")
         found = _of_scale(mechanism, randomizer, domain, aim, params.get("prior"))
@@ -146,7 +147,7 @@ def poisoning(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Do
 
 
 def _of_number(
-    mean: Mean, randomizer: Randomizer[Any, Any], prior: Sequence[float] | None
+    mean: Mean, randomizer: Randomizer[Any, Any], answers: int, prior: Sequence[float] | None
 ) -> float:
     """Of score - x present, everybody answering: the variance of their ratio, to first order."""
     steps = randomizer.encoder.steps
@@ -156,7 +157,10 @@ def _of_number(
     score, there = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
     products = weights @ np.column_stack([score**2, score * there, there**2])
     # Between two grid points, rounding mixes what is expected at them.
-    points = np.linspace(0, 1, steps * parts + 1)
+    # Few answers are possible: of a number with whole steps, no others.
+    points = np.linspace(0, 1, (answers if prior is None else steps * parts) + 1)
+    if answers > steps * parts:
+        points = np.linspace(0, 1, steps * parts + 1)
     low = np.minimum((points * steps).astype(int), steps - 1)
     part = (points * steps - low)[:, None]
     squares, both, ones = ((1 - part) * products[low] + part * products[low + 1]).T

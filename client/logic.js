@@ -29,6 +29,26 @@ export function holds(tree, answers) {
 }
 
 /**
+ * Whether a tree is a condition on earlier questions, so that `holds` cannot fail.
+ * @param {*} tree
+ * @param {string[]} earlier ids
+ * @returns {boolean}
+ */
+export function isCondition(tree, earlier) {
+  if (!Array.isArray(tree)) return false;
+  const [operator, ...rest] = tree;
+  if (operator === 'and' || operator === 'or') {
+    return rest.length > 0 && rest.every((part) => isCondition(part, earlier));
+  }
+  if (operator === 'not') return rest.length === 1 && isCondition(rest[0], earlier);
+  const [question, value] = rest;
+  const compares = operator === '!=' || Object.hasOwn(compare, operator);
+  const fits = typeof value === 'string'
+    ? ['=', '!=', 'selected'].includes(operator) : compares && Number.isFinite(value);
+  return rest.length === 2 && earlier.includes(question) && fits;
+}
+
+/**
  * The questions that are asked, given the answers so far.
  * @param {object} survey
  * @param {Object<string, string>} answers one for each question, as its form control holds it

@@ -3,7 +3,7 @@
  * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
  */
 import { KINDS } from './kinds.js';
-import { shown } from './logic.js';
+import { isCondition, shown } from './logic.js';
 import { delta, randomize, verify } from './randomizer.js';
 
 /** A report that can no longer change. */
@@ -20,6 +20,32 @@ export class FrozenReport {
   }
 }
 
+/** Larger ones are refused: a report would too often tell its answer outright. */
+const LARGEST_DELTA = 0.01;
+
+/**
+ * Checks that every answer to a question has a value. If one had none, its report would be
+ * missing, and that would tell the answer.
+ * @param {object} question
+ * @param {string[]} earlier ids of the questions before it
+ * @throws {RangeError} if an answer, or being hidden, has no value
+ */
+function checkQuestion(question, earlier) {
+  const { id, options = [], shows_if: condition, no_answer: skips } = question;
+  const ids = options.map((option) => option.id);
+  const distinct = new Set(ids).size === ids.length && !earlier.includes(id);
+  const clean = ids.every((one) => typeof one === 'string' && !['', 'no-answer'].includes(one));
+  if (!distinct || !clean || typeof skips !== 'boolean') {
+    throw new RangeError(`"${id}" expected ids that differ, and to know of no answer`);
+  }
+  if (condition !== undefined && (skips !== true || !isCondition(condition, earlier))) {
+    throw new RangeError(`"${id}" expected a condition on earlier questions, and no answer if hidden`);
+  }
+  if (!skips && question.required !== true) {
+    throw new RangeError(`"${id}" expected to be required, since it has no place for no answer`);
+  }
+}
+
 /**
  * What one wave of a survey costs, computed from the weights.
  * @param {object} survey
@@ -30,14 +56,20 @@ export class FrozenReport {
  */
 export function charge(survey, randomizers) {
   let total = 0;
+  const earlier = [];
   for (const question of survey.questions) {
+    checkQuestion(question, earlier);
+    earlier.push(question.id);
     const epsilon = verify(randomizers[question.id]);
     // Logarithms differ by an ulp between languages, hence the tolerances.
     if (!(epsilon <= question.epsilon + 1e-9)) {
       throw new RangeError(`"${question.id}" expected ε of ${question.epsilon}, got ${epsilon}`);
     }
-    if (!(delta(randomizers[question.id]) <= (question.delta ?? 0) + 1e-15)) {
-      throw new RangeError(`"${question.id}" expected δ of at most ${question.delta ?? 0}`);
+    const stated = Math.min(question.delta ?? 0, LARGEST_DELTA);
+    const tells = delta(randomizers[question.id]);
+    // Without a stated δ, not even the rounding of one is let through.
+    if (!(tells <= stated * (1 + 1e-9)) || (tells > 0 && !stated)) {
+      throw new RangeError(`"${question.id}" expected δ of at most ${stated}, got ${tells}`);
     }
     if (!KINDS[question.kind].fits(question, randomizers[question.id].encoder)) {
       throw new RangeError(`"${question.id}" expected an encoder that fits its answers`);

@@ -26,6 +26,7 @@ def number_mean(randomizer: Randomizer[Any, Any], domain: Numbers) -> tuple[Mean
     steps = randomizer.encoder.steps
     places = [Fraction(point, steps) for point in range(steps + 1)]
     scores, present, squares = decoded(randomizer.channel, _targets(places, domain.no_answer))
+    present = present if domain.no_answer else everybody(randomizer.channel)
     return (Mean("mean", scores, present, squares, domain.low, domain.high - domain.low),)
 
 
@@ -58,16 +59,22 @@ def scale_means(randomizer: Randomizer[Any, Any], domain: Scale) -> tuple[Mean, 
     indicators = [tuple(Fraction(one == other) for other in ids) for one in ids]
     targets = _targets(places, domain.no_answer)
     found = decoded(randomizer.channel, (*targets, *indicators))
-    everybody = (Fraction(1),) * randomizer.channel.symbols
+    all_there = everybody(randomizer.channel)
+    present = found[1] if domain.no_answer else all_there
     return (
-        Mean("mean", found[0], found[1], found[2], low, width),
-        *share_means(ids, found[3:], everybody),
+        Mean("mean", found[0], present, found[2], low, width),
+        *share_means(ids, found[3:], all_there),
     )
 
 
-def share_means(terms: tuple[str, ...], scores: tuple[Row, ...], everybody: Row) -> list[Mean]:
+def everybody(channel: OneSymbol) -> Row:
+    """Scores that are 1 for every report: they tell that all answer, with no variance at all."""
+    return (Fraction(1),) * channel.symbols
+
+
+def share_means(terms: tuple[str, ...], scores: tuple[Row, ...], all_there: Row) -> list[Mean]:
     """Shares of all respondents, as means of indicators, which are their own squares."""
-    return [Mean(term, one, everybody, one) for term, one in zip(terms, scores, strict=True)]
+    return [Mean(term, one, all_there, one) for term, one in zip(terms, scores, strict=True)]
 
 
 def _targets(places: list[Fraction], no_answer: bool) -> tuple[Row, Row, Row]:

@@ -67,7 +67,7 @@ class OneOfK(TakesEpsilon, ABC):
             def several(counts: NDArray[np.int64]) -> NDArray[np.float64]:
                 n = randomizer.reports_in(counts)
                 estimates = (self.supports(randomizer, counts) / n - float(q)) / float(p - q)
-                likely = np.maximum(estimates[: len(domain.ids)], 0)
+                likely = np.maximum(estimates[: len(domain.ids)], 1 / (n + 2))
                 inputs = [randomizer.encoder.encode(x, 0, iter(())) for x in range(len(likely))]
                 parts = [randomizer.channel.moments(one)[1] for one in inputs]
                 return np.tensordot(likely / likely.sum(), np.array(parts), 1)

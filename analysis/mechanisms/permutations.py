@@ -19,7 +19,7 @@ from analysis.domain import NO_ANSWER, Domain, Rankings
 from analysis.encoders.several import Order
 from analysis.epsilon import exp_lower
 from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsilon, spends
-from analysis.mechanisms.decoded import decoded, share_means
+from analysis.mechanisms.decoded import decoded, everybody, share_means
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
@@ -69,8 +69,8 @@ class Permutations(TakesEpsilon):
         targets = (*ranks, *squares, present, *pairs, *[absent] * domain.no_answer)
         found = decoded(randomizer.channel, targets)
         count = len(domain.items)
-        there = found[2 * count]
-        everybody = (Fraction(1),) * randomizer.channel.symbols
+        all_there = everybody(randomizer.channel)
+        there = found[2 * count] if domain.no_answer else all_there
         terms = domain.pair_terms + (NO_ANSWER,) * domain.no_answer
         return (
             *(
@@ -79,7 +79,7 @@ class Permutations(TakesEpsilon):
                     domain.items, found, found[count : 2 * count], strict=False
                 )
             ),
-            *share_means(terms, found[2 * count + 1 :], everybody),
+            *share_means(terms, found[2 * count + 1 :], all_there),
         )
 
 

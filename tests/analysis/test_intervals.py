@@ -164,9 +164,7 @@ def test_intervals_of_shares_without_a_support_count_cover(name: str, epsilon: s
         for value in (0, 4, 5):
             scores = np.array(shares[value].scores, dtype=float)
             present = np.ones(len(scores))
-            found = [
-                ratio_interval(counts, scores, present, indicator=True).interval for counts in draws
-            ]
+            found = [ratio_interval(counts, scores, present).interval for counts in draws]
             held = np.mean([one.low <= law[value] <= one.high for one in found])
             # With coverage .95, 500 draws fall under .91 with probability 1e-4.
             assert held >= 0.91
@@ -179,3 +177,31 @@ def test_two_scores_have_the_exact_interval_of_a_share() -> None:
     assert found == share_interval(700, 1000, 0.75, 0.25)
     alike = ratio_interval(np.array([0, 3, 0, 2]), scores, present).interval
     assert alike == share_interval(5, 5, 0.75, 0.25)
+
+
+@pytest.mark.parametrize("name", ["optimal", "duchi", "piecewise"])
+@pytest.mark.parametrize("skips", [False, True])
+@pytest.mark.parametrize(("epsilon", "n"), [("4", 50), ("4", 200), ("8", 50), ("8", 200)])
+def test_means_of_rare_large_numbers_are_covered(
+    name: str, skips: bool, epsilon: str, n: int
+) -> None:
+    # 99 % at one end, 1 % at the other: in a small sample often none of them is seen.
+    domain = Numbers(Fraction(0), Fraction(1), 1000, skips)
+    mechanism = MECHANISMS[name]
+    randomizer = mechanism.compile(domain, Fraction(epsilon), {})
+    (mean,) = mechanism.means(randomizer, domain)
+    scores, present = (np.array(one, dtype=float) for one in (mean.scores, mean.present))
+    channel = randomizer.channel
+    law = np.zeros(channel.inputs)
+    law[0], law[randomizer.encoder.steps] = 0.99, 0.01
+    if skips:
+        law *= 0.8
+        law[-1] += 0.2
+    rows = np.array([channel.moments(symbol)[0] for symbol in range(channel.inputs)])
+    rng = np.random.default_rng([n, int(epsilon), len(name)])
+    found = [
+        ratio_interval(counts, scores, present).interval
+        for counts in rng.multinomial(n, law @ rows, size=DRAWS // 3)
+    ]
+    # With coverage .95, 500 draws fall under .91 with probability 1e-4.
+    assert np.mean([one.low <= 0.01 <= one.high for one in found]) >= 0.91

@@ -244,3 +244,45 @@ def test_randomizer_that_does_not_fit_its_question_is_refused(
     }
     good = {"question": QUESTION | {"options": OPTIONS}, "one": fitting}
     assert run("report.js", body, good) == 996949  # ln 2.71, in millionths, rounded up
+
+
+FREE = {"encoder": {"name": "index", "inputs": 3}, "channel": WINDOW, "ratio": ["271", "100"]}
+ASKED = QUESTION | {"options": OPTIONS}
+BOTH = {"encoder": {"name": "index", "inputs": 2}, "channel": {**WINDOW, "inputs": 2}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "randomizer"),
+    [
+        # With each of these, some answers would be sent and others not.
+        ({"shows_if": ["=", "p", "a"], "no_answer": False, "required": True}, {**FREE, **BOTH}),
+        ({"shows_if": ["~", "p", 1]}, FREE),
+        ({"shows_if": ["or", ["=", "p", "a"], ["~", "p", 1]]}, FREE),
+        ({"shows_if": ["=", "q", "a"]}, FREE),
+        ({"shows_if": ["not", "p"]}, FREE),
+        ({"shows_if": ["<", "p", "a"]}, FREE),
+        ({"options": [OPTIONS[0], OPTIONS[0]]}, FREE),
+        ({"options": [OPTIONS[0], {"id": "no-answer"}]}, FREE),
+        ({"id": "p"}, FREE),
+        ({"no_answer": False, "required": False}, {**FREE, **BOTH}),
+        # A probability of failing that the survey does not state, or that is no privacy at all.
+        ({}, {**FREE, "ratio": ["2", "1"], "delta": ["71", "471"]}),
+        ({"delta": 1}, {**FREE, "ratio": ["2", "1"], "delta": ["71", "471"]}),
+    ],
+)
+def test_survey_that_would_leave_some_answers_out_is_refused(
+    run: Run, changes: dict[str, Any], randomizer: dict[str, Any]
+) -> None:
+    first = ASKED | {"id": "p"}
+    body = """try { return m.charge({questions: v.questions}, v.randomizers); }
+      catch (error) { return error instanceof RangeError; }"""
+    asked = {"questions": [first, ASKED], "randomizers": {"p": FREE, "q": FREE}}
+    assert run("report.js", body, asked) == 2 * 996949
+    fitting = ASKED | {"shows_if": ["and", ["!=", "p", "b"], ["not", ["=", "p", "a"]]]}
+    assert run("report.js", body, {**asked, "questions": [first, fitting]}) == 2 * 996949
+    question = ASKED | changes
+    given = {
+        "questions": [first, question],
+        "randomizers": {"p": FREE, question["id"]: randomizer},
+    }
+    assert run("report.js", body, given) is True
