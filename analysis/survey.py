@@ -159,7 +159,9 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
         if spec["mechanism"]["name"] not in MECHANISMS or (
             "shows_if" in spec and not spec["no_answer"]
         ):
-            raise ValueError(f"question {spec['id']}: a hidden answer must have a value")
+            raise ValueError(
+                f"question {spec['id']}: a hidden answer must have a value, a mechanism a name"
+            )
         if randomizer.delta > Fraction(repr(spec.get("delta", 0))):
             raise ValueError(f"question {spec['id']}: its delta is more than was asked for")
         if not randomizer.encoder.fits(KINDS[spec["kind"]].domain(spec)):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import SurveyError
-from analysis.survey import Question, Survey, thaw
+from analysis.survey import Question, Survey, thaw, version_of
 from analysis.survey_file import read_survey
 
 OPTIONS = '[{id = "x", text = "X"}, {id = "y", text = "Y"}, {id = "z", text = "Z"}]'
@@ -159,3 +159,26 @@ def test_a_mistake_is_named(read: Any, keys: str, message: str) -> None:
         read(keys)
     assert 'question "q"' in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_stored_surveys_that_spend_or_leave_out_more_than_they_say_are_refused(read: Any) -> None:
+    gaussian = read(NUMBER + 'required = true\nmechanism = "gaussian"\ndelta = 1e-3\n')
+    choice = read(SCALE + 'mechanism = "krr"\n')
+    changes: list[tuple[Question, dict[str, Any], str]] = [
+        (gaussian, {"delta": 1e-4}, "its delta is more than was asked for"),
+        (gaussian, {"epsilon": 0.5}, "must be at most e"),
+        (
+            choice,
+            {"shows_if": ["=", "p", "a"], "no_answer": False},
+            "hidden answer must have a val",
+        ),
+        (choice, {"mechanism": {"name": "magic"}}, "must have a value"),
+        (choice, {"options": choice.spec["options"][:2]}, "does not fit its answers"),
+    ]
+    for question, change, message in changes:
+        stored = {
+            "survey": {"id": "s", "questions": [question.spec | change]},
+            "randomizers": {"q": question.randomizer.to_json()},
+        }
+        with pytest.raises(ValueError, match=message):
+            thaw(stored, version_of(stored))
