@@ -9,9 +9,9 @@ from html import escape
 
 from analysis.estimate import Estimate
 
-_WIDTH, _LEFT, _RIGHT, _ROW = 480, 140, 96, 34
+_WIDTH, _LEFT, _RIGHT, _ROW = 510, 170, 96, 34
 #: Letters that fit to the left of the axis.
-_LETTERS = 17
+_LETTERS = 19
 
 
 def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: str = "") -> str:
