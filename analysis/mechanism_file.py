@@ -123,7 +123,7 @@ def _read_wishes(
         if aim is not None:
             question["aim"] = aim
     if isinstance(domain, Numbers | Scale) and "prior" in heeded:
-        _read_prior(table, question, domain, mechanism)
+        _read_prior(table, question, domain)
     if "delta" in heeded:
         usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator
         delta = table.number(
@@ -143,9 +143,7 @@ def _read_wishes(
             table.take(key, lambda _: False, f"left out: {only}", default=None)
 
 
-def _read_prior(
-    table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
-) -> None:
+def _read_prior(table: Table, question: dict[str, Any], domain: Domain) -> None:
     count = len(domain.scores) if isinstance(domain, Scale) else None
     prior = table.take(
         "prior",

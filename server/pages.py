@@ -61,7 +61,7 @@ def odds(question: Question) -> str:
             f"What is sent is a point on a scale, drawn by chance. Any point can come from any "
             f"number{skipped}; one makes it at most {most} times as likely as another does. "
         )
-    elif isinstance(question.domain, Categories) and len(shares) == 2:
+    elif isinstance(question.domain, Categories) and question.randomizer.shape == (1, 2):
         sentence = (
             "What is sent is one of two reports, drawn by chance. Of 100 people who give the first "
             f"answer, about {round(100 * shares[0].p)} send the first report; of 100 who give the "
