@@ -27,6 +27,12 @@ from analysis.selection import choose, compile_as
 #: Keys of a question that some mechanisms heed.
 WISHES = ("delta", "aim", "prior")
 
+#: Who may answer: everybody; who has an invitation to a wave; the same invited people each wave.
+ACCESS = ("open", "invited", "panel")
+
+#: The hardest proof of work, in bits: a phone needs some ten seconds for it, a server far less.
+MOST_WORK = 20
+
 #: The longest request that carries a respondent's reports, in bytes.
 LONGEST_REQUEST = 64 * 1024
 
@@ -71,20 +77,42 @@ class Survey:
         """The survey's id, the same for all its versions."""
         return str(self.spec["id"])
 
-    @property
+    @cached_property
     def charge(self) -> int:
         """What one wave costs a respondent, in millionths of ε: the sum over all questions."""
         return sum(question.randomizer.charge for question in self.questions)
 
-    @property
+    @cached_property
     def cap(self) -> int:
         """What a respondent may spend on this survey over all waves, in millionths of ε."""
         return int(Fraction(repr(self.spec["privacy"]["cap"])) * MICRO)
 
     @property
+    def access(self) -> str:
+        """Who may answer: one of `ACCESS`."""
+        return str(self.spec.get("access", "open"))
+
+    @property
+    def proof_of_work(self) -> int:
+        """How many leading zero bits a device must find; 0 for none."""
+        return int(self.spec.get("proof_of_work", 0))
+
+    @cached_property
     def closes(self) -> date | None:
         """The last day on which reports are taken."""
-        return date.fromisoformat(self.spec["closes"]) if "closes" in self.spec else None
+        return self._day("closes")
+
+    @cached_property
+    def delete_reports_after(self) -> date | None:
+        """The last day on which the reports may be kept; tallies stay."""
+        return self._day("delete_reports_after")
+
+    def is_over(self, today: date) -> bool:
+        """Whether no report is taken any more: by then they may even be deleted."""
+        return any(day and today > day for day in (self.closes, self.delete_reports_after))
+
+    def _day(self, key: str) -> date | None:
+        return date.fromisoformat(self.spec[key]) if key in self.spec else None
 
     def shown(self, answers: dict[str, str]) -> dict[str, str]:
         """The answers that count: those of questions that `shows_if` hides become no answer."""

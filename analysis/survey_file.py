@@ -13,7 +13,7 @@ from analysis.errors import SurveyError, shown
 from analysis.kinds import KINDS
 from analysis.logic import parse_condition
 from analysis.mechanism_file import read_mechanism
-from analysis.survey import Survey, freeze
+from analysis.survey import ACCESS, MOST_WORK, Survey, freeze
 
 #: Keys of questions that belong to kinds and mechanisms still to come.
 _LATER = ("candidates", "epsilon_forever", "stable")
@@ -55,14 +55,12 @@ def _read(table: Table) -> dict[str, Any]:
     spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
     if languages:
         spec["languages"] = languages
-    closes = table.take(
-        "closes",
-        lambda value: isinstance(value, date) and not isinstance(value, datetime),
-        "a date such as 2026-12-31, without quotes",
-        default=None,
-    )
-    if closes:
-        spec["closes"] = closes.isoformat()
+    closes, keeps = _day(table, "closes"), _day(table, "delete_reports_after")
+    if closes and keeps and keeps < closes:
+        raise table.error("delete_reports_after", f"{closes}, when it closes, or later")
+    days = {"closes": closes, "delete_reports_after": keeps}
+    spec |= {key: day.isoformat() for key, day in days.items() if day}
+    spec |= _read_access(table)
     entries = table.tables("questions", "at least one [[questions]] table", 1)
     questions: list[dict[str, Any]] = []
     domains: dict[str, Domain] = {}
@@ -87,9 +85,36 @@ def _read(table: Table) -> dict[str, Any]:
     )
     spec["privacy"] = {"cap": plain(cap)}
     privacy.finish()
-    # A promise that nothing keeps yet must not be made.
-    table.finish(later=("delete_reports_after",))
+    table.finish()
     return {**spec, "questions": questions}
+
+
+def _day(table: Table, key: str) -> date | None:
+    day: date | None = table.take(
+        key,
+        lambda value: isinstance(value, date) and not isinstance(value, datetime),
+        "a date such as 2026-12-31, without quotes",
+        default=None,
+    )
+    return day
+
+
+def _read_access(table: Table) -> dict[str, Any]:
+    """Who may answer; what is as by default is left out, so that versions stay what they were."""
+    access = table.take(
+        "access", lambda value: value in ACCESS, f"one of {', '.join(ACCESS)}", default="open"
+    )
+    work = table.take(
+        "proof_of_work",
+        lambda value: type(value) is int and 0 <= value <= MOST_WORK,
+        f"a whole number of bits from 0 to {MOST_WORK}",
+        default=0,
+    )
+    if work and access != "open":
+        raise table.error("proof_of_work", 'left out unless access is "open"')
+    return ({"access": access} if access != "open" else {}) | (
+        {"proof_of_work": work} if work else {}
+    )
 
 
 def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:

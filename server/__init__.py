@@ -10,8 +10,9 @@ from typing import Any
 
 from flask import Flask, Response
 
-from server import intake, pages, research
+from server import health, intake, pages, research
 from server.store import Store
+from server.writer import Writer
 
 #: The modules that respondents' browsers run, as they stand beside this package.
 CLIENT = Path(__file__).parent.parent / "client"
@@ -54,8 +55,9 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.config.update(CLIENT=CLIENT)
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     app.extensions["store"] = Store(Path(app.config["DATABASE"]))
+    app.extensions["writer"] = Writer(app.extensions["store"], intake.today)
     app.extensions["client"] = _client(Path(app.config["CLIENT"]))
-    for blueprint in (pages.blueprint, intake.blueprint, research.blueprint):
+    for blueprint in (pages.blueprint, intake.blueprint, research.blueprint, health.blueprint):
         app.register_blueprint(blueprint)
     app.after_request(_add_headers)
     return app

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import sqlite3
 import threading
 import time
 from collections import Counter
@@ -11,9 +12,9 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from server.intake import accept, today
-from server.store import Store
-from server.wire import Refusal
+from server.intake import check, today
+from server.store import Store, StoreError
+from server.wire import Refusal, Refused
 
 #: Submissions in one transaction, and requests under way at once.
 BATCH, CONNECTIONS = 256, 8
@@ -48,7 +49,18 @@ def to_store(
     """
     outcomes: Counter[str] = Counter()
     while batch := [json.dumps(payload).encode() for payload in islice(payloads, BATCH)]:
-        for result in accept(store, survey_id, batch, today()):
+        results: list[Refusal | int] = []
+        good = []
+        for body in batch:
+            try:
+                good.append(check(store, survey_id, body))
+            except Refused as refused:
+                results.append(refused.refusal)
+        try:
+            results += store.add(good, today())
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"{store.path}: cannot be written: {error}") from None
+        for result in results:
             if isinstance(result, Refusal):
                 outcomes[f"{result.word} ({result.field}: expected {result.expected})"] += 1
             else:

@@ -1,67 +1,31 @@
 """The way in: what respondents' devices send, and what they are asked."""
 
 import sqlite3
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
 from flask import Blueprint, Response, current_app, jsonify, request
 
-from analysis.survey import LONGEST_REQUEST, Survey
+from analysis.survey import LONGEST_REQUEST
 from server.store import Open, Store
 from server.wire import STATUS, Refusal, Refused, Submission, parse
+from server.writer import BUSY, Writer
 
 blueprint = Blueprint("intake", __name__)
 
+_ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
-def accept(
-    store: Store, survey_id: str, bodies: Sequence[bytes], today: date
-) -> list[Refusal | int]:
-    """Take in request bodies, in one transaction: for each its status, or why it is refused.
 
-    Parameters
-    ----------
-    store : Store
-        Where to.
-    survey_id : str
-        The survey that they were sent to.
-    bodies : sequence of bytes
-        As received.
-    today : date
-        Which day it is.
-    """
-    results: list[Refusal | int] = []
-    good: list[tuple[int, Submission]] = []
-    try:
-        current = store.current(survey_id)
-        if current is None:
-            missing = Refusal("not-found", "survey", "the id of a survey", "another")
-            return [missing] * len(bodies)
-
-        def version(name: str) -> Survey | None:
-            return store.survey(survey_id, name)
-
-        for place, body in enumerate(bodies):
-            results.append(0)
-            try:
-                good.append((place, parse(body, version)))
-            except Refused as refused:
-                results[place] = refused.refusal
-        closed = state(current, today) == "closed"
-        if good:
-            done = store.add(survey_id, [one for _, one in good], closed)
-            for (place, _), result in zip(good, done, strict=True):
-                results[place] = result
-    except (sqlite3.OperationalError, OSError):
-        # Locked for too long, or no room on the disk: nothing of the batch was stored.
-        return [Refusal("try-again", "server", "a free moment", "a busy store")] * len(bodies)
-    return results
+def check(store: Store, survey_id: str, body: bytes) -> Submission:
+    """A request's body, checked against what the store knows of the survey; Refused if not."""
+    if not store.versions(survey_id):
+        raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
+    return parse(body, lambda version: store.survey(survey_id, version))
 
 
 def state(current: Open, today: date) -> str:
     """Whether a survey takes reports: "open" or "closed"."""
-    over = current.survey.closes is not None and today > current.survey.closes
-    return "closed" if over else current.state
+    return "closed" if current.survey.is_over(today) else current.state
 
 
 def today() -> date:
@@ -99,14 +63,19 @@ def public(current: Open) -> dict[str, Any]:
 
 
 @blueprint.post("/api/surveys/<survey_id>/reports")
-def add_reports(survey_id: str) -> tuple[Response, int] | Response:
-    store: Store = current_app.extensions["store"]
+def add_reports(survey_id: str) -> Response:
+    writer: Writer = current_app.extensions["writer"]
     # One byte more than is allowed tells that it is too long, stated length or not.
     body = request.stream.read(LONGEST_REQUEST + 1)
-    (result,) = accept(store, survey_id, [body], today())
+    try:
+        result = writer.put(check(current_app.extensions["store"], survey_id, body))
+    except Refused as refused:
+        return problem(refused.refusal)
+    except (sqlite3.Error, OSError):
+        return problem(BUSY)
     if isinstance(result, Refusal):
         return problem(result)
-    return jsonify(status="stored" if result == 201 else "known"), result
+    return Response(_ANSWERS[result], result, content_type="application/json")
 
 
 @blueprint.get("/api/surveys/<survey_id>")
@@ -116,9 +85,3 @@ def get_survey(survey_id: str) -> Response:
     if current is None:
         return problem(Refusal("not-found", "survey", "the id of a survey", "another"))
     return jsonify(public(current))
-
-
-@blueprint.get("/healthz")
-def healthz() -> Response:
-    store: Store = current_app.extensions["store"]
-    return jsonify(status="ok", surveys=len(store.survey_ids()))

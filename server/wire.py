@@ -1,5 +1,6 @@
 """The shape of a request: bytes to a checked submission, or the reason why not."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ import msgspec
 
 from analysis.errors import ReportError
 from analysis.survey import LONGEST_REQUEST, Survey
+from server.invitations import ISSUER
 
 #: The status of each reason to refuse; each is also the last word of the problem's `type`.
 STATUS = {
@@ -49,8 +51,23 @@ class Submission:
     wave: int
     rid: bytes
     respondent: bytes
-    token: str | None
+    #: What the store knows the invitation by; the token itself ends here.
+    invitation: bytes | None
     reports: dict[str, Any]
+
+    @property
+    def payload(self) -> str:
+        """The reports as text that is the same for equal ones."""
+        return msgspec.json.encode(self.reports, order="sorted").decode()
+
+    @property
+    def tallied(self) -> list[tuple[str, tuple[int, int]]]:
+        """The question, cohort and symbol of each thing that the reports count for."""
+        return [
+            (question.id, cell)
+            for question in self.survey.questions
+            for cell in question.randomizer.tallied(self.reports[question.id])
+        ]
 
 
 # \A is implied; \Z, since $ would let a newline through.
@@ -64,6 +81,7 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
     respondent: _Hex128
     reports: dict[str, Any]
     token: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | None = None
+    work: Annotated[int, msgspec.Meta(ge=0, lt=2**53)] | None = None
 
 
 def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
@@ -107,8 +125,21 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         _check_reports(read.reports, survey)
     except ReportError as error:
         raise _refused("malformed", error.field, error.expected, error.got) from None
+    if not _has_worked(read, survey.proof_of_work):
+        expected = f"a number that ends in a hash with {survey.proof_of_work} leading zero bits"
+        raise _refused("malformed", "work", expected, "nothing" if read.work is None else "another")
     rid, respondent = bytes.fromhex(read.rid), bytes.fromhex(read.respondent)
-    return Submission(survey, read.wave, rid, respondent, read.token, read.reports)
+    invitation = None if read.token is None else ISSUER.key(read.token)
+    return Submission(survey, read.wave, rid, respondent, invitation, read.reports)
+
+
+def _has_worked(read: _Body, bits: int) -> bool:
+    """Whether the device paid for its report: Hashcash (Back 2002) on what cannot be used twice."""
+    if not bits:
+        return True
+    text = f"{read.version}:{read.wave}:{read.rid}:{read.work}"
+    found = int.from_bytes(hashlib.sha256(text.encode()).digest())
+    return read.work is not None and found >> (256 - bits) == 0
 
 
 def _check_reports(reports: dict[str, Any], survey: Survey) -> None:

@@ -19,7 +19,11 @@ MISTAKES = [
     ),
     ('title = "Canteen"', "", "title must be a text that is not empty, got nothing"),
     ('title = "Canteen"', 'title = " "', 'title must be a text that is not empty, got " "'),
-    ('title = "Canteen"', 'title = "C"\nsize = 3', 'unknown key "size", expected one of closes'),
+    (
+        'title = "Canteen"',
+        'title = "C"\nsize = 3',
+        'unknown key "size", expected one of access, closes',
+    ),
     ('id = "canteen"', 'id = "Canteen!"', "id must be an id of a-z, 0-9 and -, not starting"),
     (
         'id = "dish"',
@@ -89,7 +93,22 @@ MISTAKES = [
         "languages must be a list of diff",
     ),
     ('kind = "yes-no"', 'kind = "yes-no"\nstable = true', "stable is not supported yet"),
-    ('id = "canteen"', 'id = "canteen"\ndelete_reports_after = 2027-01-01', "after is not suppor"),
+    (
+        'id = "canteen"',
+        'id = "canteen"\ncloses = 2027-01-02\ndelete_reports_after = 2027-01-01',
+        "delete_reports_after must be 2027-01-02, when it closes, or later, got 2027-01-01",
+    ),
+    (
+        'id = "canteen"',
+        'id = "canteen"\naccess = "all"',
+        "access must be one of open, invited, pan",
+    ),
+    ('id = "canteen"', 'id = "canteen"\nproof_of_work = 21', "whole number of bits from 0 to 20"),
+    (
+        'id = "canteen"',
+        'id = "canteen"\naccess = "panel"\nproof_of_work = 12',
+        'proof_of_work must be left out unless access is "open", got 12',
+    ),
     ("meat = 'yes'", "meat = 'maybe'", "shows_if: expected one of 'yes', 'no', 'no-answer', got"),
     (
         "meat = 'yes'",

@@ -1,6 +1,7 @@
 """The wire's statuses: stored once, charged once, refused with a reason, nothing half-stored."""
 
 import re
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from flask.testing import FlaskClient
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.store import Store
+from server.store.file import File
 
 Send = Callable[..., Any]
 
@@ -119,14 +121,22 @@ def test_a_full_or_locked_store_asks_to_try_again(
     send: Send, make: Send, store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A quota of the database itself: SQLite raises the same error as for a full disk.
-    connection = store._connection
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    monkeypatch.setattr(Store, "_connection", property(lambda _: connection))
-    connection.execute(f"PRAGMA max_page_count = {pages}")
+    connected = File._connection
+    assert isinstance(connected, property)
+    assert connected.fget is not None
+    connect = connected.fget
+    limit = [connect(store).execute("PRAGMA page_count").fetchone()[0]]
+
+    def limited(file: File) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(file)
+        connection.execute(f"PRAGMA max_page_count = {limit[0]}")
+        return connection
+
+    monkeypatch.setattr(File, "_connection", property(limited))
     statuses = [send(make(row)).status_code for row in range(60)]
     assert 503 in statuses
     assert statuses.count(201) == _kept(store, survey)[0]
-    connection.execute("PRAGMA max_page_count = 1000000")
+    limit[0] = 1_000_000
     for row in range(60):
         assert send(make(row)).status_code in (200, 201)
     assert _kept(store, survey) == (60, 60 * 4_000_000, 180)

@@ -1,0 +1,13 @@
+"""The store: the only folder with SQL. `schema` says what is kept, and so what cannot be."""
+
+from server.store.file import StoreError
+from server.store.invitations import Invitations
+from server.store.researchers import Researchers
+from server.store.surveys import Open
+from server.store.upkeep import Upkeep
+
+__all__ = ["Open", "Store", "StoreError"]
+
+
+class Store(Upkeep, Invitations, Researchers):
+    """All that a database can do: each part is a file beside this one."""

@@ -1,0 +1,124 @@
+"""The database file: its connections, its lock, its transactions, and what they leave behind."""
+
+import fcntl
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+from sqlite_utils import Database
+
+from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, statements
+
+
+class StoreError(Exception):
+    """The database cannot be used as asked; the message says why."""
+
+
+class File:
+    """One SQLite file. Safe to share between threads and processes.
+
+    Parameters
+    ----------
+    path : Path
+        The database file. One of an earlier release is brought to this one's schema.
+    create : bool
+        Whether to make it if it is missing.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, is no database of ours, or is of a newer release.
+    """
+
+    #: Seconds that SQLite waits for a lock that is not the file lock's: a checkpoint's, say.
+    PATIENCE: ClassVar[float] = 30
+
+    def __init__(self, path: Path, create: bool = False) -> None:
+        self.path = path
+        if not create and not path.is_file():
+            raise StoreError(f"{path}: no such database; publish or serve a survey first")
+        self._local = threading.local()
+        try:
+            empty = not Database(self._connection).table_names()
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            (kind,) = self._connection.execute("PRAGMA application_id").fetchone()
+            if not empty and kind != APPLICATION_ID:
+                raise StoreError(f"{path}: is a database of another program")
+            if version > SCHEMA_VERSION:
+                raise StoreError(
+                    f"{path}: expected a schema up to {SCHEMA_VERSION}, got {version}: "
+                    "it was written by a later release of deniable"
+                )
+            if version < SCHEMA_VERSION:
+                self._migrate()
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"{path}: cannot be used as a database: {error}") from None
+
+    def _migrate(self) -> None:
+        """All steps in one transaction: whoever pulls the plug has the old schema or the new."""
+        with self._writing() as connection:
+            # Read again: another process may have been faster.
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            for statement in statements(version):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        if not hasattr(self._local, "connection"):
+            connection = sqlite3.connect(self.path, isolation_level=None, timeout=self.PATIENCE)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
+            self._local.connection = connection
+        own: sqlite3.Connection = self._local.connection
+        return own
+
+    @contextmanager
+    def _locked(self) -> Iterator[sqlite3.Connection]:
+        """The file lock makes writers queue, across threads and processes.
+
+        SQLite's own waiting sleeps and retries, which starves some of them for a second under load.
+        """
+        with open(f"{self.path}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is stored, or nothing."""
+        with self._locked() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")  # which fails if the disk is full
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def settle(self) -> None:
+        """Leave no history of writes beside the file: the write-ahead log has their order."""
+        with self._locked() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def rewrite(self) -> None:
+        """Write the whole file anew, rows in the order of their keys.
+
+        Within a page of the file SQLite keeps rows where there was room when they came, so that
+        their places tell something of their order.
+        """
+        with self._locked() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Let go of this thread's connection, and leave no history of writes beside the file."""
+        self.settle()
+        self._connection.close()
+        del self._local.connection

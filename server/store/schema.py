@@ -1,0 +1,52 @@
+"""The tables, and how a database of an earlier release becomes one of this one.
+
+What a table has no column for cannot be kept. Tables that respondents write to have no time,
+address, user agent, referrer or language, and no order of arrival: they are WITHOUT ROWID, with
+random keys. `ledger` and `invitation` share no key with `report`. Only `log` and `throttle` know
+time: they tell what researchers did.
+"""
+
+#: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
+APPLICATION_ID = 0x64656E69
+
+#: What brought in each schema version, the first one first; `PRAGMA user_version` counts them.
+#: A released entry is never changed: databases have been made by it.
+MIGRATIONS = (
+    """
+CREATE TABLE survey (id TEXT, version TEXT, place INTEGER NOT NULL, spec TEXT NOT NULL,
+    PRIMARY KEY (id, version)) WITHOUT ROWID;
+CREATE TABLE wave (survey TEXT, wave INTEGER, state TEXT NOT NULL,
+    PRIMARY KEY (survey, wave)) WITHOUT ROWID;
+CREATE TABLE report (survey TEXT, rid BLOB, version TEXT NOT NULL, wave INTEGER NOT NULL,
+    payload TEXT NOT NULL, PRIMARY KEY (survey, rid)) WITHOUT ROWID;
+CREATE TABLE ledger (survey TEXT, respondent BLOB, version TEXT, wave INTEGER,
+    submissions INTEGER NOT NULL, charged INTEGER NOT NULL,
+    PRIMARY KEY (survey, respondent, version, wave)) WITHOUT ROWID;
+CREATE TABLE tally (survey TEXT, version TEXT, wave INTEGER, question TEXT, cohort INTEGER,
+    symbol INTEGER, n INTEGER NOT NULL,
+    PRIMARY KEY (survey, version, wave, question, cohort, symbol)) WITHOUT ROWID;
+CREATE TABLE research_token (hash BLOB PRIMARY KEY) WITHOUT ROWID
+""",
+    """
+CREATE TABLE invitation (survey TEXT, wave INTEGER, token_hash BLOB, used INTEGER NOT NULL,
+    PRIMARY KEY (survey, wave, token_hash)) WITHOUT ROWID;
+CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE session (hash BLOB PRIMARY KEY, researcher TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE throttle (name TEXT PRIMARY KEY, failures INTEGER NOT NULL, until REAL NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE log (number INTEGER PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL,
+    what TEXT NOT NULL, subject TEXT NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER log_is_not_changed BEFORE UPDATE ON log
+    BEGIN SELECT raise(ABORT, 'the log is append-only'); END;
+CREATE TRIGGER log_is_not_shortened BEFORE DELETE ON log
+    BEGIN SELECT raise(ABORT, 'the log is append-only'); END
+""",
+)
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+
+def statements(version: int) -> list[str]:
+    """What makes a database of schema `version` one of this release; none if it is one."""
+    return [one for script in MIGRATIONS[version:] for one in script.strip().split(";\n")]

@@ -1,0 +1,136 @@
+"""Surveys, their versions and waves."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.survey import Survey, thaw
+from server.store.file import File
+
+
+@dataclass(frozen=True)
+class Open:
+    """A survey as respondents meet it now."""
+
+    survey: Survey
+    wave: int
+    state: str
+
+
+#: Versions of surveys that a process keeps in memory.
+_KEPT = 64
+
+
+class Surveys(File):
+    """What is asked, and when."""
+
+    def __init__(self, path: Path, create: bool = False) -> None:
+        super().__init__(path, create)
+        self._known: dict[tuple[str, str], Survey] = {}
+
+    def publish(self, survey: Survey) -> bool:
+        """Store a frozen survey as the last published of its id; whether it was new."""
+        with self._writing() as connection:
+            known = connection.execute(
+                "SELECT place FROM survey WHERE id = ? AND version = ?", (survey.id, survey.version)
+            ).fetchone()
+            (last,) = connection.execute(
+                "SELECT coalesce(max(place), 0) FROM survey WHERE id = ?", (survey.id,)
+            ).fetchone()
+            if known is None or known[0] != last:
+                connection.execute(
+                    "INSERT INTO survey VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET place = ?3",
+                    (survey.id, survey.version, last + 1, json.dumps(survey.to_json())),
+                )
+        return known is None
+
+    def open_wave(self, survey_id: str, wave: int | None = None, alone: bool = False) -> int:
+        """Open a wave, by default the highest or else 1; if `alone`, close the others.
+
+        A panel's invitations go on into a new wave.
+
+        Returns
+        -------
+        int
+            The wave that is open now.
+        """
+        current = self.current(survey_id)
+        with self._writing() as connection:
+            if wave is None:
+                (wave,) = connection.execute(
+                    "SELECT coalesce(max(wave), 1) FROM wave WHERE survey = ?", (survey_id,)
+                ).fetchone()
+            if alone:
+                connection.execute(
+                    "UPDATE wave SET state = 'closed' WHERE survey = ?", (survey_id,)
+                )
+            connection.execute(
+                "INSERT INTO wave VALUES (?, ?, 'open') ON CONFLICT DO UPDATE SET state = 'open'",
+                (survey_id, wave),
+            )
+            if current is not None and current.survey.access == "panel":
+                connection.execute(
+                    "INSERT OR IGNORE INTO invitation SELECT DISTINCT survey, ?2, token_hash, 0 "
+                    "FROM invitation WHERE survey = ?1 AND wave < ?2",
+                    (survey_id, wave),
+                )
+        assert wave is not None
+        return wave
+
+    def close_waves(self, survey_id: str, wave: int | None = None) -> list[int]:
+        """Close one wave, by default all; those that were open."""
+        with self._writing() as connection:
+            closed = connection.execute(
+                "UPDATE wave SET state = 'closed' WHERE survey = ?1 AND state = 'open' "
+                "AND wave = coalesce(?2, wave) RETURNING wave",
+                (survey_id, wave),
+            ).fetchall()
+        return sorted(number for (number,) in closed)
+
+    def survey_ids(self) -> list[str]:
+        """The ids of all surveys."""
+        rows = self._connection.execute("SELECT DISTINCT id FROM survey ORDER BY id")
+        return [row[0] for row in rows]
+
+    def versions(self, survey_id: str) -> list[str]:
+        """The versions of a survey, the last published first."""
+        rows = self._connection.execute(
+            "SELECT version FROM survey WHERE id = ? ORDER BY place DESC", (survey_id,)
+        )
+        return [row[0] for row in rows]
+
+    def survey(self, survey_id: str, version: str) -> Survey | None:
+        """One version of a survey, its randomizers checked again; None if there is none.
+
+        A version never changes, so once read it is kept: every report asks for one.
+        """
+        known = self._known.get((survey_id, version))
+        if known is not None:
+            return known
+        row = self._connection.execute(
+            "SELECT spec FROM survey WHERE id = ? AND version = ?", (survey_id, version)
+        ).fetchone()
+        if row is None:
+            return None
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        self._known[survey_id, version] = thaw(json.loads(row[0]), version)
+        return self._known[survey_id, version]
+
+    def current(self, survey_id: str) -> Open | None:
+        """What respondents are asked now: last published version, highest open wave, state."""
+        versions = self.versions(survey_id)
+        survey = self.survey(survey_id, versions[0]) if versions else None
+        if survey is None:
+            return None
+        waves = self.waves(survey_id)
+        opened = [wave for wave, state in waves.items() if state == "open"]
+        state = "open" if opened else "closed"
+        return Open(survey, max(opened or waves or [1]), state)
+
+    def waves(self, survey_id: str) -> dict[int, str]:
+        """The state of each wave, in their order."""
+        rows = self._connection.execute(
+            "SELECT wave, state FROM wave WHERE survey = ? ORDER BY wave", (survey_id,)
+        )
+        return dict(rows.fetchall())

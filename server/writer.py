@@ -1,0 +1,148 @@
+"""One thread that stores what its process takes in: many submissions in one transaction.
+
+A transaction costs the same wait for the disk whether it holds one submission or hundreds, and
+while it waits, the next ones gather. Nobody lingers for more to come.
+"""
+
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date
+from queue import Empty, SimpleQueue
+
+from server.store import Store
+from server.wire import Refusal, Submission
+
+#: Submissions in one transaction, and those that may wait for one; more are told to come again.
+BATCH, QUEUE = 256, 512
+#: Seconds that a submission waits for a transaction, before its device is told to come again.
+PATIENCE = 10.0
+#: Seconds without work after which the write-ahead log is emptied; and at the latest.
+IDLE, SETTLE = 1.0, 30.0
+
+#: Locked for too long, or no room on the disk: nothing was stored, and another time may be better.
+_NO_ROOM = (sqlite3.Error, OSError)
+
+BUSY = Refusal("try-again", "server", "a free moment", "a busy store")
+
+
+class _Job:
+    """A submission, and what became of it once `done` can be acquired."""
+
+    __slots__ = ("done", "result", "submission")
+
+    def __init__(self, submission: Submission) -> None:
+        self.submission = submission
+        self.result: Refusal | int | BaseException = BUSY
+        self.done = threading.Lock()
+        self.done.acquire()
+
+
+class Writer:
+    """Takes submissions from many threads; started with the first.
+
+    Parameters
+    ----------
+    store : Store
+        Where to.
+    today : function
+        Tells which day it is.
+    """
+
+    def __init__(self, store: Store, today: Callable[[], date]) -> None:
+        self._store, self._today = store, today
+        self._queue: SimpleQueue[_Job] = SimpleQueue()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def put(self, submission: Submission) -> Refusal | int:
+        """Have a submission stored; back when it is on the disk, or will not be.
+
+        Returns
+        -------
+        Refusal or int
+            201 if stored, 200 if it was stored before, or why it is refused: "try-again" if too
+            many wait, the disk is full, or it took too long. It may then still be stored, and the
+            next try be told so.
+        """
+        if self._thread is None:
+            self._start()
+        if self._queue.qsize() >= QUEUE:
+            return BUSY
+        job = _Job(submission)
+        self._queue.put(job)
+        if not job.done.acquire(timeout=PATIENCE):
+            return BUSY
+        if isinstance(job.result, BaseException):
+            raise job.result
+        return job.result
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        settled, dirty = time.monotonic(), False
+        while True:
+            try:
+                job = self._queue.get(timeout=IDLE if dirty else None)
+            except Empty:
+                job = None
+            if job is not None:
+                self._store_batch(job)
+                dirty = True
+            if job is None or time.monotonic() > settled + SETTLE:
+                settled, dirty = time.monotonic(), not self._settle()
+
+    def _store_batch(self, first: _Job) -> None:
+        """Store what waits. If one cannot be for a fault of its own, the others are without it."""
+        jobs = [first]
+        try:
+            self._add(self._waiting(jobs))
+        except _NO_ROOM:
+            pass  # nothing of the batch was stored
+        except Exception:
+            for job in jobs:
+                try:
+                    self._add([job])
+                except _NO_ROOM:
+                    pass
+                except Exception as error:
+                    job.result = error
+        finally:
+            for job in jobs:
+                job.done.release()
+
+    def _add(self, jobs: Iterable[_Job]) -> None:
+        taken: list[_Job] = []
+
+        def submissions() -> Iterator[Submission]:
+            for job in jobs:
+                taken.append(job)
+                yield job.submission
+
+        results = self._store.add(submissions(), self._today())
+        for job, result in zip(taken, results, strict=True):
+            job.result = result
+
+    def _waiting(self, jobs: list[_Job]) -> Iterator[_Job]:
+        """The first job and all that wait once they are asked for, which are added to `jobs`."""
+        yield jobs[0]
+        while len(jobs) < BATCH:
+            try:
+                jobs.append(self._queue.get_nowait())
+            except Empty:
+                return
+            yield jobs[-1]
+
+    def _settle(self) -> bool:
+        try:
+            self._store.settle()
+        except _NO_ROOM as error:
+            print(f"deniable: {type(error).__name__} while settling", file=sys.stderr, flush=True)
+            return False
+        return True

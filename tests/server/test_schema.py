@@ -1,0 +1,103 @@
+"""Databases of every released schema open, are brought to this one's, and keep what they have.
+
+`schemas/N.sql` is a database as the release with schema N left it: 25 reports of one survey.
+"""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from server.store import Store, StoreError
+from server.store.schema import SCHEMA_VERSION, statements
+
+SCHEMAS = sorted(Path(__file__).parent.joinpath("schemas").glob("*.sql"))
+
+
+def _restored(dump: Path, database: Path) -> Path:
+    connection = sqlite3.connect(database)
+    connection.executescript(dump.read_text())
+    connection.close()
+    return database
+
+
+def _version(database: Path) -> int:
+    connection = sqlite3.connect(database)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.close()
+    return int(version)
+
+
+def test_every_released_schema_is_here() -> None:
+    assert [int(path.stem) for path in SCHEMAS] == list(range(1, SCHEMA_VERSION + 1))
+
+
+@pytest.mark.parametrize("dump", SCHEMAS, ids=lambda path: path.stem)
+def test_a_database_of_a_released_schema_is_brought_up_and_keeps_what_it_has(
+    dump: Path, tmp_path: Path
+) -> None:
+    store = Store(_restored(dump, tmp_path / "old.db"))
+    survey = store.current("canteen")
+    assert survey is not None
+    assert len(list(store.payloads(survey.survey, 1))) == 25
+    assert sum(spend.submissions for spend in store.spends("canteen")) == 25
+    assert list(store.discrepancies(date(2026, 1, 1))) == []
+    assert store.is_sound() == "ok"
+    fresh = Store(tmp_path / "new.db", create=True)
+    assert {name: sql for name, (sql, _) in store.tables().items()} == {
+        name: sql for name, (sql, _) in fresh.tables().items()
+    }
+    for sql, _ in store.tables().values():
+        assert sql.endswith("WITHOUT ROWID")
+    store.close()
+    assert _version(tmp_path / "old.db") == SCHEMA_VERSION
+
+
+def test_the_newest_schema_is_what_a_new_database_gets(tmp_path: Path) -> None:
+    kept = Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).tables()
+    new = Store(tmp_path / "new.db", create=True).tables()
+    assert {name: sql for name, (sql, _) in kept.items()} == {
+        name: sql for name, (sql, _) in new.items()
+    }
+
+
+def test_a_database_of_a_later_release_is_refused_and_left_alone(tmp_path: Path) -> None:
+    database = _restored(SCHEMAS[-1], tmp_path / "later.db")
+    connection = sqlite3.connect(database)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+    with pytest.raises(StoreError, match="written by a later release"):
+        Store(database)
+    assert _version(database) == SCHEMA_VERSION + 1
+
+
+def _killed_after(database: Path, steps: int) -> None:
+    """Migrates as the store does, but the plug is pulled after some statements."""
+
+    class Killed(Store):
+        def _migrate(self) -> None:
+            with self._writing() as connection:
+                for statement in statements(1)[:steps]:
+                    connection.execute(statement)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    Killed(database)
+
+
+@pytest.mark.parametrize("steps", [1, 3, len(statements(1))])
+def test_a_plug_pulled_while_migrating_leaves_the_old_schema(steps: int, tmp_path: Path) -> None:
+    database = _restored(SCHEMAS[0], tmp_path / "old.db")
+    process = multiprocessing.get_context("spawn").Process(
+        target=_killed_after, args=(database, steps)
+    )
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    assert _version(database) == 1
+    store = Store(database)
+    assert store.is_sound() == "ok"
+    assert list(store.discrepancies(date(2026, 1, 1))) == []
