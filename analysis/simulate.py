@@ -88,13 +88,20 @@ def payloads(
     """
     for row, answers in enumerate(rows):
         once = (seed, row, survey.version, wave)
+        token = {} if survey.access == "open" else {"token": simulated_token(survey, row, seed)}
         yield {
             "version": survey.version,
             "wave": wave,
             "rid": seeded_bytes(16, "rid", *once).hex(),
             "respondent": pseudonym(seeded_bytes(32, "secret", seed, row), survey.id),
+            **token,
             "reports": randomize_answers(survey, answers, seeded_words("draw", *once)),
         }
+
+
+def simulated_token(survey: Survey, row: int, seed: int) -> str:
+    """The invitation of the respondent of a row, the same in every wave."""
+    return seeded_bytes(16, "token", seed, row, survey.id).hex()
 
 
 def pseudonym(secret: bytes, survey_id: str) -> str:

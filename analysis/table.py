@@ -54,4 +54,9 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         # An author's label; spreadsheets would run it as a formula.
         return "'" + value
+    if isinstance(value, list):
+        return "|".join(map(str, value))
+    if isinstance(value, dict):
+        # A report with its cohort.
+        return ":".join(str(_cell(part)) for part in value.values())
     return "" if value is None else value

@@ -8,6 +8,7 @@ import { hex, words } from './random.js';
 import { charge, draw } from './report.js';
 import { submit } from './submit.js';
 import { versionOf } from './version.js';
+import { work } from './work.js';
 
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -115,10 +116,22 @@ function showReview(event) {
   turnTo(review);
 }
 
+/** Whether this survey is for people with invitations. */
+const isInvited = () => (survey.access ?? 'open') !== 'open';
+
+/** The invitation of this link: in its fragment, which browsers send to nobody. */
+const invitation = () => location.hash.slice(1);
+
 /** Draws and keeps the report, unless this device has drawn already or may not. */
 async function drawOnce(given) {
   const cost = charge(survey, open.randomizers);
   const who = { rid: hex(16), respondent: await memo.pseudonym(survey.id) };
+  if (isInvited()) who.token = invitation();
+  if (survey.proof_of_work) {
+    say('working');
+    who.work = await work(`${open.version}:${open.wave}:${who.rid}`, survey.proof_of_work);
+  }
+  say('randomizing');
   return memo.keepOnce(survey, open.wave, cost, () => draw(open, given, who, words()));
 }
 
@@ -166,7 +179,6 @@ async function sayAnswered() {
 
 async function randomizeAndSend() {
   one('#send').disabled = true;
-  say('randomizing');
   try {
     const { state, report } = await drawOnce(answers());
     form.reset();
@@ -175,7 +187,7 @@ async function randomizeAndSend() {
     else if (state === 'answered') await sayAnswered();
     else say(state);
   } catch (error) {
-    say('broken', error.message);
+    fail(error);
   }
 }
 
@@ -200,7 +212,6 @@ function offerLanguages() {
 }
 
 async function start() {
-  offerLanguages();
   if (!isSecureContext) return say('insecure');
   const version = await versionOf(survey, open.randomizers);
   if (version !== open.version) throw new RangeError(`"version" expected ${version}, got ${open.version}`);
@@ -213,6 +224,10 @@ async function start() {
   const { rid, spends } = await memo.recall(survey, open.wave, cost);
   if (rid) return sayAnswered();
   if (spends) return say('spent');
+  if (isInvited() && !/^[\w-]{1,128}$/.test(invitation())) {
+    addEventListener('hashchange', () => start().catch(fail), { once: true });
+    return say('uninvited');
+  }
   form.addEventListener('submit', showReview);
   form.addEventListener('input', (event) => {
     exclude(event);
@@ -229,4 +244,6 @@ async function start() {
   return say('ready');
 }
 
-start().catch((error) => say('broken', error.message));
+const fail = (error) => say('broken', error.message);
+offerLanguages();
+start().catch(fail);

@@ -3,30 +3,20 @@
 import base64
 import hashlib
 import os
+import secrets
 import sys
 import traceback
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, Response
+from flask import Flask
 
-from server import health, intake, pages, research
+from server import access, clock, headers, health, intake, pages, research
 from server.store import Store
 from server.writer import Writer
 
 #: The modules that respondents' browsers run, as they stand beside this package.
 CLIENT = Path(__file__).parent.parent / "client"
-
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 class Collector(Flask):
@@ -41,6 +31,10 @@ class Collector(Flask):
         print(f"deniable: {kind.__name__} at {trail}", file=sys.stderr, flush=True)
 
 
+#: What an application can serve: respondents, researchers, or both.
+PLANES = ("public", "research")
+
+
 def create_app(config: dict[str, Any] | None = None) -> Flask:
     """The application.
 
@@ -48,22 +42,35 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     ----------
     config : dict, optional
         ``DATABASE``, the path of the store, by default from the environment variable
-        ``DENIABLE_DB``; ``CLIENT``, the folder of the modules to serve.
+        ``DENIABLE_DB``; ``PLANES``, a list of what to serve, by default from ``DENIABLE_PLANES``,
+        else all; ``CLIENT``, the folder of the modules to serve; ``SECRET_KEY``, which signs
+        researchers' sessions, by default from ``DENIABLE_KEY``, else random.
     """
     app = Collector(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # questions stay in their order
-    app.config.update(CLIENT=CLIENT)
+    app.config.update(
+        CLIENT=CLIENT,
+        PLANES=os.environ.get("DENIABLE_PLANES", ",".join(PLANES)).split(","),
+        SECRET_KEY=os.environ.get("DENIABLE_KEY") or secrets.token_hex(32),
+        **access.COOKIE,
+    )
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
-    app.extensions["store"] = Store(Path(app.config["DATABASE"]))
-    app.extensions["writer"] = Writer(app.extensions["store"], intake.today)
-    app.extensions["client"] = _client(Path(app.config["CLIENT"]))
-    for blueprint in (pages.blueprint, intake.blueprint, research.blueprint, health.blueprint):
+    store = Store(Path(app.config["DATABASE"]))
+    app.extensions["store"] = store
+    app.extensions["writer"] = Writer(store, clock.today)
+    app.extensions["client"] = client_files(Path(app.config["CLIENT"]))
+    for blueprint in (pages.blueprint, health.blueprint):
         app.register_blueprint(blueprint)
-    app.after_request(_add_headers)
+    if "public" in app.config["PLANES"]:
+        app.register_blueprint(pages.survey_blueprint)
+        app.register_blueprint(intake.blueprint)
+    if "research" in app.config["PLANES"]:
+        app.register_blueprint(research.blueprint)
+    app.after_request(headers.add)
     return app
 
 
-def _client(folder: Path) -> dict[str, tuple[bytes, str]]:
+def client_files(folder: Path) -> dict[str, tuple[bytes, str]]:
     """Each file that browsers load, with its Subresource Integrity hash; read once."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".js", ".css"))
     found = {}
@@ -72,9 +79,3 @@ def _client(folder: Path) -> dict[str, tuple[bytes, str]]:
         hashed = base64.b64encode(hashlib.sha256(content).digest()).decode()
         found[path.relative_to(folder).as_posix()] = (content, f"sha256-{hashed}")
     return found
-
-
-def _add_headers(response: Response) -> Response:
-    response.headers.update(_HEADERS)
-    response.headers.setdefault("Cache-Control", "no-store")
-    return response

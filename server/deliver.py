@@ -12,9 +12,12 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from server.intake import check, today
+from analysis.survey import Survey
+from server.clock import today
+from server.intake import check
 from server.store import Store, StoreError
 from server.wire import Refusal, Refused
+from server.work import work
 
 #: Submissions in one transaction, and requests under way at once.
 BATCH, CONNECTIONS = 256, 8
@@ -136,6 +139,15 @@ class Client:
             time.sleep(pause)
             pause *= 2
         raise Unreachable(f"{self._url}: no answer: {reason}")
+
+
+def worked(survey: Survey, payloads: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The same reports, with the proof of work that the survey asks for."""
+    for payload in payloads:
+        if survey.proof_of_work:
+            once = (payload["version"], payload["wave"], payload["rid"])
+            payload["work"] = work(survey.proof_of_work, *once)
+        yield payload
 
 
 def refused(outcomes: Counter[str]) -> Sequence[tuple[str, int]]:

@@ -1,12 +1,13 @@
 """The way in: what respondents' devices send, and what they are asked."""
 
 import sqlite3
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 from flask import Blueprint, Response, current_app, jsonify, request
 
 from analysis.survey import LONGEST_REQUEST
+from server.clock import today
 from server.store import Open, Store
 from server.wire import STATUS, Refusal, Refused, Submission, parse
 from server.writer import BUSY, Writer
@@ -26,11 +27,6 @@ def check(store: Store, survey_id: str, body: bytes) -> Submission:
 def state(current: Open, today: date) -> str:
     """Whether a survey takes reports: "open" or "closed"."""
     return "closed" if current.survey.is_over(today) else current.state
-
-
-def today() -> date:
-    """The day, in UTC; surveys close at its end."""
-    return datetime.now(UTC).date()
 
 
 def problem(refusal: Refusal) -> Response:

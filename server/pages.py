@@ -11,6 +11,7 @@ from server.intake import public
 from server.store import Store
 
 blueprint = Blueprint("pages", __name__)
+survey_blueprint = Blueprint("survey", __name__)
 
 _TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 
@@ -26,7 +27,7 @@ def home() -> tuple[str, int]:
     return message("deniable", "Please open the address of a survey that you were given.", 200)
 
 
-@blueprint.get("/s/<survey_id>", strict_slashes=False)
+@survey_blueprint.get("/s/<survey_id>", strict_slashes=False)
 def survey(survey_id: str) -> tuple[str, int]:
     store: Store = current_app.extensions["store"]
     current = store.current(survey_id)

@@ -1,12 +1,15 @@
 """What researchers see: estimates, pictures and what respondents have spent."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from typing import Any
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, current_app, g, redirect, render_template, request
 from markupsafe import Markup
+from werkzeug.exceptions import HTTPException, TooManyRequests
+from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.chart import chart
 from analysis.epsilon import MICRO
@@ -19,29 +22,74 @@ from analysis.table import (
     ledger_rows,
     to_text,
 )
-from server.results import Missing, WaveEstimates, find, find_ledger
+from server import access
+from server.clock import today
+from server.intake import state
+from server.results import Missing, WaveEstimates, find, find_ledger, find_reports
 from server.store import Store
+from server.store.researchers import Entry
 
 blueprint = Blueprint("research", __name__)
 
 
+#: What needs no name.
+_OPEN = ("research.login", "research.log_in")
+
+
 @blueprint.before_request
-def check_token() -> Response | None:
-    """Only who has the research token may see; as Bearer, or as the password of HTTP Basic."""
-    given = request.authorization
-    token = (given.token or given.password) if given is not None else None
-    store: Store = current_app.extensions["store"]
-    if token and store.knows_token(token):
+def let_in() -> Response | None:
+    """Only known researchers see anything; others get a page to log in on, or a challenge."""
+    if request.endpoint in _OPEN:
         return None
-    response = Response(
-        "This address is for researchers: it needs the research token that `deniable serve` "
-        "printed.\n",
-        status=401,
-        content_type="text/plain; charset=utf-8",
-    )
-    response.headers.add("WWW-Authenticate", 'Basic realm="any name; research token as password"')
+    found = access.identify()
+    if found is None:
+        return _challenge()
+    g.researcher = found
+    if request.method == "POST":
+        access.check_csrf()
+    return None
+
+
+def _challenge() -> Response:
+    if not request.path.startswith("/api/"):
+        response = Response(_login_page(request.path), 401)
+    else:
+        text = "This address is for researchers: it needs a research token, or name and password.\n"
+        response = Response(text, 401, content_type="text/plain; charset=utf-8")
+        response.headers.add("WWW-Authenticate", 'Basic realm="deniable"')
     response.headers.add("WWW-Authenticate", "Bearer")
     return response
+
+
+def _login_page(target: str, problem: str = "") -> str:
+    return render_template("login.html", target=target, problem=problem)
+
+
+@blueprint.get("/login")
+def login() -> str:
+    return _login_page("/results")
+
+
+@blueprint.post("/login")
+def log_in() -> BaseResponse | tuple[str, int]:
+    access.check_origin()
+    target = request.form.get("target", "")
+    if not re.fullmatch(r"/results(/[a-z0-9-]{1,64})?", target):
+        target = "/results"
+    name, password = request.form.get("name", ""), request.form.get("password", "")
+    found = access.check_password(name[:64], password[:256])
+    if found is None:
+        return _login_page(target, "That name and password are not known here."), 401
+    g.researcher = found
+    access.begin_session(found)
+    access.record("log in", "")
+    return redirect(target, 303)
+
+
+@blueprint.post("/logout")
+def log_out() -> BaseResponse:
+    access.end_session()
+    return redirect("/login", 303)
 
 
 @blueprint.errorhandler(Missing)
@@ -49,37 +97,83 @@ def missing(error: Missing) -> Response:
     return Response(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
 
 
-def _asked(survey_id: str) -> WaveEstimates:
-    """What the address asks for."""
+@blueprint.errorhandler(403)
+@blueprint.errorhandler(429)
+def refused(error: HTTPException) -> Response:
+    response = Response(f"{error.description}\n", error.code, content_type="text/plain")
+    if isinstance(error, TooManyRequests) and error.retry_after is not None:
+        response.set_data(f"Too many attempts; the next can be made in {error.retry_after} s.\n")
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
+
+
+def _wave() -> int | None:
+    """The wave that the address asks for."""
     wave = request.args.get("wave")
     if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
-        raise Missing(f'wave: expected a whole number, got "{wave[:20]}"')
+        raise Missing(f"wave: expected a whole number, got {wave[:20]!a}")
+    return int(wave) if wave else None
+
+
+def _asked(survey_id: str) -> WaveEstimates:
+    """What the address asks for."""
     level = request.args.get("level", "0.95")
     if not re.fullmatch(r"0?\.[0-9]{1,4}", level) or float(level) < 0.01:
-        raise Missing(f'level: expected a decimal from 0.01 to 0.9999, got "{level[:20]}"')
+        raise Missing(f"level: expected a decimal from 0.01 to 0.9999, got {level[:20]!a}")
     store: Store = current_app.extensions["store"]
-    return find(
-        store, survey_id, int(wave) if wave else None, request.args.get("version"), float(level)
-    )
+    return find(store, survey_id, _wave(), request.args.get("version"), float(level))
 
 
 @blueprint.get("/api/surveys/<survey_id>/estimates.<any(csv, json):form>")
 def get_estimates(survey_id: str, form: str) -> Response:
     found = _asked(survey_id)
     rows = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
-    return _download(to_text(rows, ESTIMATE_COLUMNS, form), form, f"{survey_id}-estimates")
+    return _download(rows, ESTIMATE_COLUMNS, form, survey_id, "estimates")
 
 
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
+@access.for_owners
 def get_ledger(survey_id: str, form: str) -> Response:
     rows = ledger_rows(find_ledger(current_app.extensions["store"], survey_id))
-    return _download(to_text(rows, LEDGER_COLUMNS, form), form, f"{survey_id}-ledger")
+    return _download(rows, LEDGER_COLUMNS, form, survey_id, "ledger")
 
 
-def _download(text: str, form: str, name: str) -> Response:
+@blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
+def get_reports(survey_id: str, form: str) -> Response:
+    store: Store = current_app.extensions["store"]
+    found = find_reports(store, survey_id, _wave(), request.args.get("version"))
+    return _download(found.rows, found.columns, form, survey_id, "reports")
+
+
+@blueprint.get("/api/log.<any(csv, json):form>")
+@access.for_owners
+def get_log(form: str) -> Response:
+    store: Store = current_app.extensions["store"]
+    columns = [field.name for field in fields(Entry)]
+    return _download(map(asdict, store.log()), columns, form, "deniable", "log")
+
+
+@blueprint.post("/results/<survey_id>/close")
+@access.for_owners
+def close(survey_id: str) -> BaseResponse:
+    """Take no more reports; opening again is for the command line."""
+    store: Store = current_app.extensions["store"]
+    if survey_id not in store.survey_ids():
+        raise Missing(f"survey: expected one that is published, got {survey_id[:64]!a}")
+    access.record("close", f"{survey_id}, all waves")
+    store.close_waves(survey_id)
+    store.rewrite()
+    return redirect(f"/results/{survey_id}", 303)
+
+
+def _download(
+    rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str, survey_id: str, what: str
+) -> Response:
+    access.record("download", f"{survey_id} {what}.{form}")
     kind = "text/csv" if form == "csv" else "application/json"
-    response = Response(text, content_type=f"{kind}; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
+    response = Response(to_text(rows, columns, form), content_type=f"{kind}; charset=utf-8")
+    name = f"{survey_id}-{what}.{form}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
@@ -116,10 +210,18 @@ def _part(survey: Survey, question: Question, rows: list[Estimate]) -> Part:
     return Part(question, rows, [Markup(picture) for picture in pictures], set(means))
 
 
+@blueprint.get("/results", strict_slashes=False)
+def surveys() -> str:
+    store: Store = current_app.extensions["store"]
+    found = [one for name in store.survey_ids() if (one := store.current(name)) is not None]
+    return render_template("surveys.html", found=found, state=lambda one: state(one, today()))
+
+
 @blueprint.get("/results/<survey_id>")
 def results(survey_id: str) -> str:
     store: Store = current_app.extensions["store"]
     found = _asked(survey_id)
+    access.record("view", survey_id)
     by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}
     rows = find_ledger(store, survey_id)
     totals = [row.epsilon for row in rows]
@@ -138,6 +240,7 @@ def results(survey_id: str) -> str:
         title=found.survey.text(found.survey.spec["title"]),
         wave=found.wave,
         waves=list(store.waves(survey_id)),
+        state=_state(store, survey_id),
         n=found.rows[0].n,
         level=found.rows[0].conf_level,
         also="".join(
@@ -147,3 +250,9 @@ def results(survey_id: str) -> str:
         spent=spent,
         first=found.survey.text,
     )
+
+
+def _state(store: Store, survey_id: str) -> str:
+    current = store.current(survey_id)
+    assert current is not None
+    return state(current, today())

@@ -1,11 +1,14 @@
 """Looking results up: from a store to the estimates and the ledger of one survey."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, ledger
 from analysis.survey import Survey
+from server.clock import today
 from server.store import Store
 
 
@@ -20,6 +23,16 @@ class WaveEstimates:
     survey: Survey
     wave: int
     rows: list[Estimate]
+
+
+@dataclass(frozen=True)
+class WaveReports:
+    """The reports of one wave of one version: a row for each respondent."""
+
+    survey: Survey
+    wave: int
+    columns: tuple[str, ...]
+    rows: Iterator[dict[str, Any]]
 
 
 def find(
@@ -45,6 +58,31 @@ def find(
     Missing
         If there is no such survey, version or wave.
     """
+    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    return WaveEstimates(survey, wave, estimates(survey, store.tallies(survey, wave), level))
+
+
+def find_reports(
+    store: Store, survey_id: str, wave: int | None, version: str | None
+) -> WaveReports:
+    """The randomized reports of a wave, each question's in a column; parameters as of `find`.
+
+    Raises
+    ------
+    Missing
+        If there is no such survey, version or wave, or its reports were deleted.
+    """
+    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    last = survey.delete_reports_after
+    if last is not None and today() > last:
+        raise Missing(f"reports: expected before {last}, when they were deleted; estimates stay")
+    columns = tuple(question.id for question in survey.questions)
+    return WaveReports(survey, wave, columns, store.payloads(survey, wave))
+
+
+def _version_and_wave(
+    store: Store, survey_id: str, wave: int | None, version: str | None
+) -> tuple[Survey, int]:
     versions = _versions(store, survey_id)
     matching = [one for one in versions if one.startswith(version or versions[0])]
     if len(matching) != 1:
@@ -58,7 +96,7 @@ def find(
         raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
     survey = store.survey(survey_id, matching[0])
     assert survey is not None
-    return WaveEstimates(survey, wave, estimates(survey, store.tallies(survey, wave), level))
+    return survey, wave
 
 
 def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:

@@ -1,13 +1,16 @@
-"""Running the collector: a free port, granian's workers, and the word when they are ready."""
+"""Running the collector: free ports, granian's workers, and the word when they are ready."""
 
 import contextlib
 import http.client
 import multiprocessing
 import os
+import secrets
+import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -16,10 +19,10 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from server import create_app
+from server import PLANES, create_app
 
-#: Threads of one worker; they wait for the disk most of the time.
-THREADS = 4
+#: Threads of one worker; they wait for the disk most of the time, in one transaction together.
+THREADS = 64
 #: Seconds that a worker gets to finish its requests when the server stops.
 PATIENCE = 10
 
@@ -28,63 +31,60 @@ class PortError(Exception):
     """The address cannot be listened on; the message says why."""
 
 
-def run(database: Path, host: str, port: int, workers: int, ready: Callable[[str], None]) -> None:
+@dataclass(frozen=True)
+class Address:
+    """Where to listen; port 0 is one that the kernel picks."""
+
+    host: str
+    port: int
+
+
+def run(
+    database: Path,
+    public: Address,
+    research: Address | None,
+    workers: int,
+    ready: Callable[[str, str], None],
+) -> None:
     """Serve until SIGINT or SIGTERM.
 
     Parameters
     ----------
     database : Path
         The store.
-    host : str
-        The address to listen on.
-    port : int
-        The port; 0 for one that the kernel picks.
+    public : Address
+        For respondents; for researchers too, unless they have an address of their own.
+    research : Address, optional
+        For researchers.
     workers : int
-        Processes.
+        Processes, of the public address; the other has one.
     ready : function
-        Called with the server's address once it answers.
+        Called with both addresses once they answer.
 
     Raises
     ------
     PortError
-        If the port is taken, or the address is not one of this machine.
+        If a port is taken, or an address is not one of this machine.
     """
-    # Held open, so that nobody else gets the number before the workers listen on it. A first try
-    # without SO_REUSEPORT tells whether another server has it.
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        host = str(address[0])
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-        held = socket.socket(family)
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        held.bind((host, port))
-    except OSError as error:
-        raise PortError(f"{host}:{port}: cannot be listened on: {error.strerror}") from None
-    port = held.getsockname()[1]
     # Not forked: a child would inherit open database connections, and locks that other threads hold
     # (one that imports a module, say) and that nobody there will ever release.
     multiprocessing.set_start_method("spawn", force=True)
     os.environ["DENIABLE_DB"] = str(database.absolute())
-    server = Granian(
-        "server.serving:worker",
-        factory=True,
-        address=host,
-        port=port,
-        interface=Interfaces.WSGI,
-        workers=workers,
-        blocking_threads=THREADS,
-        websockets=False,
-        log_access=False,
-        log_level=LogLevels.warning,
-        respawn_failed_workers=True,
-        workers_kill_timeout=PATIENCE,
-    )
-    shown = f"http://[{host}]:{port}" if family == socket.AF_INET6 else f"http://{host}:{port}"
-    threading.Thread(target=_announce, args=(host, port, shown, ready), daemon=True).start()
-    with held:
-        server.serve()
+    os.environ["DENIABLE_KEY"] = secrets.token_hex(32)
+    with contextlib.ExitStack() as stack:
+        where = stack.enter_context(_held(public))
+        urls = [_url(where)] * 2
+        os.environ["DENIABLE_PLANES"] = ",".join(PLANES)
+        if research is not None:
+            own = stack.enter_context(_held(research))
+            urls[1] = _url(own)
+            os.environ["DENIABLE_PLANES"] = "research"
+            beside = multiprocessing.Process(target=_serve, args=(own, 1))
+            beside.start()
+            stack.callback(_stop, beside)
+            os.environ["DENIABLE_PLANES"] = "public"
+        threading.Thread(target=_announce, args=(urls, ready), daemon=True).start()
+        _serve(where, workers)
 
 
 def worker() -> Flask:
@@ -94,6 +94,7 @@ def worker() -> Flask:
     ends by itself is one that the server starts again, while it should be stopping.
     """
     os.setpgrp()
+    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
     return create_app()
 
 
@@ -104,13 +105,84 @@ def is_loopback(host: str) -> bool:
     return host == "localhost"
 
 
-def _announce(host: str, port: int, shown: str, ready: Callable[[str], None]) -> None:
-    target = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+def _serve(where: Address, workers: int) -> None:
+    Granian(
+        "server.serving:worker",
+        factory=True,
+        address=where.host,
+        port=where.port,
+        interface=Interfaces.WSGI,
+        workers=workers,
+        blocking_threads=THREADS,
+        websockets=False,
+        log_access=False,
+        log_level=LogLevels.warning,
+        respawn_failed_workers=True,
+        workers_kill_timeout=PATIENCE,
+    ).serve()
+
+
+def _stop(process: multiprocessing.Process) -> None:
+    process.terminate()
+    process.join(2 * PATIENCE)
+    process.kill()
+
+
+def _follow(parent: int) -> None:
+    """End with the server: if it was killed, its workers would go on holding the port."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _held(wanted: Address) -> Iterator[Address]:
+    """The address with a real port, held open, so that nobody else gets the number before the
+    workers listen on it. A first try without SO_REUSEPORT tells whether another server has it.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)[
+            0
+        ]
+        host = str(address[0])
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, wanted.port))
+        held = socket.socket(family)
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind((host, wanted.port))
+    except OSError as error:
+        raise PortError(
+            f"{wanted.host}:{wanted.port}: cannot be listened on: {error.strerror}"
+        ) from None
+    with held:
+        yield Address(host, held.getsockname()[1])
+
+
+def _url(where: Address) -> str:
+    return (
+        f"http://[{where.host}]:{where.port}"
+        if ":" in where.host
+        else f"http://{where.host}:{where.port}"
+    )
+
+
+def _announce(urls: list[str], ready: Callable[[str, str], None]) -> None:
+    for url in urls:
+        if not _answers(url):
+            return
+    ready(*urls)
+
+
+def _answers(url: str) -> bool:
+    reachable = (
+        url.removeprefix("http://").replace("0.0.0.0:", "127.0.0.1:").replace("[::]", "[::1]")
+    )
     for _ in range(300):
-        connection = http.client.HTTPConnection(target, port, timeout=5)
+        connection = http.client.HTTPConnection(reachable, timeout=5)
         with contextlib.suppress(OSError, http.client.HTTPException):
             connection.request("GET", "/healthz")
-            if connection.getresponse().status == 200:
-                ready(shown)
-                return
+            connection.getresponse()
+            return True
         time.sleep(0.1)
+    return False

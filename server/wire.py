@@ -1,6 +1,5 @@
 """The shape of a request: bytes to a checked submission, or the reason why not."""
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import msgspec
 from analysis.errors import ReportError
 from analysis.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
+from server.work import has_worked
 
 #: The status of each reason to refuse; each is also the last word of the problem's `type`.
 STATUS = {
@@ -125,21 +125,12 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         _check_reports(read.reports, survey)
     except ReportError as error:
         raise _refused("malformed", error.field, error.expected, error.got) from None
-    if not _has_worked(read, survey.proof_of_work):
+    if not has_worked(survey.proof_of_work, read.version, read.wave, read.rid, read.work):
         expected = f"a number that ends in a hash with {survey.proof_of_work} leading zero bits"
         raise _refused("malformed", "work", expected, "nothing" if read.work is None else "another")
     rid, respondent = bytes.fromhex(read.rid), bytes.fromhex(read.respondent)
     invitation = None if read.token is None else ISSUER.key(read.token)
     return Submission(survey, read.wave, rid, respondent, invitation, read.reports)
-
-
-def _has_worked(read: _Body, bits: int) -> bool:
-    """Whether the device paid for its report: Hashcash (Back 2002) on what cannot be used twice."""
-    if not bits:
-        return True
-    text = f"{read.version}:{read.wave}:{read.rid}:{read.work}"
-    found = int.from_bytes(hashlib.sha256(text.encode()).digest())
-    return read.work is not None and found >> (256 - bits) == 0
 
 
 def _check_reports(reports: dict[str, Any], survey: Survey) -> None:

@@ -16,7 +16,7 @@ class Invitations(Surveys):
             if current is not None and current.survey.access == "panel":
                 waves += [later for later in self.waves(survey_id) if later > wave]
             connection.executemany(
-                "INSERT INTO invitation VALUES (?, ?, ?, 0)",
+                "INSERT OR IGNORE INTO invitation VALUES (?, ?, ?, 0)",
                 sorted((survey_id, one, key) for key in keys for one in waves),
             )
 

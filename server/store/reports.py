@@ -194,3 +194,10 @@ class Reports(Surveys):
             (survey_id,),
         )
         return [Spend(*row) for row in rows]
+
+    def stored(self, survey_id: str, wave: int) -> int:
+        """How many reports of a wave are kept, of all versions."""
+        (n,) = self._connection.execute(
+            "SELECT count(*) FROM report WHERE survey = ? AND wave = ?", (survey_id, wave)
+        ).fetchone()
+        return int(n)

@@ -6,6 +6,9 @@ random keys. `ledger` and `invitation` share no key with `report`. Only `log` an
 time: they tell what researchers did.
 """
 
+import sqlite3
+from contextlib import closing
+
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
 APPLICATION_ID = 0x64656E69
 
@@ -50,3 +53,12 @@ SCHEMA_VERSION = len(MIGRATIONS)
 def statements(version: int) -> list[str]:
     """What makes a database of schema `version` one of this release; none if it is one."""
     return [one for script in MIGRATIONS[version:] for one in script.strip().split(";\n")]
+
+
+def created() -> dict[str, str]:
+    """The statement that makes each table in this release, as SQLite keeps it."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in statements(0):
+            connection.execute(statement)
+        rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
+        return dict(rows.fetchall())

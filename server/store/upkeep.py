@@ -37,7 +37,10 @@ class Upkeep(Reports):
             copy.execute("PRAGMA secure_delete = ON")
             copy.execute("DELETE FROM session")
             copy.execute("DELETE FROM research_token")
+            (sound,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
             copy.close()
+            if sound != "ok":
+                raise StoreError(f"{target}: the copy is damaged: {sound}")
             _sync(part)
             # Fails if the file has come to exist in the meantime, where a rename would replace it.
             os.link(part, target)
@@ -70,6 +73,18 @@ class Upkeep(Reports):
         if deleted:
             self.rewrite()
         return deleted
+
+    def wal_size(self) -> int:
+        """Bytes of the write-ahead log, which has the order of the latest writes."""
+        wal = Path(f"{self.path}-wal")
+        return wal.stat().st_size if wal.exists() else 0
+
+    def links(self) -> int:
+        """How many values the report and ledger tables share that could link their rows: none."""
+        (n,) = self._connection.execute(
+            "SELECT count(*) FROM ledger JOIN report ON rid = respondent"
+        ).fetchone()
+        return int(n)
 
     def is_sound(self) -> str:
         """What SQLite says of the file: "ok", or the first thing wrong."""

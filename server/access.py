@@ -1,0 +1,157 @@
+"""Who a researcher is, and what they may do: tokens, passwords, sessions.
+
+A session is a random token in a signed cookie, of which the store has the hash: the signature's
+time ends it after idle minutes, the store ends it at once.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from hmac import compare_digest
+from typing import ParamSpec, TypeVar
+
+from flask import abort, current_app, g, request, session
+from werkzeug.exceptions import Forbidden, TooManyRequests
+from werkzeug.security import check_password_hash, generate_password_hash
+
+from server.clock import now, stamp
+from server.store import Store
+from server.store.researchers import Researcher
+
+#: Flask's settings of the cookie. `__Host-`: only over https (or on this computer), for this host
+#: alone, set by nobody else.
+COOKIE = {
+    "SESSION_COOKIE_NAME": "__Host-deniable",
+    "SESSION_COOKIE_SECURE": True,
+    "SESSION_COOKIE_HTTPONLY": True,
+    "SESSION_COOKIE_SAMESITE": "Strict",
+    "PERMANENT_SESSION_LIFETIME": timedelta(minutes=30),
+    "SESSION_REFRESH_EACH_REQUEST": False,
+}
+#: Seconds after which a session ends though it is in use.
+LONGEST_SESSION = 12 * 3600
+
+#: Who has the token that `deniable serve` printed.
+SERVER = Researcher("research token", "owner")
+
+#: scrypt takes 32 MiB and much time: one at once in a process, however many ask.
+_HASHING = threading.Lock()
+#: Hashed when there is no such account, so that the time tells nothing.
+_NOBODY = generate_password_hash("")
+
+
+def identify() -> Researcher | None:
+    """Who sends this request, by their token, password or session; None if nobody known.
+
+    Raises
+    ------
+    TooManyRequests
+        If passwords were tried too often under this name.
+    """
+    given = request.authorization
+    if given is None:
+        return _of_session()
+    store: Store = current_app.extensions["store"]
+    token = given.token or given.password
+    if token and store.knows_token(token):
+        return SERVER
+    if given.type == "basic" and given.username and given.password:
+        return check_password(given.username, given.password)
+    return None
+
+
+def check_password(name: str, password: str) -> Researcher | None:
+    """The account with this name and password, or None; counts against guessing.
+
+    Raises
+    ------
+    TooManyRequests
+        If it was tried too often under this name.
+    """
+    store: Store = current_app.extensions["store"]
+    if store.knows_token(password):
+        return SERVER
+    account = store.researcher(name)
+    # Names that do not exist share a count: nobody can fill the table with them.
+    counted = name if account else ""
+    wait = store.attempt(counted, now())
+    if wait > 0:
+        raise TooManyRequests(retry_after=int(wait) + 1)
+    with _HASHING:
+        right = check_password_hash(account[1] if account else _NOBODY, password)
+    if account is None or not right:
+        return None
+    store.forget_attempts(counted)
+    return account[0]
+
+
+def begin_session(researcher: Researcher) -> None:
+    """Let a researcher in until they leave, or do nothing for a while."""
+    store: Store = current_app.extensions["store"]
+    token = secrets.token_urlsafe(24)
+    store.add_session(token, "" if researcher is SERVER else researcher.name)
+    session.clear()
+    session.permanent = True
+    session.update(token=token, csrf=secrets.token_urlsafe(24), born=now())
+
+
+def end_session() -> None:
+    """Let nobody in with this session's token any more."""
+    store: Store = current_app.extensions["store"]
+    store.end_session(session.get("token", ""))
+    session.clear()
+
+
+def _of_session() -> Researcher | None:
+    store: Store = current_app.extensions["store"]
+    name = store.session(session.get("token", ""))
+    if name is None or now() > session["born"] + LONGEST_SESSION:
+        return None
+    session.modified = True  # signed anew, so that it stays while it is used
+    account = store.researcher(name)
+    return SERVER if not name else account[0] if account else None
+
+
+def check_origin() -> None:
+    """Refuse what another site had a researcher's browser send; Forbidden."""
+    site = request.headers.get("Sec-Fetch-Site", "same-origin")
+    if site not in ("same-origin", "none"):
+        raise Forbidden("This was sent from another site.")
+
+
+def check_csrf() -> None:
+    """Refuse a change that was not sent from a page of ours; Forbidden.
+
+    Programs with a bearer token need no such proof: browsers never add one by themselves.
+    """
+    check_origin()
+    if request.authorization is not None and request.authorization.type == "bearer":
+        return
+    if not compare_digest(session.get("csrf") or "", request.form.get("csrf", "")) or (
+        "csrf" not in session
+    ):
+        raise Forbidden("This page is too old; please open it again.")
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def for_owners(view: Callable[P, R]) -> Callable[P, R]:
+    """A view that analysts may not use."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        if g.researcher.role != "owner":
+            abort(403, "This is for owners; you are signed in as an analyst.")
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+def record(what: str, subject: str) -> None:
+    """Note in the log what this request is about to do."""
+    store: Store = current_app.extensions["store"]
+    store.record(stamp(), g.researcher.name, what, subject)

@@ -1,0 +1,118 @@
+"""What a collector keeps and serves: facts, each with whether it is as it should be."""
+
+import base64
+import hashlib
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from server import CLIENT, client_files
+from server.headers import HEADERS
+from server.store import Store, StoreError
+from server.store.schema import created
+
+#: What the rows of each table are.
+_MEANING = {
+    "survey": "the questions, public",
+    "wave": "which waves are open",
+    "report": "randomized answers, under a random number",
+    "ledger": "what each pseudonym has spent",
+    "tally": "how often each symbol was reported",
+    "invitation": "hashes of invitations, and whether each was used",
+    "research_token": "hashes of tokens printed by a running server",
+    "researcher": "accounts, with scrypt hashes of their passwords",
+    "session": "hashes of researchers' sessions",
+    "throttle": "failed attempts to log in, with times",
+    "log": "what researchers did, with times",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fact: which part, of what, what was found, and whether it is as it should be."""
+
+    part: str
+    subject: str
+    finding: str
+    ok: bool
+
+
+def of_database(store: Store, today: date, part: str = "database") -> Iterator[Finding]:
+    """What a database keeps, and whether it is whole."""
+    tables, made = store.tables(), created()
+    for name in sorted(tables.keys() | made.keys()):
+        sql, rows = tables.get(name, ("", 0))
+        meaning = _MEANING.get(name, "not of this program")
+        # Equal to the statement of this release: the same columns, and no row numbers.
+        ok = sql == made.get(name) and sql.endswith("WITHOUT ROWID")
+        yield Finding(part, f"table {name}", f"{rows} rows: {meaning}", ok)
+    shared = store.links()
+    yield Finding(part, "values that reports share with the ledger", str(shared), not shared)
+    yield Finding(part, "file", store.is_sound(), store.is_sound() == "ok")
+    wrong = list(store.discrepancies(today))
+    finding = "; ".join(wrong) or "tallies are a recount of the reports, charges are their cost"
+    yield Finding(part, "counts", finding, not wrong)
+    yield Finding(
+        part,
+        "write-ahead log",
+        f"{store.wal_size()} bytes, the order of the latest writes; empty a second after them",
+        True,
+    )
+    whole = store.is_log_whole()
+    *_, last = ["", *(entry.hash for entry in store.log())]
+    finding = f"whole, last hash {last or 'none'}" if whole else "was changed"
+    yield Finding(part, "log of what researchers did", finding, whole)
+    yield Finding(
+        part,
+        "not stored, for want of a column",
+        "answers, names, addresses, times, browsers, referrers, languages, order of arrival",
+        all(sql == made.get(name) for name, (sql, _) in tables.items()),
+    )
+
+
+def of_backup(path: Path, today: date) -> Iterator[Finding]:
+    """The same of a backup, which is not written to: a copy of it is looked into."""
+    if not path.is_file():
+        raise StoreError(f"{path}: no such backup")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        shutil.copyfile(path, copy)
+        store = Store(copy)
+        yield from of_database(store, today, str(path))
+        store.close()
+
+
+def of_modules() -> Iterator[Finding]:
+    """The hash of each file that browsers run, as it stands in this installation."""
+    for name, (_, integrity) in client_files(CLIENT).items():
+        yield Finding("module", name, integrity, True)
+
+
+def of_server(url: str) -> Iterator[Finding]:
+    """Whether a running server serves these modules, with the headers that protect pages.
+
+    Raises
+    ------
+    StoreError
+        If it does not answer.
+    """
+    for name, (_, integrity) in client_files(CLIENT).items():
+        body, headers = _fetch(f"{url.rstrip('/')}/client/{name}")
+        served = "sha256-" + base64.b64encode(hashlib.sha256(body).digest()).decode()
+        yield Finding("served module", name, served, served == integrity)
+        wrong = [key for key, value in HEADERS.items() if headers.get(key) != value]
+        finding = f"missing or other: {', '.join(wrong)}" if wrong else "all there"
+        yield Finding("served headers", name, finding, not wrong)
+
+
+def _fetch(url: str) -> tuple[bytes, dict[str, str]]:
+    try:
+        with urllib.request.urlopen(url, timeout=30) as response:
+            return response.read(), dict(response.headers)
+    except (OSError, ValueError, urllib.error.URLError) as error:
+        raise StoreError(f"{url}: cannot be fetched: {error}") from None

@@ -1,0 +1,48 @@
+"""What the commands share: options, and how a table is printed."""
+
+import getpass
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analysis.table import to_text
+from server.clock import stamp
+from server.store import Store
+
+
+def form_of_table(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of a command that prints a table, as `form`."""
+    command = click.option("--json", "form", flag_value="json", help="Same as --format json.")(
+        command
+    )
+    return click.option(
+        "--format", "form", type=click.Choice(["csv", "json"]), default="csv", show_default=True
+    )(command)
+
+
+def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> None:
+    """Print rows on stdout."""
+    click.echo(to_text(rows, columns, form), nl=False)
+
+
+def record(store: Store, what: str, subject: str) -> None:
+    """Note in the log what is about to be done, so that nothing is done unnoted."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "somebody"  # of a container, without a name
+    store.record(stamp(), f"{user}, command line", what, subject)
+
+
+database = click.option(
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("deniable.db"),
+    show_default=True,
+    help="The database.",
+)
+survey_file = click.argument("survey_file", metavar="SURVEY.toml", type=click.Path(path_type=Path))
+survey_id = click.argument("survey_id", metavar="SURVEY-ID")
+wave_number = click.IntRange(1, 1_000_000)

@@ -1,0 +1,96 @@
+"""`deniable invite` and `close`: a survey in the field."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from server.clock import today
+from server.commands import (
+    database,
+    form_of_table,
+    print_table,
+    record,
+    survey_id,
+    wave_number,
+)
+from server.invitations import ISSUER
+from server.results import Missing
+from server.store import Open, Store
+
+
+@click.command()
+@survey_id
+@click.option("--count", type=click.IntRange(1, 1_000_000), required=True, help="How many links.")
+@click.option("--wave", type=wave_number, help="To which wave.  [the highest]")
+@click.option(
+    "--url",
+    default="http://localhost:8000",
+    show_default=True,
+    help="Where respondents reach the server.",
+)
+@database
+@form_of_table
+def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, form: str) -> None:
+    """Print links with which one person each can answer a wave once.
+
+    The end of a link, after the #, is the invitation: 128 random bits, of which the database has
+    the hash alone. It cannot be printed again.
+    """
+    store = Store(db)
+    current = _current(store, survey_id)
+    if current.survey.access == "open":
+        raise Missing(
+            f'{survey_id}: expected access = "invited" or "panel" in the survey file, got "open": '
+            "nobody needs a link of their own"
+        )
+    wave = current.wave if wave is None else wave
+    record(store, "invite", f"{survey_id}, wave {wave}, {count}")
+    tokens = [ISSUER.issue() for _ in range(count)]
+    store.invite(survey_id, wave, map(ISSUER.key, tokens))
+    store.close()
+    address = f"{url.rstrip('/')}/s/{survey_id}"
+    rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{one}"} for one in tokens]
+    print_table(rows, ("survey", "wave", "link"), form)
+    if url.startswith("http://localhost") and not sys.stdout.isatty():
+        click.echo("these links lead to this computer; --url says where others reach it", err=True)
+
+
+@click.command()
+@survey_id
+@click.option("--wave", type=wave_number, help="Which wave.  [all]")
+@database
+@form_of_table
+def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
+    """Take no more reports, and delete those that may not be kept any longer.
+
+    The file is written anew: nothing in it tells the order of arrival any more. `deniable serve
+    --wave W` opens a wave again.
+    """
+    store = Store(db)
+    _current(store, survey_id)
+    waves = store.waves(survey_id)
+    if wave is not None and wave not in waves:
+        raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
+    record(store, "close", f"{survey_id}, {'all waves' if wave is None else f'wave {wave}'}")
+    closed = store.close_waves(survey_id, wave)
+    deleted = store.forget(today())
+    store.rewrite()
+    rows = [
+        {"survey": survey_id, "wave": number, "state": state, "reports": n}
+        for number, state in store.waves(survey_id).items()
+        for n in [store.stored(survey_id, number)]
+    ]
+    store.close()
+    print_table(rows, ("survey", "wave", "state", "reports"), form)
+    click.echo(f"closed now: {', '.join(map(str, closed)) or 'nothing, none was open'}", err=True)
+    if deleted:
+        click.echo(f"{deleted} reports deleted, as the surveys promised", err=True)
+
+
+def _current(store: Store, survey_id: str) -> Open:
+    current = store.current(survey_id)
+    if current is None:
+        known = ", ".join(store.survey_ids()) or "none"
+        raise Missing(f"survey: expected one of {known}, got {survey_id[:64]!a}")
+    return current

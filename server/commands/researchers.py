@@ -1,0 +1,80 @@
+"""`deniable researcher` and `log`: who may see results, and what they did."""
+
+import re
+import secrets
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import click
+from werkzeug.security import generate_password_hash
+
+from server.commands import database, form_of_table, print_table, record
+from server.results import Missing
+from server.store import Store
+from server.store.researchers import ROLES, Entry, Researcher
+
+
+@click.group()
+def researcher() -> None:
+    """Accounts of those who may see results."""
+
+
+@researcher.command()
+@click.argument("name")
+@click.option("--role", type=click.Choice(ROLES), default="analyst", show_default=True)
+@database
+@form_of_table
+def add(name: str, role: str, db: Path, form: str) -> None:
+    """Make an account, or give it a new password and role; print the password.
+
+    Passwords are made here, of 192 random bits, so that none can be guessed. The database has a
+    scrypt hash; a password cannot be printed again.
+    """
+    if not re.fullmatch(r"[\w.@-]{1,64}", name):
+        raise Missing(f"name: expected at most 64 letters, digits, . _ @ and -, got {name[:70]!a}")
+    store = Store(db)
+    secret = secrets.token_urlsafe(24)
+    record(store, "add researcher", f"{name}, {role}")
+    store.put_researcher(Researcher(name, role), generate_password_hash(secret))
+    store.close()
+    print_table(
+        [{"name": name, "role": role, "password": secret}], ("name", "role", "password"), form
+    )
+
+
+@researcher.command()
+@click.argument("name")
+@database
+def remove(name: str, db: Path) -> None:
+    """Take an account away; its sessions end at once."""
+    store = Store(db)
+    known = [one.name for one in store.researchers()]
+    if name not in known:
+        raise Missing(f"name: expected one of {', '.join(known) or 'none'}, got {name[:70]!a}")
+    record(store, "remove researcher", name)
+    store.remove_researcher(name)
+    store.close()
+
+
+@researcher.command(name="list")
+@database
+@form_of_table
+def list_(db: Path, form: str) -> None:
+    """Print the accounts."""
+    rows = [asdict(one) for one in Store(db).researchers()]
+    print_table(rows, ("name", "role"), form)
+
+
+@click.command()
+@database
+@form_of_table
+def log(db: Path, form: str) -> None:
+    """Print what researchers did: each line's hash covers the one before it.
+
+    A log that was changed shows; one that was rewritten from some line on shows to whoever noted a
+    later hash.
+    """
+    store = Store(db)
+    print_table(map(asdict, store.log()), [field.name for field in fields(Entry)], form)
+    if not store.is_log_whole():
+        raise Missing("log: expected each hash to follow from the line before, got another")

@@ -1,0 +1,121 @@
+"""`deniable simulate`: made-up respondents go the way of real ones."""
+
+import io
+import json
+import secrets
+import sys
+from pathlib import Path
+
+import click
+
+from analysis.errors import AnswersError
+from analysis.simulate import hidden_cells, payloads, read_answers, simulated_token
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server.commands import database, form_of_table, print_table, record, survey_file, wave_number
+from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
+from server.invitations import ISSUER
+from server.progress import Progress
+from server.store import Store
+
+
+@click.command()
+@survey_file
+@click.option(
+    "--answers", required=True, type=click.Path(), help="CSV of true answers; - is stdin."
+)
+@click.option("--url", help="Send to this running server instead of a database.")
+@click.option(
+    "--seed",
+    type=int,
+    help="Fix every draw, pseudonym and id: the same seed is the same people in every wave.",
+)
+@click.option("--wave", type=wave_number, help="Which wave.  [highest, else 1]")
+@click.option("--dry-run", is_flag=True, help="Store nothing; print what would be sent.")
+@database
+@form_of_table
+@click.pass_context
+def simulate(
+    context: click.Context,
+    survey_file: Path,
+    answers: str,
+    url: str | None,
+    seed: int | None,
+    wave: int | None,
+    dry_run: bool,
+    db: Path,
+    form: str,
+) -> None:
+    """Randomize a table of true answers as respondents' devices would, and take the reports in."""
+    given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
+    if url and given and not dry_run:
+        raise click.UsageError("give only one of --db and --url")
+    survey = read_survey(survey_file)
+    rows = _answers(answers, survey)
+    seed = secrets.randbits(128) if seed is None else seed
+    hidden = hidden_cells(survey, rows)
+    if hidden:
+        click.echo(
+            f"{hidden} answers to questions that shows_if hides count as no answer", err=True
+        )
+    if dry_run:
+        for payload in worked(survey, payloads(survey, rows, wave or 1, seed)):
+            click.echo(json.dumps(payload, separators=(",", ":")))
+        return
+    if url:
+        wave = _served_wave(url, survey, wave)
+        sent = worked(survey, payloads(survey, rows, wave, seed))
+        with Progress(len(rows)) as tick:
+            outcomes = to_url(url, survey.id, sent, tick)
+    else:
+        click.echo(f"simulated reports go into {db}", err=True)
+        store = Store(db, create=True)
+        record(store, "simulate", f"{survey.id} {survey.version}, {len(rows)} made-up respondents")
+        store.publish(survey)
+        wave = store.open_wave(survey.id, wave)
+        if survey.access != "open":
+            keys = (ISSUER.key(simulated_token(survey, row, seed)) for row in range(len(rows)))
+            store.invite(survey.id, wave, keys)
+        sent = worked(survey, payloads(survey, rows, wave, seed))
+        with Progress(len(rows)) as tick:
+            outcomes = to_store(store, survey.id, sent, tick)
+        store.close()
+    result = {
+        "survey": survey.id,
+        "version": survey.version,
+        "wave": wave,
+        "stored": outcomes["stored"],
+        "known": outcomes["known"],
+        "refused": sum(n for _, n in refused(outcomes)),
+    }
+    print_table([result], result, form)
+    for why, n in refused(outcomes):
+        click.echo(f"{n} refused: {why}", err=True)
+    if result["refused"]:
+        raise click.exceptions.Exit(1)
+
+
+def _answers(name: str, survey: Survey) -> list[dict[str, str]]:
+    if name == "-":
+        if sys.stdin is None:
+            raise AnswersError("stdin: expected a table, got nothing: it is closed")
+        return read_answers(
+            io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
+        )
+    try:
+        with open(name, encoding="utf-8-sig", newline="") as lines:
+            return read_answers(lines, survey, name)
+    except OSError as error:
+        raise AnswersError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def _served_wave(url: str, survey: Survey, wave: int | None) -> int:
+    status, served = Client(url).request("GET", f"/api/surveys/{survey.id}")
+    if status != 200 or not isinstance(served, dict) or not {"version", "wave"} <= set(served):
+        raise Unreachable(f"{url}: serves no survey {survey.id}")
+    if served["version"] != survey.version:
+        raise Unreachable(
+            f"{url}: expected version {survey.version[:12]} of {survey.id}, "
+            f"got {str(served['version'])[:12]}; is it another survey file?"
+        )
+    return wave or int(served["wave"])

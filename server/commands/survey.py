@@ -1,0 +1,69 @@
+"""`deniable check` and `publish`: a survey before it is fielded."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from analysis.check import check as check_questions
+from analysis.epsilon import MICRO
+from analysis.randomizer import is_weak
+from analysis.survey_file import read_survey
+from server.clock import today
+from server.commands import database, form_of_table, print_table, record, survey_file
+from server.store import Store
+
+
+@click.command()
+@survey_file
+@form_of_table
+def check(survey_file: Path, form: str) -> None:
+    """Check a survey file; print mechanism and ε of each question.
+
+    Also what the next best mechanism would cost: how many times as many respondents for the same
+    variance (below 1, if the author named another than the best).
+    """
+    survey = read_survey(survey_file)
+    rows = [asdict(row) for row in check_questions(survey)]
+    columns = [name for name in rows[0] if name != "saving"]
+    print_table(rows, columns, form)
+    click.echo(
+        f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
+        f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
+        f"{survey.cap // survey.charge} in all",
+        err=True,
+    )
+    delta = float(sum(question.randomizer.delta for question in survey.questions))
+    if delta:
+        click.echo(f"that holds but for a chance of δ = {delta:.3g} in each wave", err=True)
+    if survey.closes is not None and today() > survey.closes:
+        click.echo(f"it closed on {survey.closes}; nobody could answer it", err=True)
+    for row in rows:
+        if row["saving"] < 0.9:
+            click.echo(
+                f'question "{row["question"]}": {row["runner_up"].split(":")[0]} would need only '
+                f"{row['saving']:.2g} times the respondents that {row['mechanism']} does",
+                err=True,
+            )
+    for question in survey.questions:
+        if is_weak(question.randomizer):
+            click.echo(
+                f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
+                "tells the answer; the page will say so to respondents",
+                err=True,
+            )
+
+
+@click.command()
+@survey_file
+@database
+@form_of_table
+def publish(survey_file: Path, db: Path, form: str) -> None:
+    """Freeze a survey and store it; print its version."""
+    survey = read_survey(survey_file)
+    store = Store(db, create=True)
+    record(store, "publish", f"{survey.id} {survey.version}")
+    new = store.publish(survey)
+    store.close()
+    row = {"survey": survey.id, "version": survey.version, "new": "yes" if new else "no"}
+    print_table([row], row, form)

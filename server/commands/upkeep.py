@@ -1,0 +1,85 @@
+"""`deniable backup`, `restore` and `audit`: keeping a database, and looking into it."""
+
+import shutil
+import tempfile
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import click
+
+from server.audit import Finding, of_backup, of_database, of_modules, of_server
+from server.clock import today
+from server.commands import database, form_of_table, print_table, record
+from server.store import Store, StoreError
+
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("target", metavar="FILE", type=_file)
+@database
+def backup(target: Path, db: Path) -> None:
+    """Copy the database to a new file, also while the server runs.
+
+    Unlike a copy of the files or a stream of the write-ahead log, it has no history of writes.
+    """
+    store = Store(db)
+    record(store, "backup", target.name)
+    store.copy_to(target)
+    store.close()
+    click.echo(f"{target}: {target.stat().st_size:,} bytes", err=True)
+
+
+@click.command()
+@click.argument("source", metavar="BACKUP", type=_file)
+@database
+def restore(source: Path, db: Path) -> None:
+    """Make a database of a backup, checked, and brought to this release's schema.
+
+    --db must be a new file: nothing is overwritten.
+    """
+    if db.exists():
+        raise StoreError(f"{db}: expected a new file, got one that exists; move it away first")
+    if not source.is_file():
+        raise StoreError(f"{source}: no such backup")
+    with tempfile.TemporaryDirectory(dir=db.absolute().parent) as folder:
+        copy = Path(folder) / "copy.db"
+        shutil.copyfile(source, copy)
+        store = Store(copy)
+        wrong = [store.is_sound(), *store.discrepancies(today())]
+        if wrong != ["ok"]:
+            store.close()
+            raise StoreError(f"{source}: is damaged: {'; '.join(wrong)}")
+        record(store, "restore", source.name)
+        store.copy_to(db)
+        store.close()
+    click.echo(
+        f"{db}: restored. What was collected after the backup is not in it: those reports "
+        "are lost, the ledger lacks what they cost, and invitations used since can be used again.",
+        err=True,
+    )
+
+
+@click.command()
+@click.option("--backup", "backups", multiple=True, type=_file, help="Look into this backup too.")
+@click.option("--url", help="Compare what a running server serves with this installation.")
+@database
+@form_of_table
+def audit(backups: tuple[Path, ...], url: str | None, db: Path, form: str) -> None:
+    """Print what is stored and what is not, whether it is sound, and the hash of each module.
+
+    Exits with 1 if anything is not as it should be.
+    """
+    findings = [*of_database(Store(db), today())]
+    for one in backups:
+        findings += of_backup(one, today())
+    findings += of_modules()
+    if url:
+        findings += of_server(url)
+    rows = [{**asdict(one), "ok": "yes" if one.ok else "no"} for one in findings]
+    print_table(rows, [field.name for field in fields(Finding)], form)
+    wrong = [one for one in findings if not one.ok]
+    for bad in wrong:
+        click.echo(f"not as it should be: {bad.part}, {bad.subject}: {bad.finding}", err=True)
+    if wrong:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,22 @@
+"""Proof of work: a device pays some seconds of computing for a report; `client/work.js` does it.
+
+References
+----------
+Adam Back, "Hashcash - a denial of service counter-measure", 2002.
+"""
+
+import hashlib
+from itertools import count
+
+
+def has_worked(bits: int, version: str, wave: int, rid: str, work: int | None) -> bool:
+    """Whether `work` ends in a hash with so many leading zero bits, for what is used only once."""
+    if not bits:
+        return True
+    text = f"{version}:{wave}:{rid}:{work}".encode()
+    return work is not None and int.from_bytes(hashlib.sha256(text).digest()) >> (256 - bits) == 0
+
+
+def work(bits: int, version: str, wave: int, rid: str) -> int:
+    """The first number that has worked; 2^bits hashes on average."""
+    return next(one for one in count() if has_worked(bits, version, wave, rid, one))
