@@ -7,6 +7,8 @@ from analysis.errors import AnswersError, ReportError, SurveyError
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, Spend, ledger
 from analysis.mechanisms import MECHANISMS
+from analysis.plausibility import Plausibility, plausibility
+from analysis.poisoning import shifts
 from analysis.randomizer import Randomizer
 from analysis.survey import Question, Survey, freeze, thaw
 from analysis.survey_file import read_survey
@@ -16,6 +18,7 @@ __all__ = [
     "AnswersError",
     "Estimate",
     "LedgerRow",
+    "Plausibility",
     "Question",
     "Randomizer",
     "ReportError",
@@ -25,6 +28,8 @@ __all__ = [
     "estimates",
     "freeze",
     "ledger",
+    "plausibility",
     "read_survey",
+    "shifts",
     "thaw",
 ]

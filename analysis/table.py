@@ -10,10 +10,12 @@ from typing import Any
 
 from analysis.estimate import Estimate
 from analysis.ledger import LedgerRow
+from analysis.plausibility import Plausibility
 
-#: The columns of the two tables that other programs read.
+#: The columns of the tables that other programs read.
 ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Estimate)))
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerRow))
+PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 
 
 def estimate_rows(

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
 from hmac import compare_digest
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from flask import abort, current_app, g, request, session
+from flask import Flask, Request, abort, current_app, g, request, session
+from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import Forbidden, TooManyRequests
 from werkzeug.security import check_password_hash, generate_password_hash
 
@@ -30,6 +31,20 @@ COOKIE = {
     "PERMANENT_SESSION_LIFETIME": timedelta(minutes=30),
     "SESSION_REFRESH_EACH_REQUEST": False,
 }
+
+
+class Sessions(SecureCookieSessionInterface):
+    """Flask's own, but a request without a cookie has none, unless it is about to sign in.
+
+    Respondents' devices send no cookies, and nobody looks for any.
+    """
+
+    def open_session(self, app: Flask, request: Request) -> Any:
+        if "Cookie" not in request.headers and request.path != "/login":
+            return self.make_null_session(app)
+        return super().open_session(app, request)
+
+
 #: Seconds after which a session ends though it is in use.
 LONGEST_SESSION = 12 * 3600
 

@@ -1,15 +1,18 @@
 """Headers of every response: what browsers may do with it."""
 
-from flask import Response, request
+from collections.abc import Callable, Iterable
+from typing import Any
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-#: What respondents get. Nothing may be sent but by the page's program, to this server.
+#: Nothing may be sent but by the page's program, to this server. A response with one of these of
+#: its own keeps its own.
 HEADERS = {
     "Content-Security-Policy": _POLICY,
+    "Cache-Control": "no-store",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -19,16 +22,29 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-#: What researchers get: forms, but no program.
-_RESEARCH = HEADERS | {
-    "Content-Security-Policy": _POLICY.replace("script-src 'self'", "script-src 'none'")
+#: What researchers' pages get: forms, but no program.
+WITHOUT_PROGRAM = (
+    _POLICY.replace("script-src 'self'", "script-src 'none'")
     .replace("connect-src 'self'", "connect-src 'none'")
     .replace("form-action 'none'", "form-action 'self'")
-}
+)
+
+_Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
-def add(response: Response) -> Response:
-    """Add them; nothing is kept in a cache unless a view says otherwise."""
-    response.headers.update(_RESEARCH if request.blueprint == "research" else HEADERS)
-    response.headers.setdefault("Cache-Control", "no-store")
-    return response
+def added(app: _Wsgi) -> _Wsgi:
+    """A WSGI application with these headers, whatever answers: a view, an error, a redirect.
+
+    Here rather than in Flask's `after_request`, where they took a seventh of a request's time.
+    """
+    fixed = [(name.lower(), name, value) for name, value in HEADERS.items()]
+
+    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
+            own = {name.lower() for name, _ in headers}
+            more = [(name, value) for key, name, value in fixed if key not in own]
+            return start_response(status, headers + more, *error)
+
+        return app(environ, start)
+
+    return answer

@@ -6,6 +6,7 @@ import sqlite3
 from flask import Blueprint, Response, current_app, jsonify
 
 from server.store import Store
+from server.writer import Writer
 
 blueprint = Blueprint("health", __name__)
 
@@ -17,11 +18,14 @@ ROOM = 64 * 1024 * 1024
 def healthz() -> Response:
     """200 and "ok", or 503 and what is wrong; nothing of surveys or respondents."""
     store: Store = current_app.extensions["store"]
+    writer: Writer = current_app.extensions["writer"]
     status = "ok"
     try:
         store.survey_ids()
         if shutil.disk_usage(store.path.parent).free < ROOM:
             status = "the disk is nearly full"
+        elif writer.is_stuck():
+            status = "reports wait for the disk, or for another writer"
     except (sqlite3.Error, OSError):
         status = "the database cannot be read"
     response = jsonify(status=status)

@@ -19,7 +19,7 @@ _ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
 def check(store: Store, survey_id: str, body: bytes) -> Submission:
     """A request's body, checked against what the store knows of the survey; Refused if not."""
-    if not store.versions(survey_id):
+    if not store.has(survey_id):
         raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
     return parse(body, lambda version: store.survey(survey_id, version))
 

@@ -14,18 +14,29 @@ from werkzeug.wrappers import Response as BaseResponse
 from analysis.chart import chart
 from analysis.epsilon import MICRO
 from analysis.estimate import Estimate
+from analysis.plausibility import UNLIKE
 from analysis.survey import Question, Survey
 from analysis.table import (
     ESTIMATE_COLUMNS,
     LEDGER_COLUMNS,
+    PLAUSIBILITY_COLUMNS,
     estimate_rows,
     ledger_rows,
     to_text,
 )
 from server import access
 from server.clock import today
+from server.headers import WITHOUT_PROGRAM
 from server.intake import state
-from server.results import Missing, WaveEstimates, find, find_ledger, find_reports
+from server.results import (
+    Missing,
+    WaveEstimates,
+    find,
+    find_ledger,
+    find_plausibility,
+    find_reports,
+    find_shifts,
+)
 from server.store import Store
 from server.store.researchers import Entry
 
@@ -48,6 +59,12 @@ def let_in() -> Response | None:
     if request.method == "POST":
         access.check_csrf()
     return None
+
+
+@blueprint.after_request
+def forbid_programs(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = WITHOUT_PROGRAM
+    return response
 
 
 def _challenge() -> Response:
@@ -145,6 +162,13 @@ def get_reports(survey_id: str, form: str) -> Response:
     return _download(found.rows, found.columns, form, survey_id, "reports")
 
 
+@blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
+def get_plausibility(survey_id: str, form: str) -> Response:
+    store: Store = current_app.extensions["store"]
+    rows = find_plausibility(store, survey_id, _wave(), request.args.get("version"))
+    return _download(map(asdict, rows), PLAUSIBILITY_COLUMNS, form, survey_id, "plausibility")
+
+
 @blueprint.get("/api/log.<any(csv, json):form>")
 @access.for_owners
 def get_log(form: str) -> Response:
@@ -223,6 +247,8 @@ def results(survey_id: str) -> str:
     found = _asked(survey_id)
     access.record("view", survey_id)
     by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}
+    fakes, moved = find_shifts(store, found)
+    checks = find_plausibility(store, survey_id, found.wave, found.survey.version, whole=False)
     rows = find_ledger(store, survey_id)
     totals = [row.epsilon for row in rows]
     spent: dict[str, Any] | None = None
@@ -248,6 +274,9 @@ def results(survey_id: str) -> str:
         ),
         parts=[_part(found.survey, one, by_question[one.id]) for one in found.survey.questions],
         spent=spent,
+        fakes=fakes,
+        moved=moved,
+        unlike=[one for one in checks if one.looks == UNLIKE],
         first=found.survey.text,
     )
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, ledger
+from analysis.plausibility import Plausibility, plausibility
+from analysis.poisoning import shifts
 from analysis.survey import Survey
 from server.clock import today
 from server.store import Store
@@ -77,7 +80,7 @@ def find_reports(
     if last is not None and today() > last:
         raise Missing(f"reports: expected before {last}, when they were deleted; estimates stay")
     columns = tuple(question.id for question in survey.questions)
-    return WaveReports(survey, wave, columns, store.payloads(survey, wave))
+    return WaveReports(survey, wave, columns, store.payloads(survey, wave, in_order=True))
 
 
 def _version_and_wave(
@@ -97,6 +100,45 @@ def _version_and_wave(
     survey = store.survey(survey_id, matching[0])
     assert survey is not None
     return survey, wave
+
+
+def find_plausibility(
+    store: Store, survey_id: str, wave: int | None, version: str | None, whole: bool = True
+) -> list[Plausibility]:
+    """Whether a wave's reports look as their channels draw them; parameters as of `find`.
+
+    Each report is looked at if `whole`, which takes some seconds for a million; else their tallies.
+    """
+    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    reports = store.payloads(survey, wave) if whole else None
+    return plausibility(survey, store.tallies(survey, wave), reports)
+
+
+def find_shifts(
+    store: Store, found: WaveEstimates, fakes: int | None = None
+) -> tuple[int, dict[tuple[str, str], float]]:
+    """How far fake reports could have moved each estimate, by question and term.
+
+    Parameters
+    ----------
+    store : Store
+        Where the estimates are from.
+    found : WaveEstimates
+        What `find` gave.
+    fakes : int, optional
+        How many; 1 % of the reports, at least one, if left out.
+
+    Returns
+    -------
+    tuple
+        The number of fakes, and the shifts; none where the honest reports could tell nothing.
+    """
+    n = found.rows[0].n
+    fakes = max(1, n // 100) if fakes is None else fakes
+    if fakes >= n:
+        return fakes, {}
+    moved = shifts(found.survey, store.tallies(found.survey, found.wave), fakes)
+    return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
 
 
 def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:

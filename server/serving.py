@@ -22,7 +22,7 @@ from granian.log import LogLevels
 from server import PLANES, create_app
 
 #: Threads of one worker; they wait for the disk most of the time, in one transaction together.
-THREADS = 64
+THREADS = 32
 #: Seconds that a worker gets to finish its requests when the server stops.
 PATIENCE = 10
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
@@ -55,19 +56,10 @@ class Submission:
     invitation: bytes | None
     reports: dict[str, Any]
 
-    @property
+    @cached_property
     def payload(self) -> str:
         """The reports as text that is the same for equal ones."""
         return msgspec.json.encode(self.reports, order="sorted").decode()
-
-    @property
-    def tallied(self) -> list[tuple[str, tuple[int, int]]]:
-        """The question, cohort and symbol of each thing that the reports count for."""
-        return [
-            (question.id, cell)
-            for question in self.survey.questions
-            for cell in question.randomizer.tallied(self.reports[question.id])
-        ]
 
 
 # \A is implied; \Z, since $ would let a newline through.

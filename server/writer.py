@@ -17,8 +17,9 @@ from server.wire import Refusal, Submission
 
 #: Submissions in one transaction, and those that may wait for one; more are told to come again.
 BATCH, QUEUE = 256, 512
-#: Seconds that a submission waits for a transaction, before its device is told to come again.
-PATIENCE = 10.0
+#: Seconds that a submission waits for a transaction, before its device is told to come again; and
+#: those that a transaction may take before new submissions are told so at once.
+PATIENCE, STUCK = 5.0, 2.0
 #: Seconds without work after which the write-ahead log is emptied; and at the latest.
 IDLE, SETTLE = 1.0, 30.0
 
@@ -56,6 +57,7 @@ class Writer:
         self._queue: SimpleQueue[_Job] = SimpleQueue()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._began: float | None = None
 
     def put(self, submission: Submission) -> Refusal | int:
         """Have a submission stored; back when it is on the disk, or will not be.
@@ -69,7 +71,7 @@ class Writer:
         """
         if self._thread is None:
             self._start()
-        if self._queue.qsize() >= QUEUE:
+        if self._queue.qsize() >= QUEUE or self.is_stuck():
             return BUSY
         job = _Job(submission)
         self._queue.put(job)
@@ -78,6 +80,11 @@ class Writer:
         if isinstance(job.result, BaseException):
             raise job.result
         return job.result
+
+    def is_stuck(self) -> bool:
+        """Whether the transaction under way takes too long: its disk or another writer hangs."""
+        began = self._began
+        return began is not None and time.monotonic() > began + STUCK
 
     def _start(self) -> None:
         with self._starting:
@@ -93,8 +100,9 @@ class Writer:
             except Empty:
                 job = None
             if job is not None:
+                self._began = time.monotonic()
                 self._store_batch(job)
-                dirty = True
+                self._began, dirty = None, True
             if job is None or time.monotonic() > settled + SETTLE:
                 settled, dirty = time.monotonic(), not self._settle()
 

@@ -19,9 +19,12 @@ from analysis.encoders import ENCODERS
 from analysis.intervals import share_interval
 from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS
+from analysis.plausibility import Plausibility
 from analysis.selection import choose
 from analysis.table import ESTIMATE_COLUMNS, LEDGER_COLUMNS
+from server.audit import Finding
 from server.cli import main
+from server.store.researchers import Entry
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -69,7 +72,7 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 6
+    assert ran == 16
 
 
 def test_make_targets_of_the_readme_exist() -> None:
@@ -101,6 +104,7 @@ def test_columns_are_documented() -> None:
     text = (ROOT / "docs/tables.md").read_text()
     columns = [*ESTIMATE_COLUMNS, *LEDGER_COLUMNS, *(field.name for field in fields(Check))]
     columns.remove("saving")  # a message, no column
+    columns += [field.name for kind in (Plausibility, Finding, Entry) for field in fields(kind)]
     assert [name for name in columns if f"`{name}`" not in text] == []
 
 

@@ -53,6 +53,15 @@ class Channel(Protocol):
     def moments(self, symbol: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """How a report counts, given an input: (symbols,) mean and (symbols, symbols) E[c c']."""
 
+    def bounds(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(symbols,) least and largest chances, over all inputs, that a report counts for each."""
+
+    def size_chances(self, ones: int) -> NDArray[Any] | None:
+        """How likely a report is to count for 0, 1, 2, ... symbols, if the input has so many ones.
+
+        None where every report counts for equally many.
+        """
+
     def check_report(self, report: Any, field: str) -> None:
         """Raise ReportError unless `report` is one that this channel can make."""
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlog1py, xlogy
 
 from analysis.errors import ReportError, shown
 from analysis.packed import Packed, clear_tail, column_sums
@@ -87,6 +88,18 @@ class Bits:
         np.fill_diagonal(second, mean)
         return mean, second
 
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        least = np.full(self.symbols, self.zero / self.total)
+        most = np.full(self.symbols, self.one / self.total)
+        least[-1] = most[-1] = 1.0
+        return least, most
+
+    def size_chances(self, ones: int) -> NDArray[np.float64]:
+        told = _binomial(ones, self.one / self.total)
+        rest = _binomial(self.inputs - ones, self.zero / self.total)
+        # One more: the symbol that every report counts for.
+        return np.convolve(np.append(0.0, told), rest)
+
     def check_report(self, report: Any, field: str) -> None:
         expected = f"{self.inputs} bits as {self.length} characters of base64url"
         if (
@@ -135,3 +148,10 @@ class Bits:
 
     def _rewritten(self, report: str) -> str:
         return base64.urlsafe_b64encode(self._bytes(report)).rstrip(b"=").decode()
+
+
+def _binomial(n: int, chance: float) -> NDArray[np.float64]:
+    """(n + 1,) chances of 0..n."""
+    x = np.arange(n + 1)
+    ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
+    return np.asarray(np.exp(ways + xlogy(x, chance) + xlog1py(n - x, -chance)))

@@ -35,6 +35,17 @@ class OneSymbol(ABC):
         row = np.array(self.weights(symbol), dtype=float)
         return row / row.sum(), np.diag(row / row.sum())
 
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        row = np.array(self.weights(0))
+        least, most, total = row, row, row.sum()
+        for symbol in range(1, self.inputs):
+            row = np.array(self.weights(symbol))
+            least, most = np.minimum(least, row), np.maximum(most, row)
+        return least / total, most / total
+
+    def size_chances(self, ones: int) -> None:
+        return None
+
     def check_report(self, report: Any, field: str) -> None:
         if type(report) is not int or not 0 <= report < self.symbols:
             raise ReportError(field, f"an integer of 0..{self.symbols - 1}", shown(report))

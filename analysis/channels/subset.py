@@ -99,6 +99,14 @@ class Subset:
         np.fill_diagonal(second, mean)
         return mean, second
 
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        include = self.include / (self.include + self.exclude)
+        chances = include, (self.size - include) / (self.inputs - 1)
+        return np.full(self.inputs, min(chances)), np.full(self.inputs, max(chances))
+
+    def size_chances(self, ones: int) -> None:
+        return None
+
     def check_report(self, report: Any, field: str) -> None:
         expected = f"{self.size} different integers of 0..{self.inputs - 1} in rising order"
         if (

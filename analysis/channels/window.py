@@ -71,6 +71,14 @@ class Window(OneSymbol):
             reports[part] = np.where(draws < inside, own, outside)
         return reports
 
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        # Each output lies in some window; it lies in all, if in that of the last input and the
+        # first. No row is listed: there can be thousands, as long.
+        outputs = np.arange(self.symbols)
+        in_all = (outputs >= self.inputs - 1) & (outputs < self.width)
+        far = np.where(in_all, self.near, self.far)
+        return np.minimum(self.near, far) / self.total, np.maximum(self.near, far) / self.total
+
     def weights(self, symbol: int) -> list[int]:
         window = range(symbol, symbol + self.width)
         return [self.near if output in window else self.far for output in range(self.symbols)]

@@ -85,8 +85,9 @@ class Mean:
     def poisoning(self) -> float:
         """How many honest people, who can move it by `width` each, one fake report weighs."""
         if self.second is not None:
-            # The scores of a set's members add up; that they can all be its largest is a bound.
-            return float(sum(map(abs, self.scores)))
+            # The scores of what a report counts for add up: at most all that have one sign.
+            up = sum(score for score in self.scores if score > 0)
+            return float(max(up, up - sum(self.scores)))
         pairs = zip(self.scores, self.present, strict=True)
         return float(max(max(abs(score), abs(score - there)) for score, there in pairs))
 

@@ -1,11 +1,19 @@
-"""`deniable estimate`, `ledger` and `export`: what was collected."""
+"""`deniable estimate`, `plausibility`, `ledger` and `export`: what was collected."""
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from analysis.table import ESTIMATE_COLUMNS, LEDGER_COLUMNS, estimate_rows, ledger_rows
+from analysis.plausibility import UNLIKE
+from analysis.table import (
+    ESTIMATE_COLUMNS,
+    LEDGER_COLUMNS,
+    PLAUSIBILITY_COLUMNS,
+    estimate_rows,
+    ledger_rows,
+)
 from server.commands import (
     database,
     form_of_table,
@@ -14,7 +22,14 @@ from server.commands import (
     survey_id,
     wave_number,
 )
-from server.results import find, find_ledger, find_reports
+from server.results import (
+    WaveEstimates,
+    find,
+    find_ledger,
+    find_plausibility,
+    find_reports,
+    find_shifts,
+)
 from server.store import Store
 
 
@@ -23,10 +38,21 @@ from server.store import Store
 @click.option("--wave", default=None, help="A wave's number, or all.  [the highest]")
 @click.option("--version", help="First digits of the version.  [the last published]")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option(
+    "--fakes",
+    type=click.IntRange(1),
+    help="Add a column fake_shift: how far so many fake reports could have moved each estimate.",
+)
 @database
 @form_of_table
 def estimate(
-    survey_id: str, wave: str | None, version: str | None, level: float, db: Path, form: str
+    survey_id: str,
+    wave: str | None,
+    version: str | None,
+    level: float,
+    fakes: int | None,
+    db: Path,
+    form: str,
 ) -> None:
     """Print debiased estimates with intervals."""
     if not 0.01 <= level <= 0.9999:
@@ -38,11 +64,58 @@ def estimate(
     rows = []
     for one in waves or [None]:
         found = find(store, survey_id, one, version, level)
-        rows += estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
-    print_table(rows, ESTIMATE_COLUMNS, form)
+        own = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
+        assumed, moved = find_shifts(store, found, fakes)
+        if fakes is not None:
+            for row in own:
+                row["fake_shift"] = moved.get((row["question"], row["term"]))
+        rows += own
+        _warn(store, found, assumed, moved)
+    columns = ESTIMATE_COLUMNS if fakes is None else (*ESTIMATE_COLUMNS, "fake_shift")
+    print_table(rows, columns, form)
     for other, n in store.report_counts(survey_id).items():
         if other not in {row["version"] for row in rows}:
             click.echo(f"not among these: {n} reports under --version {other[:12]}", err=True)
+
+
+def _warn(
+    store: Store, found: WaveEstimates, fakes: int, moved: dict[tuple[str, str], float]
+) -> None:
+    """What fakes could have done to these estimates, and whether some show."""
+    n = found.rows[0].n
+    if moved:
+        worst: dict[str, float] = {}
+        for row in found.rows:
+            shift = moved.get((row.question, row.term), 0.0)
+            if row.std_error and shift / row.std_error > worst.get(row.question, 0.0):
+                worst[row.question] = shift / row.std_error
+        most = ", ".join(f"{name} {errors:.2g}" for name, errors in worst.items())
+        click.echo(
+            f"wave {found.wave}: {fakes} fakes among {n} reports could have moved estimates by so "
+            f"many standard errors: {most}",
+            err=True,
+        )
+    for one in find_plausibility(store, found.survey.id, found.wave, found.survey.version):
+        if one.looks == UNLIKE:
+            click.echo(
+                f"wave {found.wave}: the reports of {one.question} are unlike its channel "
+                f"({one.check}, p = {one.p_value:.1g}): some are fakes",
+                err=True,
+            )
+
+
+@click.command()
+@survey_id
+@click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
+@click.option("--version", help="First digits of the version.  [the last published]")
+@database
+@form_of_table
+def plausibility(
+    survey_id: str, wave: int | None, version: str | None, db: Path, form: str
+) -> None:
+    """Print whether reports look as their channels draw them, or some are fakes."""
+    rows = [asdict(one) for one in find_plausibility(Store(db), survey_id, wave, version)]
+    print_table(rows, PLAUSIBILITY_COLUMNS, form)
 
 
 @click.command()

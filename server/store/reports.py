@@ -18,19 +18,21 @@ from numpy.typing import NDArray
 
 from analysis.ledger import Spend, in_epsilon
 from analysis.survey import Survey
-from server.store.surveys import Open, Surveys
+from server.store.surveys import Surveys
 from server.wire import Refusal, Submission
 
 
 @dataclass
 class _Batch:
-    """What one transaction is about to write, and what it has read so far."""
+    """What one transaction has read, and what it is about to write."""
 
+    #: Version, wave and payload by survey and rid; and what each pseudonym was charged by version.
     reports: dict[tuple[str, bytes], tuple[str, int, str]] = field(default_factory=dict)
     spent: dict[tuple[str, bytes], dict[str, int]] = field(default_factory=dict)
-    charges: Counter[tuple[str, bytes, str, int, int]] = field(default_factory=Counter)
-    tally: Counter[tuple[Any, ...]] = field(default_factory=Counter)
-    current: dict[str, tuple[Open, list[int]]] = field(default_factory=dict)
+    current: dict[str, Survey] = field(default_factory=dict)
+    #: The waves that a version takes reports for now.
+    opened: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    taken: list[Submission] = field(default_factory=list)
 
 
 class Reports(Surveys):
@@ -51,69 +53,60 @@ class Reports(Surveys):
         list
             For each, 201 if stored, 200 if it was stored before, or why it is refused.
         """
-        pending = _Batch()
         with self._writing() as connection:
-            results = [self._add(connection, one, today, pending) for one in batch]
-            connection.executemany(
-                "INSERT INTO report VALUES (?, ?, ?, ?, ?)",
-                sorted((*key, *row) for key, row in pending.reports.items()),
-            )
-            connection.executemany(
-                "INSERT INTO ledger VALUES (?, ?, ?, ?, ?6, ?5 * ?6) ON CONFLICT DO UPDATE SET "
-                "submissions = submissions + ?6, charged = charged + ?5 * ?6",
-                [(*key, n) for key, n in sorted(pending.charges.items())],
-            )
-            connection.executemany(
-                "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET n = n + ?7",
-                [(*key, n) for key, n in sorted(pending.tally.items())],
-            )
+            submissions = list(batch)
+            pending = self._read(connection, submissions, today)
+            results = [self._take(connection, one, pending) for one in submissions]
+            _write(connection, pending.taken)
         return results
 
-    def _add(
-        self, connection: Connection, one: Submission, today: date, pending: _Batch
-    ) -> Refusal | int:
+    def _read(self, connection: Connection, submissions: list[Submission], today: date) -> _Batch:
+        """What must be known of a batch. In few statements: each lets other threads run first."""
+        pending = _Batch()
+        of_survey: dict[str, list[Submission]] = {}
+        for one in submissions:
+            of_survey.setdefault(one.survey.id, []).append(one)
+        for survey_id, own in of_survey.items():
+            places = ",".join("?" * len(own))
+            for rid, *row in connection.execute(
+                "SELECT rid, version, wave, payload FROM report "
+                f"WHERE survey = ? AND rid IN ({places})",
+                (survey_id, *(one.rid for one in own)),
+            ):
+                pending.reports[survey_id, rid] = tuple(row)
+            for respondent, version, charged in connection.execute(
+                "SELECT respondent, version, sum(charged) FROM ledger "
+                f"WHERE survey = ? AND respondent IN ({places}) GROUP BY respondent, version",
+                (survey_id, *(one.respondent for one in own)),
+            ):
+                pending.spent.setdefault((survey_id, respondent), {})[version] = charged
+            current = self.current(survey_id)
+            assert current is not None  # surveys are never deleted
+            pending.current[survey_id] = current.survey
+            opened = [wave for wave, state in self.waves(survey_id).items() if state == "open"]
+            for version, survey in {one.survey.version: one.survey for one in own}.items():
+                over = survey.is_over(today) or current.survey.is_over(today)
+                pending.opened[survey_id, version] = [] if over else opened
+        return pending
+
+    def _take(self, connection: Connection, one: Submission, pending: _Batch) -> Refusal | int:
+        """Decide on one submission, in the light of those before it."""
         survey = one.survey
         row = (survey.version, one.wave, one.payload)
-        stored = (
-            pending.reports.get((survey.id, one.rid))
-            or connection.execute(
-                "SELECT version, wave, payload FROM report WHERE survey = ? AND rid = ?",
-                (survey.id, one.rid),
-            ).fetchone()
-        )
+        stored = pending.reports.get((survey.id, one.rid))
         if stored is not None:
             return 200 if stored == row else Refusal("rid-reused", "rid", "a new one", "one in use")
-        if survey.id not in pending.current:
-            current = self.current(survey.id)
-            assert current is not None  # versions are never deleted
-            opened = [wave for wave, state in self.waves(survey.id).items() if state == "open"]
-            pending.current[survey.id] = (current, opened)
-        current, opened = pending.current[survey.id]
-        if current.survey.is_over(today) or survey.is_over(today) or one.wave not in opened:
-            over = current.survey.is_over(today) or survey.is_over(today)
-            now = "none" if over or not opened else " or ".join(map(str, opened))
+        current, opened = pending.current[survey.id], pending.opened[survey.id, survey.version]
+        if one.wave not in opened:
+            now = " or ".join(map(str, opened)) or "none"
             return Refusal("closed", "wave", f"an open wave: {now}", str(one.wave))
-        person = (survey.id, one.respondent)
-        if person not in pending.spent:
-            rows = connection.execute(
-                "SELECT version, sum(charged) FROM ledger WHERE survey = ? AND respondent = ? "
-                "GROUP BY version",
-                person,
-            )
-            pending.spent[person] = dict(rows.fetchall())
-        before = pending.spent[person]
-        refusal = self._overspends(survey, current.survey, before) or self._redeem(
-            connection, one, current.survey
-        )
+        spent = pending.spent.setdefault((survey.id, one.respondent), {})
+        refusal = self._overspends(survey, current, spent) or self._redeem(connection, one, current)
         if refusal is not None:
             return refusal
         pending.reports[survey.id, one.rid] = row
-        before[survey.version] = before.get(survey.version, 0) + survey.charge
-        pending.charges[*person, survey.version, one.wave, survey.charge] += 1
-        pending.tally.update(
-            (survey.id, survey.version, one.wave, question, *cell) for question, cell in one.tallied
-        )
+        spent[survey.version] = spent.get(survey.version, 0) + survey.charge
+        pending.taken.append(one)
         return 201
 
     def _overspends(
@@ -177,11 +170,17 @@ class Reports(Surveys):
         )
         return dict(rows.fetchall())
 
-    def payloads(self, survey: Survey, wave: int) -> Iterator[dict[str, Any]]:
-        """The reports of a wave, in the order of what they say, which tells nothing more."""
+    def payloads(
+        self, survey: Survey, wave: int, in_order: bool = False
+    ) -> Iterator[dict[str, Any]]:
+        """The reports of a wave, in the order of their ids, which devices drew.
+
+        Whoever is to get them gets them `in_order` of what they say, which tells nothing more: a
+        respondent who showed their receipt could else be found.
+        """
         rows = self._connection.execute(
-            "SELECT payload FROM report WHERE survey = ? AND version = ? AND wave = ? "
-            "ORDER BY payload",
+            "SELECT payload FROM report WHERE survey = ? AND version = ? AND wave = ?"
+            + " ORDER BY payload" * in_order,
             (survey.id, survey.version, wave),
         )
         return (json.loads(payload) for (payload,) in rows)
@@ -201,3 +200,46 @@ class Reports(Surveys):
             "SELECT count(*) FROM report WHERE survey = ? AND wave = ?", (survey_id, wave)
         ).fetchone()
         return int(n)
+
+
+def _write(connection: Connection, taken: list[Submission]) -> None:
+    """Each table in the order of its own keys."""
+    connection.executemany(
+        "INSERT INTO report VALUES (?, ?, ?, ?, ?)",
+        sorted(
+            (one.survey.id, one.rid, one.survey.version, one.wave, one.payload) for one in taken
+        ),
+    )
+    charges = Counter(
+        (one.survey.id, one.respondent, one.survey.version, one.wave, one.survey.charge)
+        for one in taken
+    )
+    connection.executemany(
+        "INSERT INTO ledger VALUES (?, ?, ?, ?, ?6, ?5 * ?6) ON CONFLICT DO UPDATE SET "
+        "submissions = submissions + ?6, charged = charged + ?5 * ?6",
+        [(*key, n) for key, n in sorted(charges.items())],
+    )
+    connection.executemany(
+        "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + ?7",
+        [(*key, n) for key, n in sorted(_tally(taken).items())],
+    )
+
+
+def _tally(taken: list[Submission]) -> Counter[tuple[Any, ...]]:
+    """How often each symbol of a question came; equal reports are looked at once."""
+    tally: Counter[tuple[Any, ...]] = Counter()
+    of_wave: dict[tuple[str, str, int], list[Submission]] = {}
+    for one in taken:
+        of_wave.setdefault((one.survey.id, one.survey.version, one.wave), []).append(one)
+    for where, own in of_wave.items():
+        for question in own[0].survey.questions:
+            name, randomizer = question.id, question.randomizer
+            reports: Iterable[tuple[Any, int]]
+            try:
+                reports = Counter(one.reports[name] for one in own).items()
+            except TypeError:  # lists, and objects with a cohort
+                reports = [(one.reports[name], 1) for one in own]
+            for report, times in reports:
+                for cell in randomizer.tallied(report):
+                    tally[*where, name, *cell] += times
+    return tally

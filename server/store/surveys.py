@@ -99,6 +99,10 @@ class Surveys(File):
         )
         return [row[0] for row in rows]
 
+    def has(self, survey_id: str) -> bool:
+        """Whether there is such a survey; surveys are never deleted."""
+        return any(known == survey_id for known, _ in self._known) or bool(self.versions(survey_id))
+
     def survey(self, survey_id: str, version: str) -> Survey | None:
         """One version of a survey, its randomizers checked again; None if there is none.
 

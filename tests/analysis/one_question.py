@@ -1,0 +1,84 @@
+"""Surveys of one question: a question of every kind, for each mechanism that serves it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from analysis.domain import Categories, Domain, Numbers
+from analysis.kinds import KINDS
+from analysis.mechanisms import MECHANISMS
+from analysis.survey import Survey, freeze
+from analysis.words import seeded_block
+
+
+def options(k: int) -> list[dict[str, str]]:
+    return [{"id": f"v{place}", "text": f"v{place}"} for place in range(k)]
+
+
+#: Questions of every kind, as they stand in a frozen survey.
+QUESTIONS: list[dict[str, Any]] = [
+    {"kind": "yes-no", "options": options(2), "no_answer": False},
+    {"kind": "choice", "options": options(3), "no_answer": False},
+    {"kind": "choice", "options": options(7), "no_answer": True},
+    {"kind": "scale", "options": options(4), "no_answer": True},
+    {"kind": "scale", "options": options(4), "no_answer": False},
+    {"kind": "number", "min": 0, "max": 10, "step": 1, "no_answer": False},
+    {"kind": "number", "min": 0, "max": 10, "step": 1, "no_answer": True},
+    {"kind": "choices", "options": options(4), "at_most": 2, "no_answer": True},
+    {"kind": "choices", "options": options(3), "at_most": 1, "no_answer": False},
+    {"kind": "rank", "options": options(3), "no_answer": True},
+]
+PARAMETERS: dict[str, dict[str, str]] = {
+    "warner": {"p": "3/4"},
+    "forced": {"p_yes": "1/6", "p_no": "1/4"},
+    "unrelated": {"p": "2/3", "prevalence": "1/5"},
+    "crosswise": {"prevalence": "1/4"},
+}
+
+
+def survey_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Survey:
+    """A survey of one question, `q`, that runs this mechanism."""
+    named = {"name": mechanism, **PARAMETERS.get(mechanism, {})}
+    asked = {"id": "q", "text": "?", "epsilon": float(epsilon), **question, "mechanism": named}
+    if named.keys() - {"name"} or MECHANISMS[mechanism].parameters is not None:
+        asked["epsilon"] = 5.0
+    return freeze({"id": "s", "languages": [], "questions": [asked], "privacy": {"cap": 9}})
+
+
+CASES = [
+    pytest.param(name, question, id=f"{name}-{place}")
+    for name, mechanism in MECHANISMS.items()
+    for place, question in enumerate(QUESTIONS)
+    if mechanism.fits(KINDS[question["kind"]].domain(question))
+]
+every_case = pytest.mark.parametrize(("mechanism", "question"), CASES)
+
+
+def choice(k: int, mechanism: str, epsilon: str = "1") -> Survey:
+    asked = {"kind": "choice", "options": options(k), "no_answer": False}
+    return survey_of(mechanism, asked, epsilon)
+
+
+def many(domain: Domain, values: list[Any]) -> NDArray[Any]:
+    """Values as `randomize_many` takes them."""
+    if isinstance(domain, Categories):
+        return np.array(values)
+    if isinstance(domain, Numbers):
+        return np.array([np.nan if one is None else float(one) for one in values])
+    flags = len(domain.flags)
+    return np.array([(-1,) * flags if one is None else one for one in values])
+
+
+def tallied(randomizer: Any, values: NDArray[Any], *key: Any) -> NDArray[np.int64]:
+    counts: NDArray[np.int64] = randomizer.tally_many(
+        randomizer.randomize_many(values, seeded_block(*map(str, key)))
+    )
+    return counts
+
+
+def tally(survey: Survey, values: list[Any], *key: Any) -> NDArray[np.int64]:
+    """Of the reports of these values, drawn from what `key` fixes."""
+    (question,) = survey.questions
+    return tallied(question.randomizer, many(question.domain, values), *key)
