@@ -149,8 +149,7 @@ class Writer:
 
     def _settle(self) -> bool:
         try:
-            self._store.settle()
+            return self._store.settle()
         except _NO_ROOM as error:
             print(f"deniable: {type(error).__name__} while settling", file=sys.stderr, flush=True)
             return False
-        return True

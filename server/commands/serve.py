@@ -1,7 +1,10 @@
 """`deniable serve` and `demo`."""
 
 import secrets
+import sqlite3
 import sys
+import threading
+import time
 from pathlib import Path
 
 import click
@@ -12,7 +15,7 @@ from server.clock import today
 from server.commands import database, record, wave_number
 from server.intake import state
 from server.serving import Address, is_loopback, run
-from server.store import Store
+from server.store import Store, StoreError
 
 
 @click.command()
@@ -85,12 +88,26 @@ def serve(
                 err=True,
             )
 
+    threading.Thread(target=_keep_promises, args=(db,), daemon=True).start()
     research = None if research_port is None else Address(research_host, research_port)
     try:
         run(db, Address(host, port), research, workers, ready)
     finally:
         store.remove_token(token)
         store.close()
+
+
+def _keep_promises(db: Path) -> None:
+    """Delete, while the server runs for months, what may not be kept any longer."""
+    kept = today()
+    while True:
+        time.sleep(60)
+        if today() != kept:
+            try:
+                Store(db).forget(today())
+                kept = today()
+            except (StoreError, sqlite3.Error, OSError) as error:
+                click.echo(f"reports could not be deleted yet: {type(error).__name__}", err=True)
 
 
 @click.command()

@@ -102,10 +102,17 @@ class File:
                     connection.execute("ROLLBACK")
                 raise
 
-    def settle(self) -> None:
-        """Leave no history of writes beside the file: the write-ahead log has their order."""
+    def settle(self) -> bool:
+        """Leave no history of writes beside the file: the write-ahead log has their order.
+
+        Returns
+        -------
+        bool
+            Whether it is empty now; not if somebody reads what only it has.
+        """
         with self._locked() as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
 
     def rewrite(self) -> None:
         """Write the whole file anew, rows in the order of their keys.

@@ -1,0 +1,114 @@
+"""Surveys with links of their own, or a puzzle, on real pages."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from collector import Collector, Relay
+from device import SURVEY, Device, fill_in
+from playwright.sync_api import Page, expect
+
+ANSWERS = {"smoked": "no", "team": "lab", "debts": "12"}
+
+
+def _with(line: str) -> str:
+    return SURVEY.replace('id = "canteen"', f'id = "canteen"\n{line}', 1)
+
+
+def _links(collector: Collector, survey: str, count: int) -> list[str]:
+    command = [sys.executable, "-m", "server.cli", "invite", survey, "--count", str(count)]
+    done = subprocess.run(
+        [*command, "--url", collector.url, "--db", str(collector.database)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return [line.split(",")[-1] for line in done.stdout.splitlines()[1:]]
+
+
+def _answer(page: Page) -> None:
+    expect(page.locator("#controls")).to_be_enabled()
+    fill_in(page, ANSWERS)
+    page.get_by_role("button", name="Review my answers").click()
+    page.get_by_role("button", name="Randomize and send").click()
+
+
+def _state(page: Page, state: str) -> None:
+    expect(page.locator(f'[data-state="{state}"]')).to_be_visible(timeout=30_000)
+
+
+def test_a_link_is_good_once_and_reaches_no_url(
+    collector: Collector,
+    new_device: Callable[..., Device],
+    relay: Callable[[Collector], Relay],
+) -> None:
+    survey = collector.publish(_with('access = "invited"'))
+    (link,) = _links(collector, survey, 1)
+    token = link.partition("#")[2]
+    assert re.fullmatch(r"[\w-]{22}", token)
+    seen = relay(collector)
+    device = new_device()
+    page = device.visit(link.replace(collector.url, seen.url))
+    _answer(page)
+    _state(page, "stored")
+    assert collector.stored(survey) == 1
+    # It left in the body of the one request that is for it, and in no address or header.
+    assert all(token not in target for _, target in seen.targets())
+    assert bytes(seen.sent).count(token.encode()) == 1
+    # Somebody else with the same link is refused, and told why.
+    other = new_device().visit(link)
+    _answer(other)
+    _state(other, "refused")
+    expect(other.locator('[data-state="refused"]')).to_contain_text("unused invitation")
+    assert collector.stored(survey) == 1
+
+
+def test_without_its_end_a_link_leads_to_a_closed_page(
+    collector: Collector, device: Device
+) -> None:
+    survey = collector.publish(_with('access = "invited"'))
+    page = device.visit(collector.page(survey))
+    _state(page, "uninvited")
+    expect(page.locator("#answers")).to_be_hidden()
+    assert device.posted() == []
+    # Pasting the whole link into the same tab changes only the fragment.
+    (link,) = _links(collector, survey, 1)
+    page.evaluate("link => { location.href = link; }", link)
+    _state(page, "ready")
+    _answer(page)
+    _state(page, "stored")
+
+
+def test_a_panel_answers_each_wave_with_the_same_link(collector: Collector, device: Device) -> None:
+    survey = collector.publish(_with('access = "panel"'))
+    (link,) = _links(collector, survey, 1)
+    for wave in (1, 2):
+        collector.open_wave(survey, wave)
+        page = device.visit(link)
+        _answer(page)
+        _state(page, "stored")
+        assert collector.stored(survey, wave) == 1
+
+
+def test_a_puzzle_is_solved_before_anything_is_sent(collector: Collector, device: Device) -> None:
+    survey = collector.publish(_with("proof_of_work = 12"))
+    page = device.visit(collector.page(survey))
+    _answer(page)
+    _state(page, "stored")
+    assert collector.stored(survey) == 1
+    (body,) = device.posted()
+    assert re.search(rb'"work":[0-9]+', body)
+
+
+@pytest.mark.parametrize("line", ["", 'access = "open"'])
+def test_an_open_survey_sends_no_token(collector: Collector, device: Device, line: str) -> None:
+    survey = collector.publish(_with(line))
+    page = device.visit(collector.page(survey) + "#AAAAAAAAAAAAAAAAAAAAAA")
+    _answer(page)
+    _state(page, "stored")
+    (body,) = device.posted()
+    assert b"token" not in body
+    assert b"work" not in body
