@@ -116,7 +116,7 @@ def _serve(where: Address, workers: int) -> None:
         blocking_threads=THREADS,
         websockets=False,
         log_access=False,
-        log_level=LogLevels.warning,
+        log_level=LogLevels.error,  # it warns of many threads, but ours wait for the disk
         respawn_failed_workers=True,
         workers_kill_timeout=PATIENCE,
     ).serve()

@@ -1,0 +1,309 @@
+"""Who gets in to see results, as what, for how long, and what is noted of it."""
+
+import base64
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.security import generate_password_hash
+
+from server import access, create_app
+from server.store import Store
+from server.store.researchers import FREE_ATTEMPTS, Researcher
+
+SECRET = "correct horse battery staple"
+HTTPS = {"base_url": "https://survey.example.org"}
+
+OWNERS_ONLY = ["/api/surveys/canteen/ledger.csv", "/api/log.csv"]
+EVERYBODYS = [
+    "/results",
+    "/results/canteen",
+    "/api/surveys/canteen/estimates.csv",
+    "/api/surveys/canteen/reports.csv",
+    "/api/surveys/canteen/plausibility.json",
+]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """The seconds that pass; itsdangerous, which ends idle sessions, reads the same clock."""
+    now = [1_800_000_000.0]
+    monkeypatch.setattr(access, "now", lambda: now[0])
+    monkeypatch.setattr("itsdangerous.timed.time.time", lambda: now[0])
+    return iter([now])
+
+
+@pytest.fixture
+def app(store: Store, database: Path) -> Flask:
+    secret = generate_password_hash(SECRET)
+    store.put_researcher(Researcher("ada", "owner"), secret)
+    store.put_researcher(Researcher("bob", "analyst"), secret)
+    return create_app({"DATABASE": database})
+
+
+@pytest.fixture
+def browser(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def log_in(browser: FlaskClient, name: str = "ada", password: str = SECRET, **form: str) -> Any:
+    return browser.post("/login", data={"name": name, "password": password, **form}, **HTTPS)
+
+
+def csrf(browser: FlaskClient) -> str:
+    page = browser.get("/results/canteen", **HTTPS).get_data(as_text=True)
+    found = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert found
+    return found[1]
+
+
+def basic(name: str, password: str) -> dict[str, str]:
+    given = base64.b64encode(f"{name}:{password}".encode()).decode()
+    return {"Authorization": f"Basic {given}"}
+
+
+def test_a_session_lets_in_and_its_cookie_is_guarded(browser: FlaskClient) -> None:
+    answer = log_in(browser, target="/results/canteen")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/results/canteen")
+    (cookie,) = answer.headers.getlist("Set-Cookie")
+    assert cookie.startswith("__Host-deniable=")
+    for flag in ("Secure", "HttpOnly", "Path=/", "SameSite=Strict"):
+        assert flag in cookie.split("; ")
+    assert "Domain" not in cookie
+    page = browser.get("/results/canteen", **HTTPS)
+    assert page.status_code == 200
+    assert "ada (owner)" in page.get_data(as_text=True)
+
+
+@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/results/../x", ""])
+def test_signing_in_leads_nowhere_else(browser: FlaskClient, target: str) -> None:
+    assert log_in(browser, target=target).headers["Location"] == "/results"
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [("ada", "wrong"), ("ada", ""), ("", SECRET), ("eve", SECRET), ("ada", SECRET + " ")],
+)
+def test_wrong_names_and_passwords_get_nothing(
+    browser: FlaskClient, name: str, password: str
+) -> None:
+    answer = log_in(browser, name, password)
+    assert answer.status_code == 401
+    assert "Set-Cookie" not in answer.headers
+    assert browser.get("/results/canteen", **HTTPS).status_code == 401
+    api = browser.get(EVERYBODYS[2], headers=basic(name, password))
+    assert api.status_code == 401
+
+
+def test_programs_may_use_name_and_password(browser: FlaskClient) -> None:
+    assert browser.get(EVERYBODYS[2], headers=basic("bob", SECRET)).status_code == 200
+
+
+def test_the_printed_token_signs_in_too(browser: FlaskClient, store: Store) -> None:
+    store.add_token("printed")
+    assert log_in(browser, "", "printed").status_code == 303
+    assert "research token (owner)" in browser.get("/results", **HTTPS).get_data(as_text=True)
+    # When the server ends, its token does, and so do the sessions.
+    store.end_access()
+    assert browser.get("/results", **HTTPS).status_code == 401
+
+
+@pytest.mark.parametrize("address", OWNERS_ONLY)
+def test_analysts_do_not_see_what_is_for_owners(browser: FlaskClient, address: str) -> None:
+    assert browser.get(address, headers=basic("bob", SECRET)).status_code == 403
+    assert browser.get(address, headers=basic("ada", SECRET)).status_code == 200
+
+
+@pytest.mark.parametrize("address", EVERYBODYS)
+def test_analysts_see_results(browser: FlaskClient, address: str) -> None:
+    log_in(browser, "bob")
+    page = browser.get(address, **HTTPS)
+    assert page.status_code == 200
+    assert "ledger.csv" not in page.get_data(as_text=True)
+
+
+def test_only_owners_close_and_only_from_our_own_page(browser: FlaskClient, store: Store) -> None:
+    log_in(browser)
+    sent = {"csrf": csrf(browser)}
+    for form, headers in (
+        ({}, {}),
+        ({"csrf": "guess"}, {}),
+        (sent, {"Sec-Fetch-Site": "cross-site"}),
+        (sent, {"Sec-Fetch-Site": "same-site"}),
+    ):
+        answer = browser.post("/results/canteen/close", data=form, headers=headers, **HTTPS)
+        assert answer.status_code == 403
+    # A browser adds Basic by itself, so that alone proves nothing.
+    assert browser.application.test_client().post(
+        "/results/canteen/close", headers=basic("ada", SECRET)
+    ).status_code == 403  # fmt: skip
+    assert store.waves("canteen") == {1: "open"}
+    assert browser.post("/results/canteen/close", data=sent, **HTTPS).status_code == 303
+    assert store.waves("canteen") == {1: "closed"}
+    assert "Closed" in browser.get("/results/canteen", **HTTPS).get_data(as_text=True)
+
+
+def test_an_analyst_cannot_close(browser: FlaskClient, store: Store) -> None:
+    log_in(browser, "bob")
+    answer = browser.post("/results/canteen/close", data={"csrf": csrf(browser)}, **HTTPS)
+    assert answer.status_code == 403
+    assert store.waves("canteen") == {1: "open"}
+
+
+def test_another_site_cannot_sign_anybody_in(browser: FlaskClient) -> None:
+    answer = browser.post(
+        "/login",
+        data={"name": "ada", "password": SECRET},
+        headers={"Sec-Fetch-Site": "cross-site"},
+        **HTTPS,
+    )
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_signing_out_ends_the_session_not_just_the_cookie(browser: FlaskClient) -> None:
+    log_in(browser)
+    stolen = browser.get_cookie("__Host-deniable", domain="survey.example.org")
+    assert stolen is not None
+    assert browser.post("/logout", data={"csrf": csrf(browser)}, **HTTPS).status_code == 303
+    thief = browser.application.test_client()
+    thief.set_cookie("__Host-deniable", stolen.value, domain="survey.example.org", secure=True)
+    assert thief.get("/results", **HTTPS).status_code == 401
+
+
+@pytest.mark.parametrize("change", ["password", "removal"])
+def test_a_changed_or_removed_account_ends_its_sessions(
+    browser: FlaskClient, store: Store, change: str
+) -> None:
+    log_in(browser)
+    assert browser.get("/results", **HTTPS).status_code == 200
+    if change == "removal":
+        store.remove_researcher("ada")
+    else:
+        store.put_researcher(Researcher("ada", "owner"), generate_password_hash("another"))
+    assert browser.get("/results", **HTTPS).status_code == 401
+
+
+def test_a_forged_cookie_is_nobody(browser: FlaskClient) -> None:
+    for value in ("", "x", "eyJ0b2tlbiI6IngifQ.aaaa.bbbb", "\x7f"):
+        browser.set_cookie("__Host-deniable", value, domain="survey.example.org", secure=True)
+        assert browser.get("/results", **HTTPS).status_code == 401
+
+
+def test_sessions_end_when_idle_and_at_last(
+    browser: FlaskClient, clock: Iterator[list[float]]
+) -> None:
+    now = next(clock)
+    idle = access.COOKIE["PERMANENT_SESSION_LIFETIME"]
+    assert isinstance(idle, timedelta)
+    log_in(browser)
+    for _ in range(access.LONGEST_SESSION // int(idle.total_seconds() - 60)):
+        now[0] += idle.total_seconds() - 60
+        assert browser.get("/results", **HTTPS).status_code == 200
+    now[0] += idle.total_seconds() - 60
+    assert browser.get("/results", **HTTPS).status_code == 401  # twelve hours are over
+    log_in(browser)
+    now[0] += idle.total_seconds() + 1
+    assert browser.get("/results", **HTTPS).status_code == 401
+
+
+def test_guessing_is_slowed_down_and_locks_nobody_out(
+    browser: FlaskClient, clock: Iterator[list[float]]
+) -> None:
+    now = next(clock)
+    statuses = [log_in(browser, password="guess").status_code for _ in range(FREE_ATTEMPTS + 3)]
+    assert statuses[:FREE_ATTEMPTS] == [401] * FREE_ATTEMPTS
+    assert statuses[-1] == 429
+    # The right password must wait, too, or guesses would be told from it.
+    answer = log_in(browser)
+    assert answer.status_code == 429
+    assert 1 <= int(answer.headers["Retry-After"]) <= 2
+    assert browser.get(EVERYBODYS[2], headers=basic("ada", SECRET)).status_code == 429
+    # Others are not affected.
+    assert log_in(browser, "bob").status_code == 303
+    tried = 0
+    for _ in range(3600):  # an hour of one guess a second
+        now[0] += 1
+        tried += log_in(browser, password="guess").status_code == 401 if tried < 8 else 0
+    assert tried == 8
+    now[0] += 61
+    assert log_in(browser).status_code == 303
+    assert log_in(browser, password="guess").status_code == 401  # the count began anew
+
+
+def test_names_that_do_not_exist_share_one_count(
+    browser: FlaskClient, store: Store, clock: Iterator[list[float]]
+) -> None:
+    next(clock)
+    statuses = [log_in(browser, f"nobody-{i}").status_code for i in range(FREE_ATTEMPTS + 3)]
+    assert 429 in statuses
+    assert store.tables()["throttle"][1] == 1
+
+
+def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
+    browser: FlaskClient, store: Store, database: Path
+) -> None:
+    log_in(browser)
+    browser.get("/results/canteen", **HTTPS)
+    browser.get("/api/surveys/canteen/ledger.csv", **HTTPS)
+    browser.post("/results/canteen/close", data={"csrf": csrf(browser)}, **HTTPS)
+    told = [(entry.who, entry.what) for entry in store.log()]
+    assert told == [
+        ("ada", "log in"),
+        ("ada", "view"),
+        ("ada", "download"),
+        ("ada", "view"),
+        ("ada", "close"),
+    ]
+    assert store.is_log_whole()
+    connection = store._connection
+    for sql in ("UPDATE log SET who = 'bob'", "DELETE FROM log WHERE number = 3"):
+        with pytest.raises(Exception, match="append-only"):
+            connection.execute(sql)
+    # Whoever writes to the file around that is found out.
+    connection.execute("DROP TRIGGER log_is_not_changed")
+    connection.execute("UPDATE log SET who = 'bob' WHERE number = 2")
+    assert not store.is_log_whole()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/client/../server/access.py",
+        "/client/..%2f..%2fpyproject.toml",
+        "/client//etc/passwd",
+        "/results/..%2f..%2fetc%2fpasswd",
+        "/api/surveys/..%2fcanteen/estimates.csv",
+        "/api/surveys/canteen%0d%0aSet-Cookie:%20a=b/estimates.csv",
+        "/results/canteen%22%0d%0a",
+        "/api/surveys/canteen/estimates.csv/../ledger.csv",
+    ],
+)
+def test_odd_addresses_lead_nowhere_and_into_no_header(browser: FlaskClient, address: str) -> None:
+    answer = browser.get(address, headers=basic("bob", SECRET))
+    assert answer.status_code in (308, 400, 403, 404)
+    assert answer.headers.get("Location", "/client/").endswith(("/client/", "/client/etc/passwd"))
+    assert "Set-Cookie" not in answer.headers
+    assert "def check_password" not in answer.get_data(as_text=True)
+    assert not any("\n" in value or "\r" in value for value in answer.headers.values())
+
+
+def test_the_planes_can_be_served_apart(store: Store, database: Path) -> None:
+    store.add_token("token")
+    bearer = {"Authorization": "Bearer token"}
+    public = create_app({"DATABASE": database, "PLANES": ["public"]}).test_client()
+    research = create_app({"DATABASE": database, "PLANES": ["research"]}).test_client()
+    for address in ("/s/canteen", "/api/surveys/canteen"):
+        assert public.get(address).status_code == 200
+        assert research.get(address, headers=bearer).status_code == 404
+    for address in (*EVERYBODYS, *OWNERS_ONLY, "/login"):
+        assert public.get(address, headers=bearer).status_code == 404
+        assert research.get(address, headers=bearer).status_code == 200
+    assert research.post("/api/surveys/canteen/reports", data=b"{}").status_code in (404, 405)
+    for plane in (public, research):
+        assert plane.get("/healthz").status_code == 200

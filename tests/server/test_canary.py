@@ -1,0 +1,235 @@
+"""Nothing of a request but its reports is found anywhere afterwards: canaries in all of it are not.
+
+A real server, with all its files, its output and its temporary ones in one folder.
+"""
+
+import csv
+import http.client
+import io
+import json
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.simulate import payloads
+from analysis.survey_file import read_survey
+from server.deliver import to_store
+from server.store import Store
+
+COMMAND = [sys.executable, "-m", "server.cli"]
+ROOT = Path(__file__).parents[2]
+
+#: What proxies and browsers send, and servers like to note.
+HEADERS = [
+    "User-Agent",
+    "Referer",
+    "Origin",
+    "Cookie",
+    "From",
+    "Via",
+    "X-Forwarded-For",
+    "X-Real-IP",
+    "Forwarded",
+    "X-Request-ID",
+    "X-Forwarded-Host",
+    "Accept-Language",
+    "DNT",
+    "Traceparent",
+    "Sec-CH-UA",
+    "If-None-Match",
+    "X-Canary",
+]
+
+
+def _canary() -> str:
+    return f"canary{secrets.token_hex(12)}"
+
+
+class Place:
+    """A folder in which everything is that a server writes; and the server."""
+
+    def __init__(self, folder: Path, survey_file: Path) -> None:
+        self.folder, self.database = folder, folder / "data.db"
+        self.environment = os.environ | {
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **dict.fromkeys(("TMPDIR", "HOME", "SQLITE_TMPDIR"), str(folder)),
+        }
+        self.out = folder / "output"
+        with self.out.open("wb") as output:
+            self.server = subprocess.Popen(
+                [*COMMAND, "serve", str(survey_file), "--port", "0", "--db", str(self.database)],
+                cwd=folder,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        for _ in range(300):
+            found = re.search(
+                r"serves on http://(\S+)\n(?:.*\n)*research token: (\S+)\n", self.said
+            )
+            if found:
+                break
+            time.sleep(0.1)
+        assert found, self.said
+        self.address, self.token = found.groups()
+
+    @property
+    def said(self) -> str:
+        return self.out.read_text()
+
+    def command(self, *arguments: object) -> str:
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments), "--db", str(self.database)],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return done.stdout + done.stderr
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, str]:
+        connection = http.client.HTTPConnection(self.address, timeout=20)
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        text = "".join(f"{key}: {value}\n" for key, value in answer.getheaders())
+        text += answer.read().decode(errors="replace")
+        connection.close()
+        return answer.status, text
+
+    def holds(self, what: str) -> list[str]:
+        """The files that hold some text, as it is, as hexadecimal, or as the bytes of that."""
+        forms = [what.encode(), what.encode().hex().encode()]
+        if re.fullmatch("(?:[0-9a-f]{2})+", what):
+            forms.append(bytes.fromhex(what))
+        return [
+            path.name
+            for path in self.folder.rglob("*")
+            if path.is_file() and any(form in path.read_bytes() for form in forms)
+        ]
+
+
+@pytest.fixture
+def place(tmp_path: Path, survey_file: Path) -> Iterator[Place]:
+    folder = tmp_path / "all"
+    folder.mkdir()
+    made = Place(folder, survey_file)
+    yield made
+    made.server.send_signal(signal.SIGTERM)
+    assert made.server.wait(30) == 0
+
+
+def test_no_canary_of_a_request_is_found_in_anything_kept(
+    place: Place, make: Callable[..., dict[str, Any]]
+) -> None:
+    canaries: list[str] = []
+
+    def headers() -> dict[str, str]:
+        own = {name: _canary() for name in HEADERS}
+        canaries.extend(own.values())
+        return own
+
+    def canary() -> str:
+        canaries.append(_canary())
+        return canaries[-1]
+
+    path = "/api/surveys/canteen/reports"
+    answers = []
+    # Stored, known, refused for each reason; each field in its turn.
+    for row in range(5):
+        body = json.dumps(make(row)).encode()
+        for status in (201, 200):
+            got, text = place.request("POST", f"{path}?{canary()}={canary()}", body, headers())
+            assert got == status
+            answers.append(text)
+    for change in (
+        {"token": canary()},
+        {"version": canary()},
+        {"rid": canary()},
+        {"respondent": canary()},
+        {"wave": canary()},
+        {"reports": {canary(): 1}},
+        {"reports": {"meat": canary(), "dish": 1, "price": 1}},
+        {canary(): 1},
+    ):
+        got, _ = place.request("POST", path, json.dumps(make(9) | change).encode(), headers())
+        assert got in (400, 403)
+    for body in (canary().encode(), b"\xff" + canary().encode(), canary().encode() * 3000):
+        assert place.request("POST", path, body, headers())[0] in (400, 413)
+    for address in ("/s/canteen", "/client/form.js", "/healthz", "/", f"/{canary()}"):
+        place.request("GET", f"{address}?{canary()}", headers=headers())
+    place.request("POST", f"/api/surveys/{canary()}/reports", b"{}", headers())
+    place.request("GET", f"/results/{canary()}?version={canary()}", headers=headers())
+    form = f"name={canary()}&password={canary()}&target={canary()}".encode()
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert place.request("POST", "/login", form, headers() | kind)[0] == 401
+    place.request("GET", "/results", headers=headers() | {"Authorization": f"Basic {canary()}"})
+    # An error within the server: no part of it may be printed with what was sent.
+    place.request("GET", f"/results/canteen?level={canary()}", headers=headers())
+
+    pseudonym, rid = make(0)["respondent"], make(0)["rid"]
+    place.command("backup", place.folder / "backup.db")
+    (place.folder / "export.csv").write_text(place.command("export", "canteen"))
+    (place.folder / "ledger.csv").write_text(place.command("ledger", "canteen"))
+    (place.folder / "estimates.csv").write_text(place.command("estimate", "canteen"))
+    (place.folder / "audit.csv").write_text(place.command("audit", "--backup", "backup.db"))
+    (place.folder / "log.csv").write_text(place.command("log"))
+    assert len(canaries) > 400
+    assert [where for one in canaries for where in place.holds(one)] == []
+    # The search finds what is kept: rid and pseudonym, each in its table alone.
+    assert {"data.db", "backup.db"} & set(place.holds(rid))
+    assert "ledger.csv" in place.holds(pseudonym)
+    assert "export.csv" not in place.holds(rid) + place.holds(pseudonym)
+    # Nothing of who asked comes back in an answer either.
+    assert not any(one in text for one in canaries for text in answers)
+    for line in place.said.splitlines():
+        assert line.startswith(("deniable serves", "survey ", "results of", "research token"))
+
+
+def test_authors_labels_are_no_formulas_in_a_spreadsheet(tmp_path: Path, survey_file: Path) -> None:
+    formula = '=HYPERLINK(\\"http://evil.example\\")'
+    text = survey_file.read_text().replace('text = "Stew"', f'text = "{formula}"')
+    survey_file.write_text(text)
+    survey = read_survey(survey_file)
+    store = Store(tmp_path / "x.db", create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    people = [{"meat": "yes", "dish": "stew", "price": "3"}] * 20
+    to_store(store, survey.id, payloads(survey, people, 1, 1), lambda _: None)
+    store.record("2026-01-01T00:00:00Z", "=cmd|' /C calc'!A0", "+1", "-1")
+    store.close()
+    for command in ("estimate", "export", "ledger", "plausibility"):
+        done = subprocess.run(
+            [*COMMAND, command, survey.id, "--db", str(store.path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        cells = [cell for row in csv.reader(io.StringIO(done.stdout)) for cell in row]
+        odd = [cell for cell in cells if cell[:1] in tuple("=+@\t\r")]
+        odd += [cell for cell in cells if re.match(r"-[^0-9.]", cell)]
+        assert odd == []
+        if command == "estimate":
+            assert any(cell.startswith("'=HYPERLINK") for cell in cells)
+    done = subprocess.run(
+        [*COMMAND, "log", "--db", str(store.path)], capture_output=True, text=True, check=True
+    )
+    assert "'=cmd" in done.stdout
+    assert "'+1" in done.stdout
