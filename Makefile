@@ -15,10 +15,11 @@ test: .venv/.test
 	$(BIN)/python tests/e2e/chromium.py
 	$(BIN)/pytest
 
-# Accuracy and speed beside two published libraries; ten minutes.
+# Accuracy and speed beside two published libraries, and the intake beside a bare server; ten minutes.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/intake.py
 
 clean:
 	rm -rf .venv
