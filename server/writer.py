@@ -115,15 +115,18 @@ class Writer:
             pass  # nothing of the batch was stored
         except Exception:
             for job in jobs:
-                try:
-                    self._add([job])
-                except _NO_ROOM:
-                    pass
-                except Exception as error:
-                    job.result = error
+                self._add_alone(job)
         finally:
             for job in jobs:
                 job.done.release()
+
+    def _add_alone(self, job: _Job) -> None:
+        try:
+            self._add([job])
+        except _NO_ROOM:
+            pass
+        except Exception as error:
+            job.result = error
 
     def _add(self, jobs: Iterable[_Job]) -> None:
         taken: list[_Job] = []

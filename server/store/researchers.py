@@ -134,14 +134,15 @@ class Researchers(File):
         float
             0 if it may be looked at; else the seconds until one may.
         """
+        # Looked at before the lock is taken: a flood of attempts must not hold reports up.
+        if (wait := self._wait(name, now)) > 0:
+            return wait
         with self._writing() as connection:
-            failures, until = connection.execute(
-                "SELECT failures, until FROM throttle WHERE name = ?", (name,)
-            ).fetchone() or (0, 0.0)
-            # A clock that was set back must not lock anybody out for longer.
-            wait = min(float(until) - now, LONGEST_WAIT)
-            if wait > 0:
+            if (wait := self._wait(name, now)) > 0:
                 return wait
+            (failures,) = connection.execute(
+                "SELECT failures FROM throttle WHERE name = ?", (name,)
+            ).fetchone() or (0,)
             pause = min(2.0 ** (failures - FREE_ATTEMPTS), LONGEST_WAIT)
             connection.execute(
                 "INSERT INTO throttle VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
@@ -149,6 +150,14 @@ class Researchers(File):
                 (name, failures + 1, now + pause if failures >= FREE_ATTEMPTS else now),
             )
         return 0.0
+
+    def _wait(self, name: str, now: float) -> float:
+        """Seconds until an attempt under a name is looked at."""
+        row = self._connection.execute(
+            "SELECT until FROM throttle WHERE name = ?", (name,)
+        ).fetchone()
+        # A clock that was set back must not lock anybody out for longer.
+        return 0.0 if row is None else min(float(row[0]) - now, LONGEST_WAIT)
 
     def forget_attempts(self, name: str) -> None:
         """After one that succeeded."""
