@@ -79,7 +79,7 @@ def run(
             own = stack.enter_context(_held(research))
             urls[1] = _url(own)
             os.environ["DENIABLE_PLANES"] = "research"
-            beside = multiprocessing.Process(target=_serve, args=(own, 1))
+            beside = multiprocessing.Process(target=_serve_beside, args=(own,))
             beside.start()
             stack.callback(_stop, beside)
             os.environ["DENIABLE_PLANES"] = "public"
@@ -94,7 +94,7 @@ def worker() -> Flask:
     ends by itself is one that the server starts again, while it should be stopping.
     """
     os.setpgrp()
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_follow, daemon=True).start()
     return create_app()
 
 
@@ -122,16 +122,22 @@ def _serve(where: Address, workers: int) -> None:
     ).serve()
 
 
+def _serve_beside(where: Address) -> None:
+    threading.Thread(target=_follow, daemon=True).start()
+    _serve(where, 1)
+
+
 def _stop(process: multiprocessing.Process) -> None:
     process.terminate()
     process.join(2 * PATIENCE)
     process.kill()
 
 
-def _follow(parent: int) -> None:
+def _follow() -> None:
     """End with the server: if it was killed, its workers would go on holding the port."""
-    while os.getppid() == parent:
-        time.sleep(1)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()  # returns at once if it has ended before
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import date
 from queue import Empty, SimpleQueue
 
@@ -154,5 +155,7 @@ class Writer:
         try:
             return self._store.settle()
         except _NO_ROOM as error:
-            print(f"deniable: {type(error).__name__} while settling", file=sys.stderr, flush=True)
+            message = f"deniable: {type(error).__name__} while settling"
+            with suppress(OSError):  # of a log on the same full disk
+                print(message, file=sys.stderr, flush=True)
             return False

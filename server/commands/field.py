@@ -75,7 +75,8 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     record(store, "close", f"{survey_id}, {'all waves' if wave is None else f'wave {wave}'}")
     closed = store.close_waves(survey_id, wave)
     deleted = store.forget(today())
-    store.rewrite()
+    if not store.rewrite():
+        click.echo("somebody reads the database: the server empties its log of writes", err=True)
     rows = [
         {"survey": survey_id, "wave": number, "state": state, "reports": n}
         for number, state in store.waves(survey_id).items()

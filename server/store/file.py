@@ -45,6 +45,8 @@ class File:
             empty = not Database(self._connection).table_names()
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             (kind,) = self._connection.execute("PRAGMA application_id").fetchone()
+            if empty and not create:
+                raise StoreError(f"{path}: has nothing in it")
             if not empty and kind != APPLICATION_ID:
                 raise StoreError(f"{path}: is a database of another program")
             if version > SCHEMA_VERSION:
@@ -54,7 +56,7 @@ class File:
                 )
             if version < SCHEMA_VERSION:
                 self._migrate()
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{path}: cannot be used as a database: {error}") from None
 
     def _migrate(self) -> None:
@@ -111,18 +113,28 @@ class File:
             Whether it is empty now; not if somebody reads what only it has.
         """
         with self._locked() as connection:
-            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            # Whoever waits for a reader here, with the lock, keeps all writers waiting.
+            connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {int(self.PATIENCE * 1000)}")
         return not busy
 
-    def rewrite(self) -> None:
+    def rewrite(self) -> bool:
         """Write the whole file anew, rows in the order of their keys.
 
         Within a page of the file SQLite keeps rows where there was room when they came, so that
         their places tell something of their order.
+
+        Returns
+        -------
+        bool
+            As of `settle`.
         """
         with self._locked() as connection:
             connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return self.settle()
 
     def close(self) -> None:
         """Let go of this thread's connection, and leave no history of writes beside the file."""

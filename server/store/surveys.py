@@ -101,7 +101,9 @@ class Surveys(File):
 
     def has(self, survey_id: str) -> bool:
         """Whether there is such a survey; surveys are never deleted."""
-        return any(known == survey_id for known, _ in self._known) or bool(self.versions(survey_id))
+        return any(known == survey_id for known, _ in list(self._known)) or bool(
+            self.versions(survey_id)
+        )
 
     def survey(self, survey_id: str, version: str) -> Survey | None:
         """One version of a survey, its randomizers checked again; None if there is none.
@@ -118,8 +120,8 @@ class Surveys(File):
             return None
         if len(self._known) >= _KEPT:
             self._known.clear()
-        self._known[survey_id, version] = thaw(json.loads(row[0]), version)
-        return self._known[survey_id, version]
+        survey = self._known[survey_id, version] = thaw(json.loads(row[0]), version)
+        return survey
 
     def current(self, survey_id: str) -> Open | None:
         """What respondents are asked now: last published version, highest open wave, state."""

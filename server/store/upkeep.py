@@ -82,7 +82,8 @@ class Upkeep(Reports):
     def links(self) -> int:
         """How many values the report and ledger tables share that could link their rows: none."""
         (n,) = self._connection.execute(
-            "SELECT count(*) FROM ledger JOIN report ON rid = respondent"
+            "SELECT count(*) FROM ledger JOIN report "
+            "ON report.survey = ledger.survey AND rid = respondent"
         ).fetchone()
         return int(n)
 

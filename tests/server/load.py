@@ -1,0 +1,371 @@
+"""A collector under load: its processes, and clients that know what each request got."""
+
+import contextlib
+import json
+import os
+import random
+import secrets
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import count, islice
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from analysis.simulate import payloads
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server.intake import check
+from server.store import Store
+from server.wire import Refusal
+
+COMMAND = [sys.executable, "-m", "server.cli"]
+
+#: Seconds until a step that takes a moment has failed, on a machine that others use too.
+LONG = 90.0
+
+
+def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
+    """How long it took until something held; AssertionError if it took too long."""
+    begin = time.monotonic()
+    while not holds():
+        assert time.monotonic() < begin + seconds, f"not within {seconds:g} seconds"
+        time.sleep(0.02)
+    return time.monotonic() - begin
+
+
+def deniable(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    """The command, run to its end."""
+    call = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(call, capture_output=True, text=True, timeout=2 * LONG, check=False)
+
+
+class Server:
+    """`deniable serve`, with a port of the kernel's; what it says on stderr goes to a file."""
+
+    def __init__(self, database: Path, *arguments: object, ready: bool = True) -> None:
+        self.stderr = database.with_name(f"{database.name}.stderr")
+        call = [*COMMAND, "serve", *map(str, arguments), "--port", "0", "--db", str(database)]
+        with self.stderr.open("ab") as stderr:
+            self.process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=stderr, text=True)
+        self.urls: list[str] = []
+        self._seen: set[int] = set()
+        if ready:
+            self._wait()
+
+    def _wait(self) -> None:
+        assert self.process.stdout is not None
+        watchdog = threading.Timer(LONG, self.process.kill)
+        watchdog.start()
+        for line in self.process.stdout:
+            if line.startswith(("deniable serves on ", "researchers: ")):
+                self.urls.append(line.split()[-1].removesuffix("/results"))
+            if line.startswith("research token: "):
+                break
+        watchdog.cancel()
+        if not self.urls:
+            self.kill()
+            raise AssertionError(self.stderr.read_text())
+
+    @property
+    def url(self) -> str:
+        """Where respondents reach it."""
+        return self.urls[0]
+
+    def below(self) -> list[int]:
+        """The processes that it started, and those that they did."""
+        found = _below(self.process.pid)
+        self._seen.update(found)
+        return found
+
+    def kill(self) -> None:
+        """SIGKILL to all of it: to the parent first, which would start workers again."""
+        self.below()
+        self.process.kill()
+        for pid in self._seen:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.communicate(timeout=LONG)
+        wait_until(lambda: not any(map(is_alive, self._seen)))
+
+    def stop(self) -> int:
+        """SIGTERM, and its exit status."""
+        self.process.terminate()
+        try:
+            self.process.communicate(timeout=LONG)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        return self.process.returncode
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.stop()
+        assert "Traceback" not in self.stderr.read_text()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def _below(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, children.read_text().split()):
+                found += [child, *_below(child)]
+    return found
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer, all of it."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Lost(Exception):
+    """A connection that ended before the answer did; `received` is what there was of it."""
+
+    def __init__(self, received: bytes) -> None:
+        super().__init__("connection lost")
+        self.received = received
+
+
+class Connection:
+    """One connection to a server, kept alive. Unlike http.client's, it tells what was lost."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if not parts.port:
+            raise ValueError("no address")
+        self._host = parts.netloc
+        self._socket = socket.create_connection((parts.hostname, parts.port), timeout=LONG)
+
+    def request(self, method: str, path: str, body: bytes = b"") -> Answer:
+        """The answer to a request; Lost if there is none."""
+        head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Length: {len(body)}"
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            self._socket.sendall(f"{head}\r\n\r\n".encode() + body)
+            while part := self._socket.recv(65536):
+                received += part
+                answer = _whole(received)
+                if answer is not None:
+                    return answer
+        raise Lost(received)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _whole(received: bytes) -> Answer | None:
+    head, end, body = received.partition(b"\r\n\r\n")
+    if not end:
+        return None
+    first, *lines = head.decode().split("\r\n")
+    headers = {name.lower(): text for name, _, text in (line.partition(": ") for line in lines)}
+    protocol, status, *_ = first.split()
+    assert protocol == "HTTP/1.1"
+    missing = int(headers["content-length"]) - len(body)
+    assert missing >= 0
+    return None if missing else Answer(int(status), headers, body)
+
+
+def submissions(survey: Survey, wave: int = 1) -> Iterator[tuple[bytes, bytes]]:
+    """Without end, what devices send: the rid, and a request's body."""
+    people = [{"meat": "yes" if row % 3 else "no", "dish": "stew", "price": str(row % 20)}
+              for row in range(40)]  # fmt: skip
+    kinds = list(payloads(survey, people, wave, 1))
+    for number in count():
+        rid, respondent = secrets.token_bytes(16), secrets.token_hex(16)
+        one = {**kinds[number % len(kinds)], "rid": rid.hex(), "respondent": respondent}
+        yield rid, json.dumps(one).encode()
+
+
+def invited(survey: Survey, tokens: Iterable[str]) -> Iterator[bytes]:
+    """For each invitation what a device would send that has it, each of another respondent."""
+    for token, (_, body) in zip(tokens, submissions(survey), strict=False):
+        yield json.dumps({**json.loads(body), "token": token}).encode()
+
+
+def take_in(
+    store: Store, bodies: Iterable[bytes], survey: Survey, today: date | None = None
+) -> list[Refusal | int]:
+    """Bodies straight into a store, in one transaction; what became of each."""
+    batch = [check(store, survey.id, body) for body in bodies]
+    return store.add(batch, today or date.today())
+
+
+def take(
+    database: Path, survey_file: Path, tokens: list[str], start: Barrier, seed: int, to: Path
+) -> None:
+    """Try every invitation, a few in each transaction; a process of its own does.
+
+    What came of them is written into a file, a word for each.
+    """
+    store, survey = Store(database), read_survey(survey_file)
+    sent = invited(survey, random.Random(seed).sample(tokens, len(tokens)))
+    start.wait(LONG)
+    outcomes: list[str] = []
+    while bodies := list(islice(sent, 4)):
+        results = take_in(store, bodies, survey)
+        outcomes += (one.word if isinstance(one, Refusal) else str(one) for one in results)
+    to.write_text(" ".join(outcomes))
+
+
+@dataclass
+class Load:
+    """Clients that post reports until they are told to stop; each is a new respondent's.
+
+    Parameters
+    ----------
+    survey : Survey
+        What they answer.
+    url : str
+        Where to; may change while they run. They wait while there is none.
+    clients : int
+        How many post at once.
+    """
+
+    survey: Survey
+    url: str = ""
+    clients: int = 16
+    sent: dict[bytes, bytes] = field(default_factory=dict)
+    answers: dict[bytes, Answer] = field(default_factory=dict)
+    lost: dict[bytes, bytes] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        self._stopping = threading.Event()
+        self._pool = ThreadPoolExecutor(self.clients)
+        self._running: list[Future[None]] = [
+            self._pool.submit(self._client) for _ in range(self.clients)
+        ]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Wait for the answers under way, and end; what went wrong in a client is raised."""
+        self._stopping.set()
+        self._pool.shutdown()
+        for one in self._running:
+            one.result()
+
+    def _client(self) -> None:
+        connection = None
+        new = submissions(self.survey)
+        while not self._stopping.is_set():
+            try:
+                connection = connection or Connection(self.url)
+            except (OSError, ValueError):
+                time.sleep(0.1)
+                continue
+            rid, body = next(new)
+            self.sent[rid] = body
+            try:
+                self.answers[rid] = connection.request("POST", self.path, body)
+            except Lost as lost:
+                self.lost[rid] = lost.received
+                connection.close()
+                connection = None
+        if connection:
+            connection.close()
+
+    @property
+    def path(self) -> str:
+        return f"/api/surveys/{self.survey.id}/reports"
+
+    def count(self, *statuses: int) -> int:
+        """How many answers had one of these statuses so far."""
+        return sum(one.status in statuses for one in list(self.answers.values()))
+
+    def acknowledged(self) -> set[bytes]:
+        """The rids of what was answered with 200 or 201 so far."""
+        return {rid for rid, one in list(self.answers.items()) if one.status in (200, 201)}
+
+    def retry(self) -> Counter[int]:
+        """Send all that was not acknowledged again; how often each status came."""
+        waiting = sorted(set(self.sent) - self.acknowledged())
+        answers = post(self.url, self.path, [self.sent[rid] for rid in waiting])
+        self.answers.update(zip(waiting, answers, strict=True))
+        return Counter(one.status for one in answers)
+
+
+def post(url: str, path: str, bodies: Sequence[bytes], clients: int = 16) -> list[Answer]:
+    """The answers to requests that many clients send at once, in the order of the bodies."""
+    place = threading.local()
+    opened: list[Connection] = []
+
+    def send(body: bytes) -> Answer:
+        if not hasattr(place, "connection"):
+            place.connection = Connection(url)
+            opened.append(place.connection)
+        answer: Answer = place.connection.request("POST", path, body)
+        return answer
+
+    with ThreadPoolExecutor(clients) as pool:
+        answers = list(pool.map(send, bodies))
+    for one in opened:
+        one.close()
+    return answers
+
+
+def get(url: str, path: str) -> Answer:
+    connection = Connection(url)
+    answer = connection.request("GET", path)
+    connection.close()
+    return answer
+
+
+def is_busy(answer: Answer) -> bool:
+    """Whether an answer is the refusal that asks a device to come again."""
+    return (
+        answer.status == 503
+        and answer.headers["content-type"] == "application/problem+json"
+        and int(answer.headers["retry-after"]) > 0
+        and json.loads(answer.body)["type"] == "urn:deniable:problem:try-again"
+    )
+
+
+def column(database: Path, sql: str) -> list[Any]:
+    """The first column of a query, on a connection of its own."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return [row[0] for row in connection.execute(sql)]
+
+
+def check_books(database: Path, survey: Survey, acknowledged: set[bytes]) -> None:
+    """All that was acknowledged is stored, once, charged once and tallied once."""
+    store = Store(database)
+    assert store.is_sound() == "ok"
+    stored = column(database, f"SELECT rid FROM report WHERE survey = '{survey.id}'")
+    assert not acknowledged - set(stored)
+    assert len(stored) == len(set(stored))
+    spends = store.spends(survey.id)
+    # Each submission was another respondent's.
+    assert {one.submissions for one in spends} == {1}
+    assert {one.charged for one in spends} == {survey.charge}
+    assert len(spends) == len(stored)
+    assert list(store.discrepancies(date.today())) == []
+    store.close()

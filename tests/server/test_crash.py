@@ -1,0 +1,248 @@
+"""What was acknowledged stays: through kills, a full disk, a stop in mid-load and a stuck store."""
+
+import fcntl
+import json
+import resource
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from datetime import date
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server import writer
+from server.intake import check
+from server.store import Store
+from server.writer import BUSY, Writer
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from load import (
+    Answer,
+    Load,
+    Server,
+    check_books,
+    get,
+    is_alive,
+    is_busy,
+    post,
+    submissions,
+    take_in,
+    wait_until,
+)
+
+
+def test_what_was_acknowledged_survives_four_kills(
+    survey: Survey, survey_file: Path, database: Path
+) -> None:
+    with ExitStack() as running, Load(survey) as load:
+        server = running.enter_context(Server(database, survey_file))
+        for _ in range(4):
+            load.url = server.url
+            enough = load.count(201) + 200
+            wait_until(lambda enough=enough: load.count(201) >= enough)
+            server.kill()
+            load.url = ""  # which may be anybody's now
+            server = running.enter_context(Server(database))
+        load.url = server.url
+        enough = load.count(201) + 200
+        wait_until(lambda: load.count(201) >= enough)
+        load.stop()
+        assert {one.status for one in load.answers.values()} == {201}
+        assert load.lost  # the kills did hit requests under way
+        check_books(database, survey, load.acknowledged())
+        assert set(load.retry()) <= {200, 201}
+        check_books(database, survey, set(load.sent))
+
+
+@pytest.mark.parametrize("ready", [True, False], ids=["serving", "starting"])
+def test_nothing_of_a_killed_server_goes_on(ready: bool, survey_file: Path, database: Path) -> None:
+    server = Server(database, survey_file, "--research-port", 0, ready=ready)
+    try:
+        # One for each address, the two workers of the first and that of the other.
+        wait_until(lambda: len(server.below()) >= 4)
+        left = server.below()
+        server.process.kill()
+        wait_until(lambda: not any(map(is_alive, left)), 30)
+    finally:
+        server.kill()
+    for url in server.urls:
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(("127.0.0.1", int(url.rpartition(":")[2])))
+            taken.listen()
+
+
+@contextmanager
+def _largest_file(pids: list[int], size: int) -> Iterator[None]:
+    """What processes write beyond a file's first bytes fails, as it does on a full disk."""
+    before = {pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in pids}
+    for pid, (_, hard) in before.items():
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        for pid, limits in before.items():
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_refuses_and_loses_nothing(
+    survey: Survey, survey_file: Path, database: Path
+) -> None:
+    wal = Path(f"{database}-wal")
+    with Server(database, survey_file) as server:
+        with Load(survey, server.url) as load:
+            wait_until(lambda: load.count(201) >= 100)
+            for room in (wal.stat().st_size + 100_000, 0):
+                full, stored = load.count(503) + 100, load.count(201) + 100
+                with _largest_file(server.below(), room):
+                    wait_until(lambda full=full: load.count(503) >= full)
+                    assert get(server.url, f"/api/surveys/{survey.id}").status == 200
+                wait_until(lambda stored=stored: load.count(201) >= stored)
+            with _largest_file(server.below(), 0):
+                full = load.count(503) + 16
+                wait_until(lambda: load.count(503) >= full)
+                load.stop()
+                time.sleep(writer.IDLE + 0.5)  # the log cannot be emptied either
+                assert wal.stat().st_size
+        wait_until(lambda: not wal.stat().st_size, writer.IDLE + 20)
+        refused = [one for one in load.answers.values() if one.status != 201]
+        assert all(map(is_busy, refused))
+        assert not load.lost
+        check_books(database, survey, load.acknowledged())
+        assert set(load.retry()) <= {200, 201}
+        check_books(database, survey, set(load.sent))
+
+
+def test_a_plug_pulled_before_the_file_is_rewritten_leaves_no_deleted_report(
+    survey_file: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = survey_file.read_text()
+    survey_file.write_text(
+        text.replace("[privacy]", "delete_reports_after = 2020-01-31\n[privacy]")
+    )
+    survey = read_survey(survey_file)
+    store = Store(database, create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    sent = dict(islice(submissions(survey), 100))
+    assert take_in(store, sent.values(), survey, date(2020, 1, 31)) == [201] * 100
+    store.settle()
+    monkeypatch.setattr(Store, "rewrite", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        store.forget(date(2020, 2, 1))
+    again = Store(database)
+    again.settle()
+    assert again.stored(survey.id, 1) == 0
+    assert not any(rid in database.read_bytes() for rid in sent)
+
+
+def test_a_stop_in_mid_load_answers_what_it_began_to(
+    survey: Survey, survey_file: Path, database: Path
+) -> None:
+    with Server(database, survey_file) as server, Load(survey, server.url) as load:
+        wait_until(lambda: load.count(201) >= 300)
+        begin = time.monotonic()
+        assert server.stop() == 0
+        took = time.monotonic() - begin
+    assert took < 20
+    # Those who got no byte know that they must try again; nobody got a part of an answer.
+    assert not any(load.lost.values())
+    assert {one.status for one in load.answers.values()} <= {201, 503}
+    wal = Path(f"{database}-wal")
+    assert not wal.exists() or not wal.stat().st_size
+    check_books(database, survey, load.acknowledged())
+
+
+@contextmanager
+def _stuck(database: Path) -> Iterator[None]:
+    """Another process has the file lock."""
+    with open(f"{database}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def test_a_stuck_store_refuses_in_time_and_is_read_meanwhile(
+    survey: Survey, survey_file: Path, database: Path
+) -> None:
+    sent = dict(islice(submissions(survey), 16))
+    path, bodies = f"/api/surveys/{survey.id}/reports", list(sent.values())
+
+    def timed(url: str) -> tuple[list[Answer], float]:
+        begin = time.monotonic()
+        return post(url, path, bodies), time.monotonic() - begin
+
+    # One worker: each knows of itself alone that it is stuck.
+    with Server(database, survey_file, "--workers", 1) as server:
+        with _stuck(database), ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(timed, server.url)
+            while not waiting.done():
+                asked = time.monotonic()
+                assert get(server.url, f"/s/{survey.id}").status == 200
+                assert get(server.url, f"/api/surveys/{survey.id}").status == 200
+                assert get(server.url, "/healthz").status in (200, 503)
+                assert time.monotonic() < asked + 3
+                time.sleep(0.2)
+            answers, seconds = waiting.result()
+            assert all(map(is_busy, answers))
+            assert seconds < writer.PATIENCE + 2
+            # It is known by now, so that nobody waits any more.
+            assert json.loads(get(server.url, "/healthz").body)["status"] != "ok"
+            answers, seconds = timed(server.url)
+            assert all(map(is_busy, answers))
+            assert seconds < writer.PATIENCE / 2
+        wait_until(lambda: {one.status for one in post(server.url, path, bodies)} <= {200, 201})
+        assert get(server.url, "/healthz").status == 200
+        check_books(database, survey, set(sent))
+
+
+def test_more_than_may_wait_are_refused_at_once(
+    store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "QUEUE", 8)
+    monkeypatch.setattr(writer, "STUCK", 60)
+    ours = Writer(store, date.today)
+    bodies = [body for _, body in islice(submissions(survey), 10)]
+    first, *waiting, last = (check(store, survey.id, body) for body in bodies)
+    results: list[object] = []
+    clients = [
+        threading.Thread(target=lambda one=one: results.append(ours.put(one)))
+        for one in (first, *waiting)
+    ]
+    with _stuck(database):
+        clients[0].start()
+        wait_until(lambda: ours._thread and not ours._queue.qsize())
+        for one in clients[1:]:
+            one.start()
+        wait_until(lambda: ours._queue.qsize() == 8)
+        begin = time.monotonic()
+        assert ours.put(last) == BUSY
+        assert time.monotonic() < begin + writer.PATIENCE / 2
+        assert not results
+    for one in clients:
+        one.join(30)
+    assert results == [201] * 9
+    assert ours.put(last) == 201
+
+
+def test_one_who_waited_too_long_is_told_so_and_may_be_stored_later(
+    store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "STUCK", 60)
+    monkeypatch.setattr(writer, "PATIENCE", 0.3)
+    ours = Writer(store, date.today)
+    (body,) = (body for _, body in islice(submissions(survey), 1))
+    with _stuck(database):
+        assert ours.put(check(store, survey.id, body)) == BUSY
+    monkeypatch.setattr(writer, "PATIENCE", 30)
+    assert ours.put(check(store, survey.id, body)) == 200
+    assert len(store.spends(survey.id)) == 1

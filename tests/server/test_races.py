@@ -1,0 +1,150 @@
+"""Many at once: each id, each invitation and each batch ends as if they had come one by one."""
+
+import fcntl
+import multiprocessing
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import date
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from analysis.channels.window import Window
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server.intake import check
+from server.invitations import ISSUER
+from server.store import Store
+from server.wire import Refusal, Submission
+from server.writer import Writer
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from load import Server, check_books, column, invited, post, submissions, take, wait_until
+
+
+@pytest.fixture
+def closed_file(survey_file: Path) -> Path:
+    """The survey, for those who have an invitation."""
+    path = survey_file.with_name("invited.toml")
+    text = survey_file.read_text().replace('id = "canteen"', 'id = "invited"\naccess = "invited"')
+    path.write_text(text)
+    return path
+
+
+def test_each_of_many_equal_requests_at_once_is_stored_and_charged_once(
+    survey: Survey, survey_file: Path, database: Path
+) -> None:
+    sent = [one for one in islice(submissions(survey), 300) for _ in range(6)]
+    with Server(database, survey_file) as server:
+        answers = post(server.url, f"/api/surveys/{survey.id}/reports", [body for _, body in sent])
+        got: dict[bytes, Counter[int]] = {rid: Counter() for rid, _ in sent}
+        for (rid, _), answer in zip(sent, answers, strict=True):
+            got[rid][answer.status] += 1
+        assert all(one == {201: 1, 200: 5} for one in got.values())
+        check_books(database, survey, set(got))
+    assert len(column(database, "SELECT rid FROM report")) == 300
+
+
+def test_four_processes_that_race_for_invitations_use_each_once(
+    closed_file: Path, database: Path, tmp_path: Path
+) -> None:
+    survey = read_survey(closed_file)
+    store = Store(database, create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    tokens = [ISSUER.issue() for _ in range(500)]
+    store.invite(survey.id, 1, map(ISSUER.key, tokens))
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(4)
+    results = [tmp_path / f"{seed}.txt" for seed in range(4)]
+    racers = [
+        context.Process(target=take, args=(database, closed_file, tokens, start, seed, to))
+        for seed, to in enumerate(results)
+    ]
+    for one in racers:
+        one.start()
+    for one in racers:
+        one.join(90)
+        if one.is_alive():
+            one.kill()
+    outcomes = [Counter(to.read_text().split()) for to in results]
+    assert sum(outcomes, Counter()) == {"201": 500, "invitation": 1500}
+    # They did race: nobody was done before another began.
+    assert all(0 < one["201"] < 500 for one in outcomes)
+    assert store.invitations(survey.id) == {1: (500, 500)}
+    check_books(database, survey, set())
+    assert store.stored(survey.id, 1) == 500
+
+
+def test_invitations_are_used_once_over_two_workers(closed_file: Path, database: Path) -> None:
+    survey = read_survey(closed_file)
+    tokens = [ISSUER.issue() for _ in range(60)]
+    with Server(database, closed_file) as server:
+        store = Store(database)
+        store.invite(survey.id, 1, map(ISSUER.key, tokens))
+        bodies = list(invited(survey, [token for token in tokens for _ in range(4)]))
+        answers = post(server.url, f"/api/surveys/{survey.id}/reports", bodies)
+        assert Counter(one.status for one in answers) == {201: 60, 403: 180}
+        assert store.invitations(survey.id) == {1: (60, 60)}
+        check_books(database, survey, set())
+        store.close()
+
+
+def test_a_submission_that_breaks_the_store_fails_alone(
+    store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+
+    class Watched(Store):
+        def add(self, batch: Iterable[Submission], today: date) -> list[Refusal | int]:
+            def counted() -> Iterator[Submission]:
+                for one in batch:
+                    batches[-1] += 1
+                    yield one
+
+            batches.append(0)
+            return super().add(counted(), today)
+
+    tallied = Window.tallied
+
+    def fragile(self: Window, report: int) -> tuple[int, ...]:
+        if report == 2 and self.inputs == 3:
+            raise RuntimeError("a fault of its own")
+        return tallied(self, report)
+
+    monkeypatch.setattr(Window, "tallied", fragile)
+    checked = [check(store, survey.id, body) for _, body in islice(submissions(survey), 400)]
+    breaks = [one for one in checked if one.reports["meat"] == 2][:1]
+    good = [one for one in checked if one.reports["meat"] != 2][:30]
+    assert breaks
+    ours = Writer(Watched(database), date.today)
+    results: dict[bytes, object] = {}
+
+    def put(one: Submission) -> None:
+        try:
+            results[one.rid] = ours.put(one)
+        except RuntimeError as error:
+            results[one.rid] = str(error)
+
+    order = [*good[:15], *breaks, *good[15:]]
+    clients = [threading.Thread(target=put, args=(one,)) for one in order]
+    with open(f"{database}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for one in clients:
+            one.start()
+        wait_until(lambda: ours._queue.qsize() == 30)
+    for one in clients:
+        one.join(60)
+    assert max(batches) >= 2  # the fault came after others of its batch
+    assert len(batches) == 1 + len(order)
+    assert results.pop(breaks[0].rid) == "a fault of its own"
+    assert results == dict.fromkeys((one.rid for one in good), 201)
+    check_books(database, survey, set(results))
+    assert len(column(database, "SELECT rid FROM report")) == 30
+    # Its thread goes on.
+    assert ours.put(good[0]) == 200

@@ -1,0 +1,399 @@
+"""What the files tell, and for how long: backups, the order of arrival, deleted reports."""
+
+import contextlib
+import secrets
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from scipy.stats import spearmanr
+
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server import writer
+from server.cli import main
+from server.intake import check
+from server.invitations import ISSUER
+from server.results import find
+from server.store import Store
+from server.wire import Refusal
+from server.writer import Writer
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from load import (
+    Load,
+    Server,
+    check_books,
+    column,
+    deniable,
+    invited,
+    post,
+    submissions,
+    take_in,
+    wait_until,
+)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments])
+
+
+def _variant(survey_file: Path, *lines: str, name: str = "canteen") -> Survey:
+    """The survey under another id, or with more lines before its first table."""
+    path = survey_file.with_name("variant.toml")
+    head = "\n".join([f'id = "{name}"', *lines])
+    path.write_text(survey_file.read_text().replace('id = "canteen"', head, 1))
+    return read_survey(path)
+
+
+def _bytes(database: Path) -> bytes:
+    """All that is in the files of a database, its write-ahead log too."""
+    files = [one for one in database.parent.iterdir() if one.name.startswith(database.name)]
+    return b"".join(one.read_bytes() for one in files)
+
+
+def _dump(database: Path, *but: str) -> list[str]:
+    """The rows of a database, but those of some tables."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        lines = list(connection.iterdump())
+    return [line for line in lines if not line.startswith(tuple(f'INSERT INTO "{n}"' for n in but))]
+
+
+# Backups
+
+
+def test_a_backup_under_load_has_all_that_was_acknowledged_before(
+    survey: Survey, survey_file: Path, database: Path, tmp_path: Path
+) -> None:
+    backup, restored = tmp_path / "backup.db", tmp_path / "restored.db"
+    with Server(database, survey_file) as server:
+        Store(database).add_session("a session", "somebody")
+        with Load(survey, server.url, clients=8) as load:
+            wait_until(lambda: load.count(201) >= 200)
+            before = load.acknowledged()
+            done = deniable("backup", backup, "--db", database)
+            assert done.returncode == 0, done.stderr
+            after = load.count(201)
+            wait_until(lambda: load.count(201) >= after + 50)
+        assert {one.status for one in load.answers.values()} == {201}
+        assert not load.lost
+        assert after > len(before)
+        names = [one.name for one in tmp_path.iterdir() if one.name.startswith(("backup", "."))]
+        assert names == ["backup.db"]
+        for table in ("session", "research_token"):
+            (secret,) = column(database, f"SELECT hash FROM {table}")
+            assert secret in _bytes(database)
+            assert secret not in backup.read_bytes()
+    done = run("restore", backup, "--db", restored)
+    assert done.exit_code == 0, done.stderr
+    check_books(restored, survey, before)
+    # What a restore adds is a line in the log.
+    assert _dump(restored, "log") == _dump(backup, "log")
+    assert Store(restored).is_log_whole()
+    content = restored.read_bytes()
+    again = run("restore", backup, "--db", restored)
+    assert (again.exit_code, again.stderr.count("\n")) == (1, 1)
+    assert "got one that exists" in again.stderr
+    assert restored.read_bytes() == content
+
+
+def _flipped(content: bytes, at: int) -> bytes:
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+def _of_another_program() -> bytes:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE things (id)")
+        return connection.serialize()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda sound: sound[: len(sound) // 2], id="half"),
+        pytest.param(lambda _: b"", id="empty"),
+        pytest.param(lambda _: b"long enough to be looked at" * 400, id="text"),
+        pytest.param(lambda _: _of_another_program(), id="another program's"),
+        # The last page's first byte says what kind of page it is.
+        pytest.param(lambda sound: _flipped(sound, -_page_size(sound)), id="page"),
+        # SQLite does not mind these: another key, no JSON any more, and another survey.
+        pytest.param(lambda sound: _flipped(sound, sound.rindex(b'meat":')), id="report"),
+        pytest.param(lambda sound: _flipped(sound, sound.rindex(b'"meat":')), id="quote"),
+        pytest.param(lambda sound: _flipped(sound, sound.index(b"Which dish")), id="survey"),
+    ],
+)
+def test_a_damaged_backup_is_refused_in_one_line(
+    damage: Callable[[bytes], bytes], store: Store, survey: Survey, database: Path, tmp_path: Path
+) -> None:
+    take_in(store, [body for _, body in islice(submissions(survey), 50)], survey)
+    backup, restored = tmp_path / "backup.db", tmp_path / "restored.db"
+    assert run("backup", backup, "--db", database).exit_code == 0
+    assert run("restore", backup, "--db", tmp_path / "sound.db").exit_code == 0
+    backup.write_bytes(damage(backup.read_bytes()))
+    before = sorted(tmp_path.rglob("*"))
+    done = run("restore", backup, "--db", restored)
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+# The order of arrival
+
+
+def _page_size(content: bytes) -> int:
+    return int.from_bytes(content[16:18], "big")
+
+
+def _pages(database: Path) -> list[bytes]:
+    content = database.read_bytes()
+    size = _page_size(content)
+    return [content[at : at + size] for at in range(0, len(content), size)]
+
+
+def _places(database: Path, values: Sequence[bytes]) -> list[list[int]]:
+    """For each page of a file, the numbers of the values in it, in the order of their places."""
+    found = []
+    for page in _pages(database):
+        places = [(page.find(one), number) for number, one in enumerate(values)]
+        found.append([number for at, number in sorted(places) if at >= 0])
+    return found
+
+
+def _by_chance(database: Path, table: str, key: str, arrived: Sequence[bytes]) -> bool:
+    """Whether neither the order of a table nor places in its pages have to do with arrival.
+
+    Spearman's rho of n values has variance 1 / (n - 1) if their order is by chance, and the sum
+    over pages of (n - 1) rho has variance sum (n - 1). Six standard deviations are passed by chance
+    once in 10^8, in three trials.
+    """
+    numbers = {value: number for number, value in enumerate(arrived)}
+    scanned = [numbers[value] for value in column(database, f"SELECT {key} FROM {table}")]
+    pages = _places(database, arrived)
+    placed = [number for page in pages for number in page]
+    assert sorted(scanned) == list(range(len(arrived)))
+    assert set(placed) == set(scanned)
+    within = [(len(page) - 1, _rho(page)) for page in pages if len(page) > 2]
+    z = sum(n * rho for n, rho in within) / sum(n for n, _ in within) ** 0.5
+    return max(abs(z), *(abs(_rho(one)) * len(one) ** 0.5 for one in (scanned, placed))) < 6
+
+
+def _rho(order: Sequence[int]) -> float:
+    return float(spearmanr(order, np.arange(len(order))).statistic)
+
+
+def test_nothing_of_the_order_of_arrival_is_left_after_closing(
+    survey_file: Path, tmp_path: Path
+) -> None:
+    survey = _variant(survey_file, 'access = "invited"')
+    tokens = [ISSUER.issue() for _ in range(1500)]
+    bodies = list(invited(survey, tokens))
+    databases = [tmp_path / "one.db", tmp_path / "other.db"]
+    for database, order in zip(databases, (bodies, bodies[::-1]), strict=True):
+        store = Store(database, create=True)
+        store.publish(survey)
+        store.open_wave(survey.id)
+        store.invite(survey.id, 1, map(ISSUER.key, tokens))
+        for body in order:
+            assert take_in(store, [body], survey) == [201]  # each in a transaction of its own
+        store.close()
+    sent = [check(store, survey.id, body) for body in bodies]
+    arrived = {
+        ("report", "rid"): [one.rid for one in sent],
+        ("ledger", "respondent"): [one.respondent for one in sent],
+        ("invitation", "token_hash"): [one.invitation or b"" for one in sent],
+    }
+
+    def told(values: list[bytes]) -> int:
+        """Pages with these values that are not in both files."""
+        one, other = (set(_pages(database)) for database in databases)
+        return sum(any(value in page for value in values) for page in one ^ other)
+
+    # A row goes where there is room in its page when it comes; so places tell the order until now.
+    assert told(arrived["report", "rid"]) > 50
+    assert told(arrived["ledger", "respondent"]) > 30
+    for database in databases:
+        assert run("close", survey.id, "--db", database).exit_code == 0
+        assert list(Store(database).discrepancies(date.today())) == []
+    for (table, key), values in arrived.items():
+        # Exactly: in whatever order they came, the file is the same.
+        assert told(values) == 0
+        assert _by_chance(databases[0], table, key, values)
+
+
+def test_the_order_of_arrival_would_be_seen_in_an_ordinary_table(tmp_path: Path) -> None:
+    database, arrived = tmp_path / "x.db", [secrets.token_bytes(16) for _ in range(1500)]
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE report (rid BLOB, payload TEXT)")
+        rows = [(rid, "x" * 100) for rid in arrived]
+        connection.executemany("INSERT INTO report VALUES (?, ?)", rows)
+        connection.commit()
+    assert not _by_chance(database, "report", "rid", arrived)
+
+
+def test_the_latest_writes_are_gone_from_the_log_when_the_server_idles(
+    survey: Survey, survey_file: Path, database: Path
+) -> None:
+    wal, path = Path(f"{database}-wal"), f"/api/surveys/{survey.id}/reports"
+    with Server(database, survey_file) as server:
+        sent = submissions(survey)
+
+        def is_seen() -> bool:
+            rid, body = next(sent)
+            assert post(server.url, path, [body])[0].status == 201
+            return rid in wal.read_bytes()
+
+        # On a busy machine it may be gone before it is looked for.
+        wait_until(is_seen)
+        wait_until(lambda: not wal.stat().st_size, writer.IDLE + 5)
+        assert server.process.poll() is None
+
+
+def test_who_reads_keeps_neither_reports_out_nor_the_log_for_good(
+    store: Store, survey: Survey, database: Path
+) -> None:
+    ours = Writer(store, date.today)
+    sent = [check(store, survey.id, body) for _, body in islice(submissions(survey), 3)]
+    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as reader:
+        assert ours.put(sent[0]) == 201
+        # A long export, say, or a backup.
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM report").fetchone() == (1,)
+        assert ours.put(sent[1]) == 201
+        time.sleep(writer.IDLE + 0.5)  # now the log would be emptied
+        assert ours.put(sent[2]) == 201
+        time.sleep(writer.IDLE + 0.5)
+        assert store.wal_size() > 0
+        reader.execute("COMMIT")
+    wait_until(lambda: not store.wal_size(), writer.IDLE + 5)
+
+
+# Retention
+
+
+def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_path: Path) -> None:
+    days = "closes = 2020-01-15", "delete_reports_after = 2020-01-31"
+    due, kept = _variant(survey_file, *days), _variant(survey_file)
+    other = _variant(survey_file, name="other")
+    during, after = date(2020, 1, 10), date(2020, 2, 1)
+    database = tmp_path / "x.db"
+    store = Store(database, create=True)
+    sent: dict[str, list[tuple[bytes, bytes]]] = {}
+    for survey in (kept, other, due):
+        store.publish(survey)
+        store.open_wave(survey.id)
+        sent[survey.version] = list(islice(submissions(survey), 40))
+    # All versions are published by now; the last one decides with the others until when.
+    for survey in (kept, other, due):
+        bodies = [body for _, body in sent[survey.version]]
+        assert take_in(store, bodies, survey, during) == [201] * 40
+    rids = {version: [rid for rid, _ in some] for version, some in sent.items()}
+    tallies = {
+        survey.version: {name: one.tolist() for name, one in store.tallies(survey, 1).items()}
+        for survey in (due, kept, other)
+    }
+    ledgers = {name: sorted(map(str, store.spends(name))) for name in ("canteen", "other")}
+    estimates = str(find(store, due.id, 1, due.version, 0.95).rows)
+
+    assert store.forget(after - timedelta(1)) == 0
+    assert list(store.discrepancies(after - timedelta(1))) == []
+    (found,) = store.discrepancies(after)
+    assert "40 reports that were to be deleted after 2020-01-31" in found
+    assert all(rid in _bytes(database) for rid in rids[due.version])
+
+    assert store.forget(after) == 40
+    assert not any(rid in _bytes(database) for rid in rids[due.version])
+    assert all(rid in _bytes(database) for one in (kept, other) for rid in rids[one.version])
+    assert list(store.discrepancies(after)) == []
+    assert store.is_sound() == "ok"
+    assert str(find(store, due.id, 1, due.version, 0.95).rows) == estimates
+
+    # Whose report was deleted cannot send it again.
+    bodies = [body for _, body in sent[due.version]]
+    replayed = take_in(store, bodies, due, after)
+    assert {one.word for one in replayed if isinstance(one, Refusal)} == {"closed"}
+    assert len(replayed) == 40
+    assert store.forget(after) == 0
+    for survey in (due, kept, other):
+        assert tallies[survey.version] == {
+            name: one.tolist() for name, one in store.tallies(survey, 1).items()
+        }
+    assert ledgers == {name: sorted(map(str, store.spends(name))) for name in ledgers}
+    store.close()
+    told = run("export", "canteen", "--db", database)
+    assert told.exit_code == 1
+    assert "expected before 2020-01-31, when they were deleted; estimates stay" in told.stderr
+    assert run("export", "other", "--db", database).stdout.count("\n") == 41
+
+
+def test_invitations_to_a_survey_go_with_its_reports(survey_file: Path, tmp_path: Path) -> None:
+    survey = _variant(survey_file, 'access = "invited"', "delete_reports_after = 2020-01-31")
+    other = _variant(survey_file, 'access = "invited"', name="other")
+    database = tmp_path / "x.db"
+    store = Store(database, create=True)
+    keys = {}
+    for one in (survey, other):
+        store.publish(one)
+        store.open_wave(one.id)
+        tokens = [ISSUER.issue() for _ in range(20)]
+        keys[one.id] = [ISSUER.key(token) for token in tokens]
+        store.invite(one.id, 1, keys[one.id])
+        bodies = list(invited(one, tokens[:10]))
+        assert take_in(store, bodies, one, date(2020, 1, 31)) == [201] * 10
+    assert all(key in _bytes(database) for some in keys.values() for key in some)
+    assert store.forget(date(2020, 2, 1)) == 10
+    assert store.invitations("canteen") == {}
+    assert store.invitations("other") == {1: (20, 10)}
+    assert not any(key in _bytes(database) for key in keys["canteen"])
+    assert list(store.discrepancies(date(2020, 2, 1))) == []
+
+
+# The clock
+
+
+def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
+    survey_file: Path, tmp_path: Path
+) -> None:
+    always = _variant(survey_file)
+    until = _variant(survey_file, "closes = 2026-06-15", name="until")
+    steady = date(2026, 6, 15)
+    jumps = [
+        steady, steady - timedelta(1), steady + timedelta(1), date.min, date.max,
+        date(1970, 1, 1), date(2038, 1, 20), steady,
+    ]  # fmt: skip
+    dumps = []
+    bodies = {one.id: [body for _, body in islice(submissions(one), 40)] for one in (always, until)}
+    for days in ([steady] * len(jumps), jumps):
+        database = tmp_path / f"{len(dumps)}.db"
+        store = Store(database, create=True)
+        for survey in (always, until):
+            store.publish(survey)
+            store.open_wave(survey.id)
+        clock = {"today": steady}
+        ours = Writer(store, lambda clock=clock: clock["today"])
+        for number, day in enumerate(days):
+            clock["today"] = day
+            for survey in (always, until):
+                expected = 201 if survey is always or day <= steady else "closed"
+                for body in bodies[survey.id][5 * number : 5 * number + 5]:
+                    result = ours.put(check(store, survey.id, body))
+                    assert (result.word if isinstance(result, Refusal) else result) == expected
+                # What was stored is known, on whatever day it is sent again.
+                assert ours.put(check(store, survey.id, bodies[survey.id][0])) == 200
+            assert store.forget(day) == 0
+            assert list(store.discrepancies(day)) == []
+        # Back on the right day, those who were refused are taken.
+        for body in bodies["until"]:
+            assert ours.put(check(store, "until", body)) in (200, 201)
+        store.settle()
+        dumps.append(_dump(database))
+    assert dumps[0] == dumps[1]
+    assert sum('INSERT INTO "report"' in line for line in dumps[0]) == 80
