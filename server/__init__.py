@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import Flask
 
-from server import access, clock, headers, health, intake, pages, research
+from server import access, clock, headers, health, intake, openapi, pages, research
 from server.store import Store
 from server.writer import Writer
 
@@ -54,6 +54,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         SECRET_KEY=os.environ.get("DENIABLE_KEY") or secrets.token_hex(32),
         **access.COOKIE,
     )
+    app.session_interface = access.Sessions()
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     store = Store(Path(app.config["DATABASE"]))
     app.extensions["store"] = store
@@ -64,9 +65,10 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     if "public" in app.config["PLANES"]:
         app.register_blueprint(pages.survey_blueprint)
         app.register_blueprint(intake.blueprint)
+        app.register_blueprint(openapi.blueprint)
     if "research" in app.config["PLANES"]:
         app.register_blueprint(research.blueprint)
-    app.after_request(headers.add)
+    app.wsgi_app = headers.added(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
 
 
