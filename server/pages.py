@@ -3,6 +3,7 @@
 from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request
+from werkzeug.exceptions import MethodNotAllowed
 
 from analysis.domain import Categories, Numbers
 from analysis.randomizer import is_weak
@@ -108,8 +109,9 @@ def not_found(_: Exception) -> tuple[str, int]:
 
 
 @blueprint.app_errorhandler(405)
-def not_allowed(_: Exception) -> tuple[str, int]:
-    return message("Not allowed", "This address does not take such requests.", 405)
+def not_allowed(error: MethodNotAllowed) -> tuple[str, int, dict[str, str]]:
+    page, status = message("Not allowed", "This address does not take such requests.", 405)
+    return page, status, {"Allow": ", ".join(error.valid_methods or ())}
 
 
 @blueprint.app_errorhandler(500)
