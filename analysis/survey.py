@@ -30,7 +30,8 @@ WISHES = ("delta", "aim", "prior")
 #: Who may answer: everybody; who has an invitation to a wave; the same invited people each wave.
 ACCESS = ("open", "invited", "panel")
 
-#: The hardest proof of work, in bits: a phone needs some ten seconds for it, a server far less.
+#: The hardest proof of work, in bits: some ten seconds of a laptop's browser (100,000 hashes a
+#: second in Chromium), more of a phone's.
 MOST_WORK = 20
 
 #: The longest request that carries a respondent's reports, in bytes.

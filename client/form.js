@@ -119,8 +119,12 @@ function showReview(event) {
 /** Whether this survey is for people with invitations. */
 const isInvited = () => (survey.access ?? 'open') !== 'open';
 
-/** The invitation of this link: in its fragment, which browsers send to nobody. */
-const invitation = () => location.hash.slice(1);
+/** The invitation of this link, in its fragment, which browsers send to nobody; '' if it is none. */
+const invitation = () => location.hash.slice(1).match(/^[\w-]{22}$/)?.[0] ?? '';
+
+/** Starts anew once another link is pasted into this tab, which changes only its fragment. */
+const startWithNextLink = () =>
+  addEventListener('hashchange', () => start().catch(fail), { once: true });
 
 /** Draws and keeps the report, unless this device has drawn already or may not. */
 async function drawOnce(given) {
@@ -143,16 +147,21 @@ const pause = (seconds) =>
   });
 
 /** Sends the same bytes until the server has answered, however long it takes. */
-async function send(report) {
+async function send(drawn) {
+  // One that was refused may have had a broken link: this one is tried with the same report.
+  const report = isInvited() && invitation() ? drawn.withToken(invitation()) : drawn;
   for (let seconds = 1; ; seconds = Math.min(60, seconds * 2)) {
     say('sending');
     const { state, message, after } = await submit(survey.id, report);
+    if (state === 'uninvited') {
+      say('refused', message);
+      return startWithNextLink();
+    }
     if (state !== 'waiting') {
       // If this fails, the report is sent again some day, which the server takes for a retry.
       await memo.settle(survey, report).catch(() => {});
       say(state, message);
-      await showReceipt(report);
-      return;
+      return showReceipt(report);
     }
     say('waiting', message);
     await pause(Math.max(seconds, after));
@@ -224,8 +233,8 @@ async function start() {
   const { rid, spends } = await memo.recall(survey, open.wave, cost);
   if (rid) return sayAnswered();
   if (spends) return say('spent');
-  if (isInvited() && !/^[\w-]{1,128}$/.test(invitation())) {
-    addEventListener('hashchange', () => start().catch(fail), { once: true });
+  if (isInvited() && !invitation()) {
+    startWithNextLink();
     return say('uninvited');
   }
   form.addEventListener('submit', showReview);

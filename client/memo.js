@@ -121,6 +121,6 @@ export async function keepOnce(survey, wave, cost, make) {
 export async function settle(survey, report) {
   await change(place(survey.id), (memo) => ({
     ...memo,
-    pending: memo.pending.filter((text) => text !== report.text),
+    pending: memo.pending.filter((text) => new FrozenReport(text).content.rid !== report.content.rid),
   }));
 }

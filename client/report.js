@@ -18,6 +18,15 @@ export class FrozenReport {
   get content() {
     return JSON.parse(this.text);
   }
+
+  /**
+   * The same report with another invitation, of which it tells nothing.
+   * @param {string} token
+   * @returns {FrozenReport}
+   */
+  withToken(token) {
+    return new FrozenReport(JSON.stringify({ ...this.content, token }));
+  }
 }
 
 /** Larger ones are refused: a report would too often tell its answer outright. */

@@ -4,7 +4,6 @@ import { FrozenReport } from './report.js';
 /** Refusals that another try cannot change. */
 const FINAL = [
   'malformed',
-  'invitation',
   'not-found',
   'rid-reused',
   'cap-exceeded',
@@ -17,7 +16,8 @@ const FINAL = [
  * @param {string} surveyId
  * @param {FrozenReport} report
  * @returns {Promise<{state: string, message: string, after: number}>} state is 'stored', 'refused'
- *   (for good, for the reason in message) or 'waiting' (worth another try after so many seconds)
+ *   (for good, for the reason in message), 'uninvited' (for want of a good invitation) or 'waiting'
+ *   (worth another try after so many seconds)
  */
 export async function submit(surveyId, report) {
   if (!(report instanceof FrozenReport)) throw new TypeError('"report" expected a FrozenReport');
@@ -41,6 +41,7 @@ export async function submit(surveyId, report) {
   }
   // Anything else that is not the collector's own word comes from between: a proxy, a login page.
   const word = String(answer.type).match(/^urn:deniable:problem:([a-z-]+)$/)?.[1];
+  if (word === 'invitation') return { state: 'uninvited', message: answer.detail, after: 0 };
   if (word && FINAL.includes(word)) return { state: 'refused', message: answer.detail, after: 0 };
   const after = Math.min(3600, Number(response.headers.get('Retry-After')) || 0);
   return { state: 'waiting', message: `the server answered ${response.status}`, after };

@@ -144,9 +144,8 @@ def check_csrf() -> None:
     check_origin()
     if request.authorization is not None and request.authorization.type == "bearer":
         return
-    if not compare_digest(session.get("csrf") or "", request.form.get("csrf", "")) or (
-        "csrf" not in session
-    ):
+    expected, got = session.get("csrf", ""), request.form.get("csrf", "")
+    if not expected or not compare_digest(expected.encode(), got.encode()):
         raise Forbidden("This page is too old; please open it again.")
 
 

@@ -51,9 +51,8 @@ def of_database(store: Store, today: date, part: str = "database") -> Iterator[F
         # Equal to the statement of this release: the same columns, and no row numbers.
         ok = sql == made.get(name) and sql.endswith("WITHOUT ROWID")
         yield Finding(part, f"table {name}", f"{rows} rows: {meaning}", ok)
-    shared = store.links()
-    yield Finding(part, "values that reports share with the ledger", str(shared), not shared)
-    yield Finding(part, "file", store.is_sound(), store.is_sound() == "ok")
+    integrity = store.integrity()
+    yield Finding(part, "file", integrity, integrity == "ok")
     wrong = list(store.discrepancies(today))
     finding = "; ".join(wrong) or "tallies are a recount of the reports, charges are their cost"
     yield Finding(part, "counts", finding, not wrong)
@@ -70,7 +69,7 @@ def of_database(store: Store, today: date, part: str = "database") -> Iterator[F
     yield Finding(
         part,
         "not stored, for want of a column",
-        "answers, names, addresses, times, browsers, referrers, languages, order of arrival",
+        "answers, names, addresses, times, browsers, referrers, languages, row numbers",
         all(sql == made.get(name) for name, (sql, _) in tables.items()),
     )
 

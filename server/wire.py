@@ -117,9 +117,13 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         _check_reports(read.reports, survey)
     except ReportError as error:
         raise _refused("malformed", error.field, error.expected, error.got) from None
-    if not has_worked(survey.proof_of_work, read.version, read.wave, read.rid, read.work):
-        expected = f"a number that ends in a hash with {survey.proof_of_work} leading zero bits"
-        raise _refused("malformed", "work", expected, "nothing" if read.work is None else "another")
+    bits = survey.proof_of_work
+    if not has_worked(bits, read.version, read.wave, read.rid, read.work):
+        expected = f"a number that ends in a hash with {bits} leading zero bits" if bits else "none"
+        raise _refused("malformed", "work", expected, "none" if read.work is None else "another")
+    if read.rid == read.respondent:
+        # Else report and ledger would share a value by which they could be joined.
+        raise _refused("malformed", "rid", "another number than respondent", "the same")
     rid, respondent = bytes.fromhex(read.rid), bytes.fromhex(read.respondent)
     invitation = None if read.token is None else ISSUER.key(read.token)
     return Submission(survey, read.wave, rid, respondent, invitation, read.reports)

@@ -10,9 +10,12 @@ from itertools import count
 
 
 def has_worked(bits: int, version: str, wave: int, rid: str, work: int | None) -> bool:
-    """Whether `work` ends in a hash with so many leading zero bits, for what is used only once."""
+    """Whether `work` ends in a hash with so many leading zero bits, for what is used only once.
+
+    Where none are asked for, there must be no work.
+    """
     if not bits:
-        return True
+        return work is None
     text = f"{version}:{wave}:{rid}:{work}".encode()
     return work is not None and int.from_bytes(hashlib.sha256(text).digest()) >> (256 - bits) == 0
 

@@ -47,7 +47,8 @@ def restore(source: Path, db: Path) -> None:
         shutil.copyfile(source, copy)
         store = Store(copy)
         try:
-            wrong = _damage(store)
+            findings = of_database(store, today())
+            wrong = "; ".join(one.finding for one in findings if not one.ok)
         except Exception as error:  # of a file in which anything may stand
             wrong = f"it cannot be read: {type(error).__name__}"
         if wrong:
@@ -60,16 +61,6 @@ def restore(source: Path, db: Path) -> None:
         "are lost, the ledger lacks what they cost, and invitations used since can be used again.",
         err=True,
     )
-
-
-def _damage(store: Store) -> str:
-    """What is wrong with a restored copy; nothing if it is sound."""
-    sound = store.is_sound()
-    if sound != "ok":
-        return sound
-    if not store.is_log_whole():
-        return "the log was changed"
-    return "; ".join(store.discrepancies(today()))
 
 
 @click.command()

@@ -79,15 +79,7 @@ class Upkeep(Reports):
         wal = Path(f"{self.path}-wal")
         return wal.stat().st_size if wal.exists() else 0
 
-    def links(self) -> int:
-        """How many values the report and ledger tables share that could link their rows: none."""
-        (n,) = self._connection.execute(
-            "SELECT count(*) FROM ledger JOIN report "
-            "ON report.survey = ledger.survey AND rid = respondent"
-        ).fetchone()
-        return int(n)
-
-    def is_sound(self) -> str:
+    def integrity(self) -> str:
         """What SQLite says of the file: "ok", or the first thing wrong."""
         return str(self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
 

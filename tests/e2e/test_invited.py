@@ -1,5 +1,6 @@
 """Surveys with links of their own, or a puzzle, on real pages."""
 
+import json
 import re
 import subprocess
 import sys
@@ -80,6 +81,26 @@ def test_without_its_end_a_link_leads_to_a_closed_page(
     _state(page, "ready")
     _answer(page)
     _state(page, "stored")
+
+
+def test_a_link_that_lost_its_last_letters_costs_nothing(
+    collector: Collector, new_device: Callable[..., Device]
+) -> None:
+    survey = collector.publish(_with('access = "invited"'))
+    (link,) = _links(collector, survey, 1)
+    device = new_device()
+    _state(device.visit(link[:-3]), "uninvited")
+    # Of the right length, but wrong: the server refuses, the report waits for a better link.
+    wrong = device.visit(link[:-1] + ("A" if link[-1] != "A" else "B"))
+    _answer(wrong)
+    _state(wrong, "refused")
+    right = device.visit(link)
+    _state(right, "stored")
+    assert collector.stored(survey) == 1
+    # It was drawn once: both requests carry the same report, under another invitation.
+    first, second = (json.loads(body) for body in device.posted())
+    assert first.pop("token") != second.pop("token")
+    assert first == second
 
 
 def test_a_panel_answers_each_wave_with_the_same_link(collector: Collector, device: Device) -> None:

@@ -313,7 +313,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     assert not any(rid in _bytes(database) for rid in rids[due.version])
     assert all(rid in _bytes(database) for one in (kept, other) for rid in rids[one.version])
     assert list(store.discrepancies(after)) == []
-    assert store.is_sound() == "ok"
+    assert store.integrity() == "ok"
     assert str(find(store, due.id, 1, due.version, 0.95).rows) == estimates
 
     # Whose report was deleted cannot send it again.
