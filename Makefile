@@ -15,7 +15,8 @@ test: .venv/.test
 	$(BIN)/python tests/e2e/chromium.py
 	$(BIN)/pytest
 
-# Accuracy and speed beside two published libraries, and the intake beside a bare server; ten minutes.
+# Accuracy and speed beside two published libraries, and the intake beside a bare server, with wrk;
+# seven minutes.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py

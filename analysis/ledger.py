@@ -29,8 +29,8 @@ class LedgerRow:
     the probability that goes with them, `method` how they were proved. Each draw is fresh so far,
     for which the sum is the proof and all three are equal (sequential composition: Dwork and Roth,
     "The algorithmic foundations of differential privacy", 2014, theorem 3.16).
-    `cap` is that of the version last published; `remaining` is negative if more was spent before it
-    was lowered.
+    `cap` is the least that was promised, by the version last published or one that was answered;
+    `remaining` is negative if more was spent before it was lowered.
     """
 
     respondent: str
@@ -55,7 +55,7 @@ def ledger(spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int) ->
     versions : mapping
         The survey's versions, by hash.
     cap : int
-        What a respondent may spend, in millionths of ε.
+        What the version last published allows a respondent to spend, in millionths of ε.
     """
     # δ adds up as ε does: basic composition.
     deltas = {
@@ -69,6 +69,7 @@ def ledger(spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int) ->
     for respondent, own in sorted(by_respondent.items()):
         charged = sum(spend.charged for spend in own)
         total = in_epsilon(charged)
+        promised = min(cap, *(versions[spend.version].cap for spend in own))
         rows.append(
             LedgerRow(
                 respondent=respondent,
@@ -79,8 +80,8 @@ def ledger(spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int) ->
                 epsilon_if_constant=total,
                 delta=sum(one.submissions * deltas[one.version] for one in own),
                 method="sum",
-                cap=in_epsilon(cap),
-                remaining=in_epsilon(cap - charged),
+                cap=in_epsilon(promised),
+                remaining=in_epsilon(promised - charged),
             )
         )
     return rows

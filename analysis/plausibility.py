@@ -22,7 +22,7 @@ from analysis.channels.one_symbol import OneSymbol
 from analysis.survey import Question, Survey
 
 #: Below this, reports are called unlike the channel: one false alarm in 10,000 checks of honest
-#: reports, so that a survey of some dozen questions does not cry wolf every year.
+#: reports, so that a survey of some dozen questions seldom cries wolf, if looked at rarely.
 UNLIKELY = 1e-4
 #: What such reports look like.
 UNLIKE = "unlike the channel"

@@ -11,6 +11,13 @@ const FINAL = [
   'too-large',
 ];
 
+/** What people can do something about, in their words. */
+const IN_WORDS = {
+  invitation: 'this link was used already, or is not whole. Please open the whole link that you were sent.',
+  closed: 'the survey was closed in the meantime.',
+  'cap-exceeded': 'this device has given this survey as much as it promised to ask for.',
+};
+
 /**
  * Sends a report once.
  * @param {string} surveyId
@@ -41,8 +48,9 @@ export async function submit(surveyId, report) {
   }
   // Anything else that is not the collector's own word comes from between: a proxy, a login page.
   const word = String(answer.type).match(/^urn:deniable:problem:([a-z-]+)$/)?.[1];
-  if (word === 'invitation') return { state: 'uninvited', message: answer.detail, after: 0 };
-  if (word && FINAL.includes(word)) return { state: 'refused', message: answer.detail, after: 0 };
+  const message = IN_WORDS[word] ?? answer.detail;
+  if (word === 'invitation') return { state: 'uninvited', message, after: 0 };
+  if (word && FINAL.includes(word)) return { state: 'refused', message, after: 0 };
   const after = Math.min(3600, Number(response.headers.get('Retry-After')) || 0);
   return { state: 'waiting', message: `the server answered ${response.status}`, after };
 }

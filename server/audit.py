@@ -9,9 +9,11 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from email.message import Message
 from pathlib import Path
 
 from server import CLIENT, client_files
+from server.deliver import Unreachable
 from server.headers import HEADERS
 from server.store import Store, StoreError
 from server.store.schema import created
@@ -81,7 +83,10 @@ def of_backup(path: Path, today: date) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         shutil.copyfile(path, copy)
-        store = Store(copy)
+        try:
+            store = Store(copy)
+        except StoreError as error:
+            raise StoreError(str(error).replace(str(copy), str(path))) from None
         yield from of_database(store, today, str(path))
         store.close()
 
@@ -97,8 +102,8 @@ def of_server(url: str) -> Iterator[Finding]:
 
     Raises
     ------
-    StoreError
-        If it does not answer.
+    Unreachable
+        If it does not answer as a collector does.
     """
     for name, (_, integrity) in client_files(CLIENT).items():
         body, headers = _fetch(f"{url.rstrip('/')}/client/{name}")
@@ -110,9 +115,12 @@ def of_server(url: str) -> Iterator[Finding]:
         yield Finding("served headers", name, finding, not wrong)
 
 
-def _fetch(url: str) -> tuple[bytes, dict[str, str]]:
+def _fetch(url: str) -> tuple[bytes, Message]:
     try:
         with urllib.request.urlopen(url, timeout=30) as response:
-            return response.read(), dict(response.headers)
-    except (OSError, ValueError, urllib.error.URLError) as error:
-        raise StoreError(f"{url}: cannot be fetched: {error}") from None
+            return response.read(), response.headers  # whose names are of any case
+    except urllib.error.HTTPError as error:
+        raise Unreachable(f"{url}: expected a collector, got status {error.code}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise Unreachable(f"{url}: expected a collector, got no answer: {reason}") from None

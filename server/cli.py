@@ -17,7 +17,7 @@ _REFUSED = (SurveyError, AnswersError, StoreError, Missing, PortError, Unreachab
 
 _COMMANDS = (
     *(survey.check, survey.publish, simulate.simulate),
-    *(serve.serve, field.invite, field.close, researchers.researcher, researchers.log),
+    *(serve.serve, field.invite, field.open_, field.close, researchers.researcher, researchers.log),
     *(results.estimate, results.plausibility, results.ledger, results.export),
     *(upkeep.backup, upkeep.restore, upkeep.audit, serve.demo),
 )

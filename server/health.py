@@ -26,6 +26,8 @@ def healthz() -> Response:
             status = "the disk is nearly full"
         elif writer.is_stuck():
             status = "reports wait for the disk, or for another writer"
+        elif writer.failed:
+            status = "reports cannot be stored"
     except (sqlite3.Error, OSError):
         status = "the database cannot be read"
     response = jsonify(status=status)

@@ -1,16 +1,12 @@
 """The way in: what respondents' devices send, and what they are asked."""
 
-import sqlite3
-from datetime import date
-from typing import Any
-
 from flask import Blueprint, Response, current_app, jsonify, request
 
 from analysis.survey import LONGEST_REQUEST
 from server.clock import today
-from server.store import Open, Store
+from server.store import Store
 from server.wire import STATUS, Refusal, Refused, Submission, parse
-from server.writer import BUSY, Writer
+from server.writer import Writer
 
 blueprint = Blueprint("intake", __name__)
 
@@ -22,11 +18,6 @@ def check(store: Store, survey_id: str, body: bytes) -> Submission:
     if not store.has(survey_id):
         raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
     return parse(body, lambda version: store.survey(survey_id, version))
-
-
-def state(current: Open, today: date) -> str:
-    """Whether a survey takes reports: "open" or "closed"."""
-    return "closed" if current.survey.is_over(today) else current.state
 
 
 def problem(refusal: Refusal) -> Response:
@@ -48,16 +39,6 @@ def problem(refusal: Refusal) -> Response:
     return response
 
 
-def public(current: Open) -> dict[str, Any]:
-    """What a device needs to answer: all of it public."""
-    return {
-        "version": current.survey.version,
-        "wave": current.wave,
-        "state": state(current, today()),
-        **current.survey.to_json(),
-    }
-
-
 @blueprint.post("/api/surveys/<survey_id>/reports")
 def add_reports(survey_id: str) -> Response:
     writer: Writer = current_app.extensions["writer"]
@@ -67,8 +48,6 @@ def add_reports(survey_id: str) -> Response:
         result = writer.put(check(current_app.extensions["store"], survey_id, body))
     except Refused as refused:
         return problem(refused.refusal)
-    except (sqlite3.Error, OSError):
-        return problem(BUSY)
     if isinstance(result, Refusal):
         return problem(result)
     return Response(_ANSWERS[result], result, content_type="application/json")
@@ -80,4 +59,4 @@ def get_survey(survey_id: str) -> Response:
     current = store.current(survey_id)
     if current is None:
         return problem(Refusal("not-found", "survey", "the id of a survey", "another"))
-    return jsonify(public(current))
+    return jsonify(current.to_json(today()))

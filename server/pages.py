@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, current_app, redirect, render_template, request
 from werkzeug.exceptions import MethodNotAllowed
+from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.domain import Categories, Numbers
 from analysis.randomizer import is_weak
 from analysis.survey import Question
-from server.intake import public
+from server.clock import today
 from server.store import Store
 
 blueprint = Blueprint("pages", __name__)
@@ -24,7 +25,9 @@ def integrity() -> dict[str, Any]:
 
 
 @blueprint.get("/")
-def home() -> tuple[str, int]:
+def home() -> BaseResponse | tuple[str, int]:
+    if "public" not in current_app.config["PLANES"]:
+        return redirect("/results")
     return message("deniable", "Please open the address of a survey that you were given.", 200)
 
 
@@ -34,7 +37,7 @@ def survey(survey_id: str) -> tuple[str, int]:
     current = store.current(survey_id)
     if current is None:
         return message("No such survey", "Please check the address that you were given.", 404)
-    data = public(current)
+    data = current.to_json(today())
     if data["state"] == "closed":
         return message(
             current.survey.text(current.survey.spec["title"]),

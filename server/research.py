@@ -27,17 +27,17 @@ from analysis.table import (
 from server import access
 from server.clock import today
 from server.headers import WITHOUT_PROGRAM
-from server.intake import state
 from server.results import (
     Missing,
     WaveEstimates,
+    WaveReports,
     find,
     find_ledger,
     find_plausibility,
     find_reports,
     find_shifts,
 )
-from server.store import Store
+from server.store import Store, StoreBusy
 from server.store.researchers import Entry
 
 blueprint = Blueprint("research", __name__)
@@ -105,6 +105,7 @@ def log_in() -> BaseResponse | tuple[str, int]:
 
 @blueprint.post("/logout")
 def log_out() -> BaseResponse:
+    access.record("log out", "")
     access.end_session()
     return redirect("/login", 303)
 
@@ -114,12 +115,21 @@ def missing(error: Missing) -> Response:
     return Response(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
 
 
+@blueprint.errorhandler(StoreBusy)
+def busy(_: StoreBusy) -> Response:
+    text = "The database is being written by others for long; please try again.\n"
+    return Response(text, 503, {"Retry-After": "5"}, content_type="text/plain; charset=utf-8")
+
+
 @blueprint.errorhandler(403)
 @blueprint.errorhandler(429)
 def refused(error: HTTPException) -> Response:
     response = Response(f"{error.description}\n", error.code, content_type="text/plain")
-    if isinstance(error, TooManyRequests) and error.retry_after is not None:
-        response.set_data(f"Too many attempts; the next can be made in {error.retry_after} s.\n")
+    if isinstance(error, TooManyRequests):
+        told = f"Too many attempts. The next one can be made in {error.retry_after} s."
+        response.set_data(f"{told}\n")
+        if not request.path.startswith("/api/"):
+            response = Response(_login_page("/results", told), 429)
         response.headers["Retry-After"] = str(error.retry_after)
     return response
 
@@ -145,7 +155,7 @@ def _asked(survey_id: str) -> WaveEstimates:
 def get_estimates(survey_id: str, form: str) -> Response:
     found = _asked(survey_id)
     rows = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
-    return _download(rows, ESTIMATE_COLUMNS, form, survey_id, "estimates")
+    return _download(rows, ESTIMATE_COLUMNS, form, survey_id, _of_wave("estimates", found))
 
 
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
@@ -159,7 +169,7 @@ def get_ledger(survey_id: str, form: str) -> Response:
 def get_reports(survey_id: str, form: str) -> Response:
     store: Store = current_app.extensions["store"]
     found = find_reports(store, survey_id, _wave(), request.args.get("version"))
-    return _download(found.rows, found.columns, form, survey_id, "reports")
+    return _download(found.rows, found.columns, form, survey_id, _of_wave("reports", found))
 
 
 @blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
@@ -185,9 +195,12 @@ def close(survey_id: str) -> BaseResponse:
     if survey_id not in store.survey_ids():
         raise Missing(f"survey: expected one that is published, got {survey_id[:64]!a}")
     access.record("close", f"{survey_id}, all waves")
-    store.close_waves(survey_id)
-    store.rewrite()
+    store.close_waves(survey_id)  # the server writes the file anew within a minute
     return redirect(f"/results/{survey_id}", 303)
+
+
+def _of_wave(what: str, found: WaveEstimates | WaveReports) -> str:
+    return f"{what}-wave-{found.wave}-{found.survey.version[:8]}"
 
 
 def _download(
@@ -238,7 +251,7 @@ def _part(survey: Survey, question: Question, rows: list[Estimate]) -> Part:
 def surveys() -> str:
     store: Store = current_app.extensions["store"]
     found = [one for name in store.survey_ids() if (one := store.current(name)) is not None]
-    return render_template("surveys.html", found=found, state=lambda one: state(one, today()))
+    return render_template("surveys.html", found=found, today=today())
 
 
 @blueprint.get("/results/<survey_id>")
@@ -266,7 +279,9 @@ def results(survey_id: str) -> str:
         title=found.survey.text(found.survey.spec["title"]),
         wave=found.wave,
         waves=list(store.waves(survey_id)),
-        state=_state(store, survey_id),
+        current=store.current(survey_id),
+        today=today(),
+        versions=store.versions(survey_id),
         n=found.rows[0].n,
         level=found.rows[0].conf_level,
         also="".join(
@@ -279,9 +294,3 @@ def results(survey_id: str) -> str:
         unlike=[one for one in checks if one.looks == UNLIKE],
         first=found.survey.text,
     )
-
-
-def _state(store: Store, survey_id: str) -> str:
-    current = store.current(survey_id)
-    assert current is not None
-    return state(current, today())

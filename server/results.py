@@ -78,7 +78,7 @@ def find_reports(
     survey, wave = _version_and_wave(store, survey_id, wave, version)
     last = survey.delete_reports_after
     if last is not None and today() > last:
-        raise Missing(f"reports: expected before {last}, when they were deleted; estimates stay")
+        raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
     columns = tuple(question.id for question in survey.questions)
     return WaveReports(survey, wave, columns, store.payloads(survey, wave, in_order=True))
 

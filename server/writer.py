@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import date
 from queue import Empty, SimpleQueue
 
-from server.store import Store
+from server.store import Store, StoreBusy, StoreError
 from server.wire import Refusal, Submission
 
 #: Submissions in one transaction, and those that may wait for one; more are told to come again.
@@ -23,9 +23,6 @@ BATCH, QUEUE = 256, 512
 PATIENCE, STUCK = 5.0, 2.0
 #: Seconds without work after which the write-ahead log is emptied; and at the latest.
 IDLE, SETTLE = 1.0, 30.0
-
-#: Locked for too long, or no room on the disk: nothing was stored, and another time may be better.
-_NO_ROOM = (sqlite3.Error, OSError)
 
 BUSY = Refusal("try-again", "server", "a free moment", "a busy store")
 
@@ -59,6 +56,8 @@ class Writer:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._began: float | None = None
+        #: Whether the last submission could not be stored, for a fault that is not its own.
+        self.failed = False
 
     def put(self, submission: Submission) -> Refusal | int:
         """Have a submission stored; back when it is on the disk, or will not be.
@@ -112,8 +111,9 @@ class Writer:
         jobs = [first]
         try:
             self._add(self._waiting(jobs))
-        except _NO_ROOM:
-            pass  # nothing of the batch was stored
+            self.failed = False
+        except StoreBusy:
+            self.failed = True  # and nothing of the batch was stored
         except Exception:
             for job in jobs:
                 self._add_alone(job)
@@ -124,10 +124,10 @@ class Writer:
     def _add_alone(self, job: _Job) -> None:
         try:
             self._add([job])
-        except _NO_ROOM:
-            pass
+            self.failed = False
         except Exception as error:
-            job.result = error
+            job.result = BUSY if isinstance(error, StoreBusy) else error
+            self.failed = True
 
     def _add(self, jobs: Iterable[_Job]) -> None:
         taken: list[_Job] = []
@@ -154,7 +154,7 @@ class Writer:
     def _settle(self) -> bool:
         try:
             return self._store.settle()
-        except _NO_ROOM as error:
+        except (StoreError, sqlite3.Error, OSError) as error:
             message = f"deniable: {type(error).__name__} while settling"
             with suppress(OSError):  # of a log on the same full disk
                 print(message, file=sys.stderr, flush=True)

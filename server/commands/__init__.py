@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from analysis.survey import Survey
 from analysis.table import to_text
-from server.clock import stamp
+from server.clock import stamp, today
 from server.store import Store
 
 
@@ -34,6 +35,28 @@ def record(store: Store, what: str, subject: str) -> None:
     except (KeyError, OSError):
         user = "somebody"  # of a container, without a name
     store.record(stamp(), f"{user}, command line", what, subject)
+
+
+def publish_in(store: Store, survey: Survey) -> bool:
+    """Publish a survey, and say if it is not the one that was asked so far; whether it is new."""
+    record(store, "publish", f"{survey.id} {survey.version}")
+    before = store.versions(survey.id)
+    new = store.publish(survey)
+    if before and before[0] != survey.version:
+        click.echo(
+            f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
+            f"{before[0][:12]}. Their reports are never mixed: see --version",
+            err=True,
+        )
+    return new
+
+
+def forget_due(store: Store) -> None:
+    """Delete the reports that may not be kept any longer, note it, and say so."""
+    deleted = store.forget(today())
+    if deleted:
+        record(store, "delete", f"{deleted} reports that were promised to be")
+        click.echo(f"{deleted} reports deleted, as the surveys promised", err=True)
 
 
 database = click.option(

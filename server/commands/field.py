@@ -1,13 +1,15 @@
-"""`deniable invite` and `close`: a survey in the field."""
+"""`deniable invite`, `open` and `close`: a survey in the field."""
 
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
 from server.clock import today
 from server.commands import (
     database,
+    forget_due,
     form_of_table,
     print_table,
     record,
@@ -16,7 +18,11 @@ from server.commands import (
 )
 from server.invitations import ISSUER
 from server.results import Missing
+from server.serving import is_loopback
 from server.store import Open, Store
+
+#: Where `deniable serve` listens if nothing else is said.
+_HERE = "http://localhost:8000"
 
 
 @click.command()
@@ -25,7 +31,7 @@ from server.store import Open, Store
 @click.option("--wave", type=wave_number, help="To which wave.  [the highest]")
 @click.option(
     "--url",
-    default="http://localhost:8000",
+    default=_HERE,
     show_default=True,
     help="Where respondents reach the server.",
 )
@@ -44,6 +50,9 @@ def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, for
             f'{survey_id}: expected access = "invited" or "panel" in the survey file, got "open": '
             "nobody needs a link of their own"
         )
+    if current.survey.is_over(today()):
+        raise Missing(f"{survey_id}: expected a survey that can be answered, got one that is over")
+    _check_url(url)
     wave = current.wave if wave is None else wave
     record(store, "invite", f"{survey_id}, wave {wave}, {count}")
     tokens = [ISSUER.issue() for _ in range(count)]
@@ -52,8 +61,27 @@ def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, for
     address = f"{url.rstrip('/')}/s/{survey_id}"
     rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{one}"} for one in tokens]
     print_table(rows, ("survey", "wave", "link"), form)
-    if url.startswith("http://localhost") and not sys.stdout.isatty():
+    if url == _HERE and not sys.stdout.isatty():
         click.echo("these links lead to this computer; --url says where others reach it", err=True)
+
+
+@click.command(name="open")
+@survey_id
+@click.option("--wave", type=wave_number, help="Which wave.  [the highest, else 1]")
+@database
+@form_of_table
+def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
+    """Open a wave, and close the others; also while the server runs."""
+    store = Store(db)
+    if _current(store, survey_id).survey.is_over(today()):
+        raise Missing(f"{survey_id}: expected a survey that can be answered, got one that is over")
+    wave = store.open_wave(survey_id, wave, alone=True)
+    record(store, "open", f"{survey_id}, wave {wave}")
+    rows = [
+        {"survey": survey_id, "wave": n, "state": one} for n, one in store.waves(survey_id).items()
+    ]
+    store.close()
+    print_table(rows, ("survey", "wave", "state"), form)
 
 
 @click.command()
@@ -64,8 +92,8 @@ def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, for
 def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     """Take no more reports, and delete those that may not be kept any longer.
 
-    The file is written anew: nothing in it tells the order of arrival any more. `deniable serve
-    --wave W` opens a wave again.
+    The file is written anew: nothing in it tells the order of arrival any more. `deniable open`
+    opens a wave again.
     """
     store = Store(db)
     _current(store, survey_id)
@@ -74,7 +102,7 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
         raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
     record(store, "close", f"{survey_id}, {'all waves' if wave is None else f'wave {wave}'}")
     closed = store.close_waves(survey_id, wave)
-    deleted = store.forget(today())
+    forget_due(store)
     if not store.rewrite():
         click.echo("somebody reads the database: the server empties its log of writes", err=True)
     rows = [
@@ -85,8 +113,17 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     store.close()
     print_table(rows, ("survey", "wave", "state", "reports"), form)
     click.echo(f"closed now: {', '.join(map(str, closed)) or 'nothing, none was open'}", err=True)
-    if deleted:
-        click.echo(f"{deleted} reports deleted, as the surveys promised", err=True)
+
+
+def _check_url(url: str) -> None:
+    """Refuse what would make links that lead nowhere; they cannot be printed again."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise click.BadParameter(
+            f"expected an address such as https://survey.example.org, got {url}", param_hint="--url"
+        )
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        click.echo("browsers open the survey only over https: these links will not do", err=True)
 
 
 def _current(store: Store, survey_id: str) -> Open:

@@ -21,11 +21,11 @@ def researcher() -> None:
 
 @researcher.command()
 @click.argument("name")
-@click.option("--role", type=click.Choice(ROLES), default="analyst", show_default=True)
+@click.option("--role", type=click.Choice(ROLES), help="[analyst, or what the account has]")
 @database
 @form_of_table
-def add(name: str, role: str, db: Path, form: str) -> None:
-    """Make an account, or give it a new password and role; print the password.
+def add(name: str, role: str | None, db: Path, form: str) -> None:
+    """Make an account, or give it a new password; print the password.
 
     Passwords are made here, of 192 random bits, so that none can be guessed. The database has a
     scrypt hash; a password cannot be printed again.
@@ -33,6 +33,8 @@ def add(name: str, role: str, db: Path, form: str) -> None:
     if not re.fullmatch(r"[\w.@-]{1,64}", name):
         raise Missing(f"name: expected at most 64 letters, digits, . _ @ and -, got {name[:70]!a}")
     store = Store(db)
+    known = store.researcher(name)
+    role = role or (known[0].role if known else "analyst")
     secret = secrets.token_urlsafe(24)
     record(store, "add researcher", f"{name}, {role}")
     store.put_researcher(Researcher(name, role), generate_password_hash(secret))

@@ -91,15 +91,15 @@ def _warn(
                 worst[row.question] = shift / row.std_error
         most = ", ".join(f"{name} {errors:.2g}" for name, errors in worst.items())
         click.echo(
-            f"wave {found.wave}: {fakes} fakes among {n} reports could have moved estimates by so "
-            f"many standard errors: {most}",
+            f"wave {found.wave}: if {fakes} of the {n} reports were fakes, estimates could be off "
+            f"by this many standard errors: {most}",
             err=True,
         )
     for one in find_plausibility(store, found.survey.id, found.wave, found.survey.version):
         if one.looks == UNLIKE:
             click.echo(
-                f"wave {found.wave}: the reports of {one.question} are unlike its channel "
-                f"({one.check}, p = {one.p_value:.1g}): some are fakes",
+                f"wave {found.wave}: reports of {one.question} do not look as its channel draws "
+                f"them ({one.check}, p = {one.p_value:.1g}): fakes, or another program than ours",
                 err=True,
             )
 

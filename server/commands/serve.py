@@ -12,8 +12,7 @@ import click
 from analysis.survey_file import read_survey
 from server import demo as demonstration
 from server.clock import today
-from server.commands import database, record, wave_number
-from server.intake import state
+from server.commands import database, forget_due, publish_in, record, wave_number
 from server.serving import Address, is_loopback, run
 from server.store import Store, StoreError
 
@@ -23,7 +22,9 @@ from server.store import Store, StoreError
     "survey_files", metavar="[SURVEY.toml]...", nargs=-1, type=click.Path(path_type=Path)
 )
 @click.option(
-    "--wave", type=wave_number, help="Open this wave, and close the others.  [highest, else 1]"
+    "--wave",
+    type=wave_number,
+    help="Open this wave of the files' surveys, or of all that are open.  [highest, else 1]",
 )
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
@@ -48,36 +49,36 @@ def serve(
     """Publish the files, open a wave of each, and serve every open survey of the database.
 
     --port 0 takes a free port. Prints the addresses and a new research token, which is good
-    until the server stops. A survey that was closed is opened again only if its file or --wave is
-    given.
+    until the server stops. A survey that was closed stays closed, unless its file is given.
     """
     surveys = [read_survey(file) for file in survey_files]
     store = Store(db, create=bool(surveys))
-    store.end_access()  # what servers let in that were killed, and could not clean up
     for survey in surveys:
-        record(store, "publish", f"{survey.id} {survey.version}")
-        store.publish(survey)
+        publish_in(store, survey)
     for name in [survey.id for survey in surveys] or store.survey_ids():
-        if surveys or wave is not None or not store.waves(name):
-            record(store, "open", f"{name}, wave {wave or 'by default'}")
-            store.open_wave(name, wave, alone=True)
-    deleted = store.forget(today())
-    if deleted:
-        click.echo(f"{deleted} reports deleted, as the surveys promised", err=True)
+        waves = store.waves(name)
+        is_open = not waves or "open" in waves.values()
+        if surveys or not waves or (wave is not None and is_open):
+            number = store.open_wave(name, wave, alone=True)
+            record(store, "open", f"{name}, wave {number}")
+    forget_due(store)
     token = secrets.token_urlsafe(24)
-    store.add_token(token)
 
     def ready(public: str, research: str) -> None:
         lines = [f"deniable serves on {public}"]
         if research != public:
             lines += [f"researchers: {research}/results"]
         here = Store(db)
+        opened = []
         for name in here.survey_ids():
             current = here.current(name)
-            if current is not None and state(current, today()) == "open":
+            if current is not None and current.state_on(today()) == "open":
+                opened += [name]
                 lines += [f"survey {name}, wave {current.wave}: {public}/s/{name}"]
                 lines += [f"results of {name}: {research}/results/{name}"]
         here.close()
+        if not opened:
+            click.echo("no survey is open: none can be answered; deniable open opens one", err=True)
         lines += [f"research token: {token}"]
         click.echo("\n".join(lines))
         sys.stdout.flush()
@@ -90,24 +91,29 @@ def serve(
 
     threading.Thread(target=_keep_promises, args=(db,), daemon=True).start()
     research = None if research_port is None else Address(research_host, research_port)
-    try:
-        run(db, Address(host, port), research, workers, ready)
-    finally:
-        store.remove_token(token)
-        store.close()
+    with store.served(first=store.end_access):  # of servers that were killed
+        store.add_token(token)
+        try:
+            run(db, Address(host, port), research, workers, ready)
+        finally:
+            store.remove_token(token)
+            store.close()
 
 
 def _keep_promises(db: Path) -> None:
-    """Delete, while the server runs for months, what may not be kept any longer."""
-    kept = today()
+    """While the server runs for months: delete what is due, and leave no order of arrival."""
+    store, before, opened = Store(db), today(), set[tuple[str, int]]()
     while True:
+        try:
+            day, now = today(), store.open_waves(today())
+            if opened - now:
+                store.rewrite()  # of waves that were closed, or whose last day is over
+            if day != before:
+                forget_due(store)
+            before, opened = day, now
+        except (StoreError, sqlite3.Error, OSError) as error:
+            click.echo(f"the database could not be kept in order: {error}", err=True)
         time.sleep(60)
-        if today() != kept:
-            try:
-                Store(db).forget(today())
-                kept = today()
-            except (StoreError, sqlite3.Error, OSError) as error:
-                click.echo(f"reports could not be deleted yet: {type(error).__name__}", err=True)
 
 
 @click.command()

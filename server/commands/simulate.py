@@ -62,6 +62,11 @@ def simulate(
         for payload in worked(survey, payloads(survey, rows, wave or 1, seed)):
             click.echo(json.dumps(payload, separators=(",", ":")))
         return
+    if url and survey.access != "open":
+        raise AnswersError(
+            f"{survey.id}: expected an open survey for --url, got an invited one: links are not "
+            "made up; simulate into a database, which makes its own"
+        )
     if url:
         wave = _served_wave(url, survey, wave)
         sent = worked(survey, payloads(survey, rows, wave, seed))

@@ -10,7 +10,7 @@ from analysis.epsilon import MICRO
 from analysis.randomizer import is_weak
 from analysis.survey_file import read_survey
 from server.clock import today
-from server.commands import database, form_of_table, print_table, record, survey_file
+from server.commands import database, form_of_table, print_table, publish_in, survey_file
 from server.store import Store
 
 
@@ -36,8 +36,9 @@ def check(survey_file: Path, form: str) -> None:
     delta = float(sum(question.randomizer.delta for question in survey.questions))
     if delta:
         click.echo(f"that holds but for a chance of δ = {delta:.3g} in each wave", err=True)
-    if survey.closes is not None and today() > survey.closes:
-        click.echo(f"it closed on {survey.closes}; nobody could answer it", err=True)
+    if survey.is_over(today()):
+        day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
+        click.echo(f"it was over on {day}; nobody could answer it", err=True)
     for row in rows:
         if row["saving"] < 0.9:
             click.echo(
@@ -62,8 +63,7 @@ def publish(survey_file: Path, db: Path, form: str) -> None:
     """Freeze a survey and store it; print its version."""
     survey = read_survey(survey_file)
     store = Store(db, create=True)
-    record(store, "publish", f"{survey.id} {survey.version}")
-    new = store.publish(survey)
+    new = publish_in(store, survey)
     store.close()
     row = {"survey": survey.id, "version": survey.version, "new": "yes" if new else "no"}
     print_table([row], row, form)

@@ -45,7 +45,10 @@ def restore(source: Path, db: Path) -> None:
     with tempfile.TemporaryDirectory(dir=db.absolute().parent) as folder:
         copy = Path(folder) / "copy.db"
         shutil.copyfile(source, copy)
-        store = Store(copy)
+        try:
+            store = Store(copy)
+        except StoreError as error:
+            raise StoreError(str(error).replace(str(copy), str(source))) from None
         try:
             findings = of_database(store, today())
             wrong = "; ".join(one.finding for one in findings if not one.ok)
@@ -68,13 +71,21 @@ def restore(source: Path, db: Path) -> None:
 @click.option("--url", help="Compare what a running server serves with this installation.")
 @database
 @form_of_table
-def audit(backups: tuple[Path, ...], url: str | None, db: Path, form: str) -> None:
+@click.pass_context
+def audit(
+    context: click.Context, backups: tuple[Path, ...], url: str | None, db: Path, form: str
+) -> None:
     """Print what is stored and what is not, whether it is sound, and the hash of each module.
 
     Exits with 1 if anything is not as it should be. With --url and no database, as of somebody
     else's server, only what is served is looked at.
     """
-    findings = [*of_database(Store(db), today())] if db.exists() or not url else []
+    given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
+    findings: list[Finding] = []
+    if given or not url or db.exists():
+        store = Store(db)
+        findings += of_database(store, today())
+        store.close()
     for one in backups:
         findings += of_backup(one, today())
     findings += of_modules()
@@ -85,5 +96,6 @@ def audit(backups: tuple[Path, ...], url: str | None, db: Path, form: str) -> No
     wrong = [one for one in findings if not one.ok]
     for bad in wrong:
         click.echo(f"not as it should be: {bad.part}, {bad.subject}: {bad.finding}", err=True)
+    click.echo(f"{len(rows) - len(wrong)} of {len(rows)} findings are as they should be", err=True)
     if wrong:
         raise click.exceptions.Exit(1)

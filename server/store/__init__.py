@@ -1,12 +1,12 @@
 """The store: the only folder with SQL. `schema` says what is kept, and so what cannot be."""
 
-from server.store.file import StoreError
+from server.store.file import StoreBusy, StoreError
 from server.store.invitations import Invitations
 from server.store.researchers import Researchers
 from server.store.surveys import Open
 from server.store.upkeep import Upkeep
 
-__all__ = ["Open", "Store", "StoreError"]
+__all__ = ["Open", "Store", "StoreBusy", "StoreError"]
 
 
 class Store(Upkeep, Invitations, Researchers):

@@ -1,10 +1,12 @@
 """The database file: its connections, its lock, its transactions, and what they leave behind."""
 
+import errno
 import fcntl
+import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +17,26 @@ from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, statements
 
 class StoreError(Exception):
     """The database cannot be used as asked; the message says why."""
+
+
+class StoreBusy(StoreError):
+    """It cannot be written now, and nothing was: the disk is full, or others hold it."""
+
+
+#: Errors after which another time may be better; SQLite's by the lowest byte of their codes.
+_PASSING_SQL = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+}
+_PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE}
+
+
+def _passes(error: sqlite3.Error | OSError) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _PASSING
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING_SQL
 
 
 class File:
@@ -33,8 +55,10 @@ class File:
         If the file is missing, is no database of ours, or is of a newer release.
     """
 
-    #: Seconds that SQLite waits for a lock that is not the file lock's: a checkpoint's, say.
+    #: Seconds that SQLite waits for a lock that is not the file lock's: a checkpoint's, say; and
+    #: those that all but the writer of reports wait for the file lock.
     PATIENCE: ClassVar[float] = 30
+    LOCK_PATIENCE: ClassVar[float] = 10
 
     def __init__(self, path: Path, create: bool = False) -> None:
         self.path = path
@@ -42,6 +66,8 @@ class File:
             raise StoreError(f"{path}: no such database; publish or serve a survey first")
         self._local = threading.local()
         try:
+            if create:
+                touch_private(path)
             empty = not Database(self._connection).table_names()
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             (kind,) = self._connection.execute("PRAGMA application_id").fetchone()
@@ -82,19 +108,32 @@ class File:
         return own
 
     @contextmanager
-    def _locked(self) -> Iterator[sqlite3.Connection]:
+    def _locked(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
         """The file lock makes writers queue, across threads and processes.
 
         SQLite's own waiting sleeps and retries, which starves some of them for a second under load.
+
+        Raises
+        ------
+        StoreBusy
+            If the disk is full, or others have the lock for long, unless the wait is `endless`.
         """
-        with open(f"{self.path}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield self._connection
+        try:
+            with open(f"{self.path}.lock", "w") as lock:
+                if endless:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                elif not _lock(lock.fileno(), self.LOCK_PATIENCE):
+                    raise StoreBusy(f"{self.path}: is being written by another process for long")
+                yield self._connection
+        except (sqlite3.Error, OSError) as error:
+            if _passes(error):
+                raise StoreBusy(f"{self.path}: cannot be written now: {error}") from error
+            raise
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is stored, or nothing."""
-        with self._locked() as connection:
+    def _writing(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is stored, or nothing; errors as of `_locked`."""
+        with self._locked(endless) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -103,6 +142,16 @@ class File:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def served(self, first: Callable[[], None]) -> Iterator[None]:
+        """While this runs, a server does; `first` is called if no other one does on this file."""
+        with open(f"{self.path}.served", "w") as lock:
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                first()
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            yield
 
     def settle(self) -> bool:
         """Leave no history of writes beside the file: the write-ahead log has their order.
@@ -141,3 +190,39 @@ class File:
         self.settle()
         self._connection.close()
         del self._local.connection
+
+
+def touch_private(path: Path) -> None:
+    """Make a file for its owner alone, if there is none; SQLite's own beside it follow suit."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _lock(descriptor: int, patience: float) -> bool:
+    """Take a file lock, whose own waiting knows no end; False if it took too long.
+
+    Trying now and then would never succeed under load: whoever waits gets it first. So a thread
+    waits, of a copy of the descriptor, which it closes if nobody wants it any more.
+    """
+    own, given_up, deciding = os.dup(descriptor), threading.Event(), threading.Lock()
+    taken = threading.Event()
+
+    def wait() -> None:
+        fcntl.flock(own, fcntl.LOCK_EX)
+        with deciding:
+            if given_up.is_set():
+                fcntl.flock(own, fcntl.LOCK_UN)
+            else:
+                taken.set()
+        os.close(own)
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(own)
+        return True
+    except BlockingIOError:
+        threading.Thread(target=wait, daemon=True).start()
+    if taken.wait(patience):
+        return True
+    with deciding:
+        given_up.set()
+        return taken.is_set()

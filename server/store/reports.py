@@ -53,7 +53,7 @@ class Reports(Surveys):
         list
             For each, 201 if stored, 200 if it was stored before, or why it is refused.
         """
-        with self._writing() as connection:
+        with self._writing(endless=True) as connection:
             submissions = list(batch)
             pending = self._read(connection, submissions, today)
             results = [self._take(connection, one, pending) for one in submissions]

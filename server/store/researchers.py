@@ -1,9 +1,11 @@
 """Researchers: their accounts, sessions and failed attempts, and the log of what they did."""
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import rfc8785
 
 from server.store.file import File
 
@@ -12,7 +14,7 @@ ROLES = ("owner", "analyst")
 
 #: So many attempts to log in are free; then each waits twice as long, up to so many seconds. No
 #: longer, so that nobody can lock a researcher out for good.
-FREE_ATTEMPTS, LONGEST_WAIT = 4, 60.0
+FREE_ATTEMPTS, LONGEST_WAIT = 8, 60.0
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Entry:
 
     def expected(self, before: str) -> str:
         """What `hash` must be after a line whose hash is `before`."""
-        text = json.dumps([before, self.number, self.at, self.who, self.what, self.subject])
-        return hashlib.sha256(text.encode()).hexdigest()
+        line: list[Any] = [before, self.number, self.at, self.who, self.what, self.subject]
+        return hashlib.sha256(rfc8785.dumps(line)).hexdigest()
 
 
 class Researchers(File):

@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 from analysis.survey import Survey, thaw
 from server.store.file import File
@@ -15,6 +17,19 @@ class Open:
     survey: Survey
     wave: int
     state: str
+
+    def state_on(self, today: date) -> str:
+        """Whether reports are taken on a day: "open" or "closed"."""
+        return "closed" if self.survey.is_over(today) else self.state
+
+    def to_json(self, today: date) -> dict[str, Any]:
+        """What a device needs to answer on a day: all of it public."""
+        return {
+            "version": self.survey.version,
+            "wave": self.wave,
+            "state": self.state_on(today),
+            **self.survey.to_json(),
+        }
 
 
 #: Versions of surveys that a process keeps in memory.
@@ -133,6 +148,16 @@ class Surveys(File):
         opened = [wave for wave, state in waves.items() if state == "open"]
         state = "open" if opened else "closed"
         return Open(survey, max(opened or waves or [1]), state)
+
+    def open_waves(self, today: date) -> set[tuple[str, int]]:
+        """The survey and number of each wave that takes reports."""
+        found = [current for name in self.survey_ids() if (current := self.current(name))]
+        return {
+            (one.survey.id, wave)
+            for one in found
+            for wave, state in self.waves(one.survey.id).items()
+            if state == one.state_on(today) == "open"
+        }
 
     def waves(self, survey_id: str) -> dict[int, str]:
         """The state of each wave, in their order."""

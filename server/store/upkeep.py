@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.survey import Survey
-from server.store.file import StoreError
+from server.store.file import StoreError, touch_private
 from server.store.reports import Reports
 
 
@@ -32,6 +32,7 @@ class Upkeep(Reports):
         part = target.with_name(f".{target.name}.part")
         try:
             part.unlink(missing_ok=True)
+            touch_private(part)
             self._connection.execute("VACUUM INTO ?", (str(part),))
             copy = sqlite3.connect(part, isolation_level=None)
             copy.execute("PRAGMA secure_delete = ON")

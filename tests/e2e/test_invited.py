@@ -63,7 +63,7 @@ def test_a_link_is_good_once_and_reaches_no_url(
     other = new_device().visit(link)
     _answer(other)
     _state(other, "refused")
-    expect(other.locator('[data-state="refused"]')).to_contain_text("unused invitation")
+    expect(other.locator('[data-state="refused"]')).to_contain_text("was used already")
     assert collector.stored(survey) == 1
 
 

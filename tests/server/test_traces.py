@@ -330,7 +330,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     store.close()
     told = run("export", "canteen", "--db", database)
     assert told.exit_code == 1
-    assert "expected before 2020-01-31, when they were deleted; estimates stay" in told.stderr
+    assert "were kept until 2020-01-31, and deleted then; estimates stay" in told.stderr
     assert run("export", "other", "--db", database).stdout.count("\n") == 41
 
 
