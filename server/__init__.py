@@ -54,6 +54,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         SECRET_KEY=os.environ.get("DENIABLE_KEY") or secrets.token_hex(32),
         **access.COOKIE,
     )
+    app.url_map.merge_slashes = False  # whose redirects name the host that a request claims
     app.session_interface = access.Sessions()
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     store = Store(Path(app.config["DATABASE"]))

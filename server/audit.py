@@ -53,6 +53,10 @@ def of_database(store: Store, today: date, part: str = "database") -> Iterator[F
         # Equal to the statement of this release: the same columns, and no row numbers.
         ok = sql == made.get(name) and sql.endswith("WITHOUT ROWID")
         yield Finding(part, f"table {name}", f"{rows} rows: {meaning}", ok)
+    own, found = created(tables=False), store.other_objects()
+    odd = sorted(name for name in own.keys() | found.keys() if own.get(name) != found.get(name))
+    finding = f"other than this release's: {', '.join(odd)}" if odd else "those of this release"
+    yield Finding(part, "triggers, views and indexes", finding, not odd)
     integrity = store.integrity()
     yield Finding(part, "file", integrity, integrity == "ok")
     wrong = list(store.discrepancies(today))

@@ -43,6 +43,8 @@ from server.store.researchers import Entry
 blueprint = Blueprint("research", __name__)
 
 
+#: Bytes of a form; larger ones are not read.
+LONGEST_FORM = 16 * 1024
 #: What needs no name.
 _OPEN = ("research.login", "research.log_in")
 
@@ -50,6 +52,7 @@ _OPEN = ("research.login", "research.log_in")
 @blueprint.before_request
 def let_in() -> Response | None:
     """Only known researchers see anything; others get a page to log in on, or a challenge."""
+    request.max_content_length = LONGEST_FORM
     if request.endpoint in _OPEN:
         return None
     found = access.identify()

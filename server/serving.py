@@ -39,6 +39,35 @@ class Address:
     port: int
 
 
+@contextlib.contextmanager
+def held(wanted: Address) -> Iterator[Address]:
+    """The address with a real port, held open, so that nobody else gets the number before the
+    workers listen on it. A first try without SO_REUSEPORT tells whether another server has it.
+
+    Raises
+    ------
+    PortError
+        If the port is taken, or the address is not one of this machine.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)[
+            0
+        ]
+        host = str(address[0])
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, wanted.port))
+        own = socket.socket(family)
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        own.bind((host, wanted.port))
+    except OSError as error:
+        raise PortError(
+            f"{wanted.host}:{wanted.port}: cannot be listened on: {error.strerror}"
+        ) from None
+    with own:
+        yield Address(host, own.getsockname()[1])
+
+
 def run(
     database: Path,
     public: Address,
@@ -53,38 +82,31 @@ def run(
     database : Path
         The store.
     public : Address
-        For respondents; for researchers too, unless they have an address of their own.
+        For respondents; for researchers too, unless they have an address of their own. As `held`
+        gives it.
     research : Address, optional
         For researchers.
     workers : int
         Processes, of the public address; the other has one.
     ready : function
         Called with both addresses once they answer.
-
-    Raises
-    ------
-    PortError
-        If a port is taken, or an address is not one of this machine.
     """
     # Not forked: a child would inherit open database connections, and locks that other threads hold
     # (one that imports a module, say) and that nobody there will ever release.
     multiprocessing.set_start_method("spawn", force=True)
     os.environ["DENIABLE_DB"] = str(database.absolute())
     os.environ["DENIABLE_KEY"] = secrets.token_hex(32)
+    urls = [_url(public), _url(research or public)]
     with contextlib.ExitStack() as stack:
-        where = stack.enter_context(_held(public))
-        urls = [_url(where)] * 2
         os.environ["DENIABLE_PLANES"] = ",".join(PLANES)
         if research is not None:
-            own = stack.enter_context(_held(research))
-            urls[1] = _url(own)
             os.environ["DENIABLE_PLANES"] = "research"
-            beside = multiprocessing.Process(target=_serve_beside, args=(own,))
+            beside = multiprocessing.Process(target=_serve_beside, args=(research,))
             beside.start()
             stack.callback(_stop, beside)
             os.environ["DENIABLE_PLANES"] = "public"
         threading.Thread(target=_announce, args=(urls, ready), daemon=True).start()
-        _serve(where, workers)
+        _serve(public, workers)
 
 
 def worker() -> Flask:
@@ -139,30 +161,6 @@ def _follow() -> None:
     assert parent is not None
     parent.join()  # returns at once if it has ended before
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-@contextlib.contextmanager
-def _held(wanted: Address) -> Iterator[Address]:
-    """The address with a real port, held open, so that nobody else gets the number before the
-    workers listen on it. A first try without SO_REUSEPORT tells whether another server has it.
-    """
-    try:
-        family, *_, address = socket.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)[
-            0
-        ]
-        host = str(address[0])
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, wanted.port))
-        held = socket.socket(family)
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        held.bind((host, wanted.port))
-    except OSError as error:
-        raise PortError(
-            f"{wanted.host}:{wanted.port}: cannot be listened on: {error.strerror}"
-        ) from None
-    with held:
-        yield Address(host, held.getsockname()[1])
 
 
 def _url(where: Address) -> str:

@@ -55,6 +55,8 @@ class Submission:
     #: What the store knows the invitation by; the token itself ends here.
     invitation: bytes | None
     reports: dict[str, Any]
+    #: How many bits of work were done for it.
+    work: int = 0
 
     @cached_property
     def payload(self) -> str:
@@ -126,7 +128,7 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         raise _refused("malformed", "rid", "another number than respondent", "the same")
     rid, respondent = bytes.fromhex(read.rid), bytes.fromhex(read.respondent)
     invitation = None if read.token is None else ISSUER.key(read.token)
-    return Submission(survey, read.wave, rid, respondent, invitation, read.reports)
+    return Submission(survey, read.wave, rid, respondent, invitation, read.reports, bits)
 
 
 def _check_reports(reports: dict[str, Any], survey: Survey) -> None:

@@ -6,8 +6,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import click
-from werkzeug.security import generate_password_hash
 
+from server.access import hashed
 from server.commands import database, form_of_table, print_table, record
 from server.results import Missing
 from server.store import Store
@@ -37,7 +37,7 @@ def add(name: str, role: str | None, db: Path, form: str) -> None:
     role = role or (known[0].role if known else "analyst")
     secret = secrets.token_urlsafe(24)
     record(store, "add researcher", f"{name}, {role}")
-    store.put_researcher(Researcher(name, role), generate_password_hash(secret))
+    store.put_researcher(Researcher(name, role), hashed(secret))
     store.close()
     print_table(
         [{"name": name, "role": role, "password": secret}], ("name", "role", "password"), form

@@ -5,15 +5,19 @@ import sqlite3
 import sys
 import threading
 import time
+from contextlib import ExitStack
+from datetime import date
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
+from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server import demo as demonstration
 from server.clock import today
 from server.commands import database, forget_due, publish_in, record, wave_number
-from server.serving import Address, is_loopback, run
+from server.serving import Address, held, is_loopback, run
 from server.store import Store, StoreError
 
 
@@ -53,6 +57,24 @@ def serve(
     """
     surveys = [read_survey(file) for file in survey_files]
     store = Store(db, create=bool(surveys))
+    token = secrets.token_urlsafe(24)
+    with ExitStack() as stack:
+        # Before anything is written: a start that fails must not disturb a server that runs.
+        public = stack.enter_context(held(Address(host, port)))
+        research = None
+        if research_port is not None:
+            research = stack.enter_context(held(Address(research_host, research_port)))
+        stack.callback(store.close)
+        stack.enter_context(store.served(first=store.end_access))  # of servers that were killed
+        store.add_token(token)
+        stack.callback(store.remove_token, token)
+        _prepare(store, surveys, wave)
+        threading.Thread(target=_keep_promises, args=(db, today()), daemon=True).start()
+        run(db, public, research, workers, lambda *urls: _announce(db, urls, token))
+
+
+def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
+    """Publish surveys, open their waves, or one of those that are open, and delete what is due."""
     for survey in surveys:
         publish_in(store, survey)
     for name in [survey.id for survey in surveys] or store.survey_ids():
@@ -62,47 +84,39 @@ def serve(
             number = store.open_wave(name, wave, alone=True)
             record(store, "open", f"{name}, wave {number}")
     forget_due(store)
-    token = secrets.token_urlsafe(24)
-
-    def ready(public: str, research: str) -> None:
-        lines = [f"deniable serves on {public}"]
-        if research != public:
-            lines += [f"researchers: {research}/results"]
-        here = Store(db)
-        opened = []
-        for name in here.survey_ids():
-            current = here.current(name)
-            if current is not None and current.state_on(today()) == "open":
-                opened += [name]
-                lines += [f"survey {name}, wave {current.wave}: {public}/s/{name}"]
-                lines += [f"results of {name}: {research}/results/{name}"]
-        here.close()
-        if not opened:
-            click.echo("no survey is open: none can be answered; deniable open opens one", err=True)
-        lines += [f"research token: {token}"]
-        click.echo("\n".join(lines))
-        sys.stdout.flush()
-        if not is_loopback(host):
-            click.echo(
-                "Respondents' browsers open the survey only over https: put a proxy with TLS in "
-                "front of this address.",
-                err=True,
-            )
-
-    threading.Thread(target=_keep_promises, args=(db,), daemon=True).start()
-    research = None if research_port is None else Address(research_host, research_port)
-    with store.served(first=store.end_access):  # of servers that were killed
-        store.add_token(token)
-        try:
-            run(db, Address(host, port), research, workers, ready)
-        finally:
-            store.remove_token(token)
-            store.close()
 
 
-def _keep_promises(db: Path) -> None:
+def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
+    """Say where what is served, now that it is: to respondents, and to researchers."""
+    public, research = urls
+    lines = [f"deniable serves on {public}"]
+    if research != public:
+        lines += [f"researchers: {research}/results"]
+    store, day = Store(db), today()
+    opened = [
+        current
+        for name in store.survey_ids()
+        if (current := store.current(name)) and current.state_on(day) == "open"
+    ]
+    store.close()
+    for one in opened:
+        lines += [f"survey {one.survey.id}, wave {one.wave}: {public}/s/{one.survey.id}"]
+        lines += [f"results of {one.survey.id}: {research}/results/{one.survey.id}"]
+    click.echo("\n".join([*lines, f"research token: {token}"]))
+    sys.stdout.flush()
+    if not opened:
+        click.echo("no survey is open: none can be answered; deniable open opens one", err=True)
+    if not is_loopback(urlsplit(public).hostname or ""):
+        click.echo(
+            "Respondents' browsers open the survey only over https: put a proxy with TLS in "
+            "front of this address.",
+            err=True,
+        )
+
+
+def _keep_promises(db: Path, before: date) -> None:
     """While the server runs for months: delete what is due, and leave no order of arrival."""
-    store, before, opened = Store(db), today(), set[tuple[str, int]]()
+    store, opened = Store(db), set[tuple[str, int]]()
     while True:
         try:
             day, now = today(), store.open_waves(today())
@@ -110,6 +124,8 @@ def _keep_promises(db: Path) -> None:
                 store.rewrite()  # of waves that were closed, or whose last day is over
             if day != before:
                 forget_due(store)
+            if store.wal_size():
+                store.settle()  # what somebody read when it was written anew, say
             before, opened = day, now
         except (StoreError, sqlite3.Error, OSError) as error:
             click.echo(f"the database could not be kept in order: {error}", err=True)

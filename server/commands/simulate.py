@@ -16,7 +16,7 @@ from server.commands import database, form_of_table, print_table, record, survey
 from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
 from server.invitations import ISSUER
 from server.progress import Progress
-from server.store import Store
+from server.store import Store, StoreError
 
 
 @click.command()
@@ -73,8 +73,16 @@ def simulate(
         with Progress(len(rows)) as tick:
             outcomes = to_url(url, survey.id, sent, tick)
     else:
-        click.echo(f"simulated reports go into {db}", err=True)
         store = Store(db, create=True)
+        if not given and store.is_served():
+            raise StoreError(
+                f"{db}: is served to real people; name another database with --db, or this one, "
+                "if made-up reports are to be among theirs for good"
+            )
+        states = store.waves(survey.id)
+        if wave is None and states and "open" not in states.values():
+            raise StoreError(f"{db}: {survey.id} is closed; deniable open opens a wave")
+        click.echo(f"simulated reports go into {db}", err=True)
         record(store, "simulate", f"{survey.id} {survey.version}, {len(rows)} made-up respondents")
         store.publish(survey)
         wave = store.open_wave(survey.id, wave)

@@ -11,6 +11,7 @@ from server.audit import Finding, of_backup, of_database, of_modules, of_server
 from server.clock import today
 from server.commands import database, form_of_table, print_table, record
 from server.store import Store, StoreError
+from server.store.file import beside
 
 _file = click.Path(path_type=Path, dir_okay=False)
 
@@ -38,10 +39,20 @@ def restore(source: Path, db: Path) -> None:
 
     --db must be a new file: nothing is overwritten.
     """
-    if db.exists():
-        raise StoreError(f"{db}: expected a new file, got one that exists; move it away first")
+    for one in (db, *beside(db)):
+        if one.exists():
+            raise StoreError(
+                f"{one}: expected no such file; move {db.name} and all {db.name}-* away together: "
+                "what stands in them would be written over what is restored"
+            )
     if not source.is_file():
         raise StoreError(f"{source}: no such backup")
+    for one in beside(source):
+        if one.exists() and one.stat().st_size:
+            raise StoreError(
+                f"{source}: is no backup, but a database in use or of a killed server: {one.name} "
+                "has more of it; use deniable backup"
+            )
     with tempfile.TemporaryDirectory(dir=db.absolute().parent) as folder:
         copy = Path(folder) / "copy.db"
         shutil.copyfile(source, copy)

@@ -61,7 +61,8 @@ class File:
     LOCK_PATIENCE: ClassVar[float] = 10
 
     def __init__(self, path: Path, create: bool = False) -> None:
-        self.path = path
+        # One name for the file and its lock, and never one that means something else to SQLite.
+        self.path = path.resolve()
         if not create and not path.is_file():
             raise StoreError(f"{path}: no such database; publish or serve a survey first")
         self._local = threading.local()
@@ -153,6 +154,15 @@ class File:
             fcntl.flock(lock, fcntl.LOCK_SH)
             yield
 
+    def is_served(self) -> bool:
+        """Whether a server runs on this database."""
+        with open(f"{self.path}.served", "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
     def settle(self) -> bool:
         """Leave no history of writes beside the file: the write-ahead log has their order.
 
@@ -166,6 +176,11 @@ class File:
             connection.execute("PRAGMA busy_timeout = 0")
             try:
                 (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                if not busy:
+                    # SQLite's index of that log still lists which pages were written in which
+                    # order, until the next write begins it anew: this one, which says nothing.
+                    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                    (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             finally:
                 connection.execute(f"PRAGMA busy_timeout = {int(self.PATIENCE * 1000)}")
         return not busy
@@ -190,6 +205,11 @@ class File:
         self.settle()
         self._connection.close()
         del self._local.connection
+
+
+def beside(path: Path) -> list[Path]:
+    """The files in which SQLite keeps what it has not yet written into a database."""
+    return [path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm", "-journal")]
 
 
 def touch_private(path: Path) -> None:

@@ -100,6 +100,10 @@ class Reports(Surveys):
         if one.wave not in opened:
             now = " or ".join(map(str, opened)) or "none"
             return Refusal("closed", "wave", f"an open wave: {now}", str(one.wave))
+        if one.work < current.proof_of_work:
+            return Refusal(
+                "malformed", "version", "the current one, which asks for work", "another"
+            )
         spent = pending.spent.setdefault((survey.id, one.respondent), {})
         refusal = self._overspends(survey, current, spent) or self._redeem(connection, one, current)
         if refusal is not None:

@@ -12,9 +12,10 @@ from server.store.file import File
 #: What an account may do: `owner` everything, `analyst` see and download results.
 ROLES = ("owner", "analyst")
 
-#: So many attempts to log in are free; then each waits twice as long, up to so many seconds. No
-#: longer, so that nobody can lock a researcher out for good.
+#: So many failed attempts to log in are told so at once; then each next one waits twice as long, up
+#: to so many seconds, and the count begins anew after a day without any.
 FREE_ATTEMPTS, LONGEST_WAIT = 8, 60.0
+_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -127,14 +128,12 @@ class Researchers(File):
     # Attempts to log in
 
     def attempt(self, name: str, now: float) -> float:
-        """Count an attempt to log in under a name, before it is looked at.
-
-        So that attempts at the same moment, in whatever process, count one by one.
+        """Count a failed attempt to log in under a name.
 
         Returns
         -------
         float
-            0 if it may be looked at; else the seconds until one may.
+            0 if it may be answered; else the seconds until the next may.
         """
         # Looked at before the lock is taken: a flood of attempts must not hold reports up.
         if (wait := self._wait(name, now)) > 0:
@@ -143,7 +142,7 @@ class Researchers(File):
             if (wait := self._wait(name, now)) > 0:
                 return wait
             (failures,) = connection.execute(
-                "SELECT failures FROM throttle WHERE name = ?", (name,)
+                "SELECT failures FROM throttle WHERE name = ? AND until > ?", (name, now - _DAY)
             ).fetchone() or (0,)
             pause = min(2.0 ** (failures - FREE_ATTEMPTS), LONGEST_WAIT)
             connection.execute(
@@ -160,11 +159,6 @@ class Researchers(File):
         ).fetchone()
         # A clock that was set back must not lock anybody out for longer.
         return 0.0 if row is None else min(float(row[0]) - now, LONGEST_WAIT)
-
-    def forget_attempts(self, name: str) -> None:
-        """After one that succeeded."""
-        with self._writing() as connection:
-            connection.execute("DELETE FROM throttle WHERE name = ?", (name,))
 
     # The log
 

@@ -55,10 +55,13 @@ def statements(version: int) -> list[str]:
     return [one for script in MIGRATIONS[version:] for one in script.strip().split(";\n")]
 
 
-def created() -> dict[str, str]:
-    """The statement that makes each table in this release, as SQLite keeps it."""
+def created(tables: bool = True) -> dict[str, str]:
+    """The statement that makes each table in this release, or each trigger, as SQLite keeps it."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in statements(0):
             connection.execute(statement)
-        rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
+        rows = connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE (type = 'table') = ? AND sql IS NOT NULL",
+            (tables,),
+        )
         return dict(rows.fetchall())

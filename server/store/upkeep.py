@@ -57,7 +57,7 @@ class Upkeep(Reports):
         Their tallies and ledger stay. The invitations to a survey go with the reports of the
         version published last.
         """
-        deleted = 0
+        deleted, changed, before = 0, False, self._connection.total_changes
         for survey_id in self.survey_ids():
             for place, version in enumerate(self.versions(survey_id)):
                 survey = self.survey(survey_id, version)
@@ -71,7 +71,8 @@ class Upkeep(Reports):
                     ).rowcount
                     if not place:
                         connection.execute("DELETE FROM invitation WHERE survey = ?", (survey_id,))
-        if deleted:
+                    changed = changed or connection.total_changes > before
+        if changed:
             self.rewrite()
         return deleted
 
@@ -83,6 +84,13 @@ class Upkeep(Reports):
     def integrity(self) -> str:
         """What SQLite says of the file: "ok", or the first thing wrong."""
         return str(self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+
+    def other_objects(self) -> dict[str, str]:
+        """The statements that made what is no table: triggers, views and indexes, by name."""
+        rows = self._connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE type != 'table' AND sql IS NOT NULL"
+        )
+        return dict(rows.fetchall())
 
     def tables(self) -> dict[str, tuple[str, int]]:
         """For each table the statement that made it, and how many rows it has."""

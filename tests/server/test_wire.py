@@ -1,5 +1,6 @@
 """Hostile bodies get a clear 4xx, and nothing of them is stored."""
 
+import hashlib
 import io
 import json
 from collections.abc import Callable
@@ -11,9 +12,11 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.store import Store
+from server.work import has_worked, work
 
 Send = Callable[..., Any]
 
@@ -209,3 +212,44 @@ def test_no_json_value_anywhere_makes_the_server_fail(
 def _nothing_is_stored(store: Store, survey: Survey) -> bool:
     tallied = sum(int(counts.sum()) for counts in store.tallies(survey, 1).values())
     return not list(store.payloads(survey, 1)) and not store.spends(survey.id) and not tallied
+
+
+@pytest.fixture
+def working(survey_file: Path, store: Store) -> Survey:
+    """A survey that asks for proof of work, published as the next version."""
+    text = survey_file.read_text()
+    survey_file.write_text(text.replace('id = "canteen"', 'id = "canteen"\nproof_of_work = 8', 1))
+    survey = read_survey(survey_file)
+    store.publish(survey)
+    return survey
+
+
+def test_a_report_without_the_work_that_is_asked_for_is_refused(
+    send: Send, make: Send, working: Survey, store: Store
+) -> None:
+    (body,) = payloads(working, [{"meat": "yes", "dish": "soup", "price": "3"}], 1, 4)
+    right = work(8, working.version, 1, body["rid"])
+    wrong = next(n for n in range(999) if not has_worked(8, working.version, 1, body["rid"], n))
+    for extra in ({}, {"work": wrong}, {"work": None}, {"work": str(right)}, {"work": -1}):
+        answer = send(body | extra)
+        assert answer.status_code == 400
+        assert answer.get_json()["field"] == "work"
+    # Neither can it be had from another report, nor be got around with an older version.
+    assert send({**body, "rid": "ab" * 16, "work": right}).status_code == 400
+    assert send(make()).get_json()["field"] == "version"
+    assert store.report_counts("canteen") == {}
+    assert send({**body, "work": right}).status_code == 201
+    assert send({**body, "work": right}).status_code == 200
+
+
+def test_work_that_nobody_asked_for_and_joined_ids_are_refused(send: Send, make: Send) -> None:
+    assert send(make() | {"work": 1}).get_json()["field"] == "work"
+    assert send(make() | {"respondent": make()["rid"]}).get_json()["field"] == "rid"
+
+
+def test_work_is_counted_as_written_down() -> None:
+    # By hand: sha256("v:1:r:0") and so on, until the first byte is zero.
+    found = work(8, "v", 1, "r")
+    digests = [hashlib.sha256(f"v:1:r:{n}".encode()).digest()[0] for n in range(found + 1)]
+    assert digests[-1] == 0
+    assert 0 not in digests[:-1]

@@ -1,0 +1,270 @@
+"""Keeping a database over the years: copies, looks into it, and what mistakes must not do."""
+
+import json
+import shutil
+import sqlite3
+import struct
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from flask.testing import FlaskClient
+
+from analysis.simulate import payloads
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server import CLIENT, audit, create_app, health
+from server.cli import main
+from server.deliver import to_store
+from server.invitations import ISSUER
+from server.store import Store, StoreBusy
+from server.store.file import File
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from load import Server
+
+ANSWER = {"meat": "yes", "dish": "soup", "price": "3"}
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(main, [*map(str, words)])
+
+
+def fill(store: Store, survey: Survey, n: int, seed: int = 1) -> None:
+    to_store(store, survey.id, payloads(survey, [ANSWER] * n, 1, seed), lambda _: None)
+
+
+def test_what_a_killed_server_left_is_never_mixed_with_a_backup(
+    store: Store, survey: Survey, database: Path, tmp_path: Path
+) -> None:
+    fill(store, survey, 20)
+    assert run("backup", tmp_path / "b.db", "--db", database).exit_code == 0
+    fill(store, survey, 20, seed=2)
+    left = Path(f"{database}-wal").read_bytes()
+    assert left
+    # The file was moved away, but not the log beside it: SQLite would write that over the backup.
+    new = tmp_path / "new.db"
+    Path(f"{new}-wal").write_bytes(left)
+    told = run("restore", tmp_path / "b.db", "--db", new)
+    assert told.exit_code == 1
+    assert "new.db-wal: expected no such file; move new.db and all new.db-* away" in told.stderr
+    # The raw file without its log lacks what was acknowledged.
+    told = run("restore", database, "--db", tmp_path / "other.db")
+    assert told.exit_code == 1
+    assert "canteen.db-wal has more of it; use deniable backup" in told.stderr
+    assert not new.exists()
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) -> None:
+    for who in ("ada", "bob"):
+        store.record("2026-01-01T00:00:00Z", who, "close", "canteen")
+    store.copy_to(tmp_path / "b.db")
+    connection = sqlite3.connect(tmp_path / "b.db")
+    connection.execute("DROP TRIGGER log_is_not_changed")
+    connection.execute("UPDATE log SET who = 'eve' WHERE number = 1")
+    connection.commit()
+    connection.close()
+    told = run("restore", tmp_path / "b.db", "--db", tmp_path / "new.db")
+    assert told.exit_code == 1
+    assert "log_is_not_changed" in told.stderr
+    assert "was changed" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "CREATE TRIGGER notes AFTER INSERT ON report BEGIN "
+        "INSERT INTO throttle VALUES (hex(new.rid), 0, julianday('now')); END",
+        "CREATE VIEW pairs AS SELECT rid, respondent FROM report JOIN ledger",
+        "CREATE INDEX by_wave ON report (wave)",
+        "CREATE TABLE notes (rid BLOB, at TEXT)",
+        "ALTER TABLE report ADD COLUMN at TEXT",
+    ],
+    ids=lambda sql: " ".join(sql.split()[:3]),
+)
+def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: str) -> None:
+    assert run("audit", "--db", database).exit_code == 0
+    store._connection.execute(planted)
+    told = run("audit", "--db", database)
+    assert told.exit_code == 1
+    assert "not as it should be" in told.stderr
+
+
+def test_an_audit_compares_what_is_served(survey_file: Path, tmp_path: Path) -> None:
+    with Server(tmp_path / "x.db", survey_file) as server:
+        told = run("audit", "--url", server.url, "--db", tmp_path / "x.db")
+        assert told.exit_code == 0, told.stderr
+        assert told.stdout.count("served module") == len(list(CLIENT.rglob("*.*s")))
+    told = run("audit", "--url", server.url)
+    assert told.exit_code == 1
+    assert "expected a collector, got no answer" in told.stderr
+
+
+def test_an_audit_finds_another_module(
+    store: Store, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "client"
+    shutil.copytree(CLIENT, other)
+    (other / "report.js").write_text((other / "report.js").read_text() + "// and a word more\n")
+    client = create_app({"DATABASE": database, "CLIENT": other}).test_client()
+
+    def fetch(url: str) -> tuple[bytes, Any]:
+        answer = client.get(url.removeprefix("http://x"))
+        return answer.data, answer.headers
+
+    monkeypatch.setattr(audit, "_fetch", fetch)
+    wrong = [one for one in audit.of_server("http://x") if not one.ok]
+    assert [(one.part, one.subject) for one in wrong] == [("served module", "report.js")]
+
+
+def test_a_start_that_fails_leaves_a_running_server_alone(
+    survey_file: Path, tmp_path: Path
+) -> None:
+    database = tmp_path / "x.db"
+    with Server(database, survey_file) as server:
+        port = server.url.rpartition(":")[2]
+        told = run("serve", survey_file, "--wave", 7, "--port", port, "--db", database)
+        assert told.exit_code == 1
+        assert "Address already in use" in told.stderr
+        store = Store(database)
+        assert store.waves("canteen") == {1: "open"}
+        assert store.tables()["research_token"][1] == 1
+        store.close()
+
+
+def test_made_up_reports_do_not_come_among_real_ones_by_a_forgotten_option(
+    survey_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = tmp_path / "truth.csv"
+    people.write_text("meat,dish,price\nyes,soup,3\n")
+    monkeypatch.chdir(tmp_path)
+    with Server(tmp_path / "deniable.db", survey_file):
+        told = run("simulate", survey_file, "--answers", people)
+        assert told.exit_code == 1
+        assert "is served to real people" in told.stderr
+    assert run("simulate", survey_file, "--answers", people).exit_code == 0
+    assert run("close", "canteen").exit_code == 0
+    told = run("simulate", survey_file, "--answers", people)
+    assert told.exit_code == 1
+    assert "canteen is closed" in told.stderr
+
+
+def test_what_is_closed_stays_closed_when_the_server_starts_again(
+    survey_file: Path, tmp_path: Path
+) -> None:
+    database = tmp_path / "x.db"
+    assert run("publish", survey_file, "--db", database).exit_code == 0
+    with Server(database):
+        assert Store(database).waves("canteen") == {1: "open"}
+    assert run("close", "canteen", "--db", database).exit_code == 0
+    with Server(database, "--wave", 3):
+        assert Store(database).waves("canteen") == {1: "closed"}
+    assert run("open", "canteen", "--wave", 2, "--db", database).exit_code == 0
+    assert Store(database).waves("canteen") == {1: "closed", 2: "open"}
+
+
+def test_no_list_of_writes_is_left_in_the_index_of_the_log(
+    store: Store, survey: Survey, database: Path
+) -> None:
+    def listed() -> list[int]:
+        index = Path(f"{database}-shm").read_bytes()
+        pages: tuple[int, ...] = struct.unpack("<4062I", index[136 : 136 + 4 * 4062])
+        return [page for page in pages if page]
+
+    for seed in range(40):
+        fill(store, survey, 1, seed)
+    assert len(listed()) > 80
+    assert store.settle()
+    assert listed() in ([], [1])
+
+
+def test_invitations_are_deleted_though_nobody_answered(survey_file: Path, database: Path) -> None:
+    text = survey_file.read_text().replace(
+        'id = "canteen"', 'id = "canteen"\naccess = "panel"\ndelete_reports_after = 2030-01-01', 1
+    )
+    survey_file.write_text(text)
+    store = Store(database, create=True)
+    store.publish(read_survey(survey_file))
+    store.open_wave("canteen")
+    keys = [ISSUER.key(ISSUER.issue()) for _ in range(20)]
+    store.open_wave("canteen", 2)
+    store.invite("canteen", 1, keys)  # after the second wave was opened
+    assert store.invitations("canteen") == {1: (20, 0), 2: (20, 0)}
+    assert store.forget(date(2030, 1, 1)) == 0
+    assert store.invitations("canteen") == {1: (20, 0), 2: (20, 0)}
+    assert store.forget(date(2030, 1, 2)) == 0
+    assert store.invitations("canteen") == {}
+    kept = database.read_bytes() + Path(f"{database}-wal").read_bytes()
+    assert not any(key in kept for key in keys)
+
+
+def test_exported_reports_stand_in_no_order_but_their_own(
+    store: Store, survey: Survey, database: Path
+) -> None:
+    fill(store, survey, 200)
+    told = run("export", "canteen", "--db", database, "--json")
+    rows = [
+        json.dumps(row, separators=(",", ":"), sort_keys=True) for row in json.loads(told.stdout)
+    ]
+    assert len(rows) == 200
+    assert rows == sorted(rows)
+    by_id = [
+        json.dumps(one, separators=(",", ":"), sort_keys=True) for one in store.payloads(survey, 1)
+    ]
+    assert by_id != rows
+
+
+def test_the_watch_tells_what_is_wrong(
+    client: FlaskClient, send: Callable[..., Any], make: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    assert client.get("/healthz").get_json() == {"status": "ok"}
+    with monkeypatch.context() as patch:
+        patch.setattr(health, "ROOM", 2**62)
+        assert client.get("/healthz").get_json() == {"status": "the disk is nearly full"}
+    store: Store = client.application.extensions["store"]
+    client.application.config["PROPAGATE_EXCEPTIONS"] = False
+    store._connection.execute("ALTER TABLE tally RENAME TO elsewhere")
+    assert send(make()).status_code == 500
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.get_json()) == (503, {"status": "reports cannot be stored"})
+    store._connection.execute("ALTER TABLE elsewhere RENAME TO tally")
+    assert send(make()).status_code == 201
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_clock_that_was_set_back_locks_nobody_out(store: Store) -> None:
+    for _ in range(20):
+        store.attempt("x", 2_000_000.0)
+    assert 0 < store.attempt("x", 1_000_000.0) <= 60
+
+
+def test_odd_names_are_names_of_files(tmp_path: Path, survey_file: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        for name in (":memory:", "file:x.db", "a b?c#d%e.db"):
+            assert run("publish", survey_file, "--db", name).exit_code == 0
+            assert (tmp_path / name).is_file()
+            assert (tmp_path / name).stat().st_mode & 0o077 == 0
+            assert run("audit", "--db", name).exit_code == 0
+    (tmp_path / "link.db").symlink_to(tmp_path / "file:x.db")
+    assert Store(tmp_path / "link.db").path == Store(tmp_path / "file:x.db").path
+
+
+def test_others_wait_for_the_lock_only_so_long(
+    store: Store, monkeypatch: pytest.MonkeyPatch, database: Path
+) -> None:
+    monkeypatch.setattr(File, "LOCK_PATIENCE", 0.2)
+    other = Store(database)
+    busy = pytest.raises(StoreBusy, match="is being written by another process for long")
+    with other._locked(), busy:
+        store.record("2026-01-01T00:00:00Z", "ada", "view", "canteen")
+    store.record("2026-01-01T00:00:00Z", "ada", "view", "canteen")
+    assert [entry.number for entry in store.log()] == [1]
