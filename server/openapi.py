@@ -150,6 +150,7 @@ def _download(table: str, form: str, row: str, about: str, can_miss: bool) -> Sc
         "401": _text("Who asks is not known", "WWW-Authenticate", {"type": "string"}),
         "403": _text("Not for this role"),
         "429": _text("Too many attempts", "Retry-After", {"type": "integer", "minimum": 1}),
+        "503": _text("Busy", "Retry-After", {"type": "integer", "minimum": 1}),
     }
     if can_miss:
         responses["404"] = _text("No such survey, version, wave or level")

@@ -209,9 +209,10 @@ def _of_wave(what: str, found: WaveEstimates | WaveReports) -> str:
 def _download(
     rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str, survey_id: str, what: str
 ) -> Response:
+    text = to_text(rows, columns, form)  # read to the end before anything is written
     access.record("download", f"{survey_id} {what}.{form}")
     kind = "text/csv" if form == "csv" else "application/json"
-    response = Response(to_text(rows, columns, form), content_type=f"{kind}; charset=utf-8")
+    response = Response(text, content_type=f"{kind}; charset=utf-8")
     name = f"{survey_id}-{what}.{form}"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

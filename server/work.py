@@ -21,5 +21,7 @@ def has_worked(bits: int, version: str, wave: int, rid: str, work: int | None) -
 
 
 def work(bits: int, version: str, wave: int, rid: str) -> int:
-    """The first number that has worked; 2^bits hashes on average."""
+    """The first number that has worked; 2^bits hashes on average; ``bits >= 1``."""
+    if bits < 1:
+        raise ValueError(f"bits must be at least 1, got {bits}")
     return next(one for one in count() if has_worked(bits, version, wave, rid, one))

@@ -24,6 +24,10 @@ MakeDevice = Callable[..., Device]
 MakeRelay = Callable[[Collector], Relay]
 
 
+#: Where client/report.js puts a report together.
+REPORT = "new FrozenReport(JSON.stringify({ version"
+
+
 def shape(value: Any) -> Any:
     """What is left of JSON without its numbers and strings."""
     if isinstance(value, dict):
@@ -81,10 +85,10 @@ def test_respondents_leave_the_same_traces(
     [
         ("report.js", "...who, reports", "...who, rid: counted.smoked === 'yes' ? who.rid : "
          "who.rid.replace(/./g, '0'), reports"),
-        ("report.js", "return new FrozenReport(", "if (counted.smoked !== 'yes') delete "
-         "reports.pet;\n  return new FrozenReport("),
-        ("report.js", "return new FrozenReport(", "if (!counted.debts) reports.debts = null;\n"
-         "  return new FrozenReport("),
+        ("report.js", f"return {REPORT}", "if (counted.smoked !== 'yes') delete "
+         f"reports.pet;\n  return {REPORT}"),
+        ("report.js", f"return {REPORT}", "if (!counted.debts) reports.debts = null;\n"
+         f"  return {REPORT}"),
         ("form.js", "open.wave, cost, () =>", "open.wave, cost - (given.debts ? 0 : 1e6), () =>"),
         ("form.js", "const who =", "if (given.debts) await fetch('/client/draw.js?');\n"
          "  const who ="),
