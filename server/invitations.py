@@ -10,7 +10,8 @@ class TokenIssuer(Protocol):
 
     Today the store knows each token's key before it is used, so that whoever hands out the tokens
     could note who got which. An issuer of blind signatures (RFC 9474) would sign what it cannot
-    see, and `key` would check the signature: another implementation, and nothing else that changes.
+    see, and `key` would check the signature: then the store has to add what was used, where it now
+    marks what was issued, and nothing else changes.
     """
 
     def issue(self) -> str:

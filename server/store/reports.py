@@ -1,8 +1,8 @@
 """What respondents sent, what it cost them, and how often each symbol came.
 
-Within a transaction, rows of a table are written in the order of their own keys: neither the
-write-ahead log nor the places within the file tell which report came with which pseudonym, unless
-it came alone.
+Within a transaction, rows of a table are written in the order of their own keys (an invitation is
+marked where it stands): neither the write-ahead log nor the places within the file tell which report
+came with which pseudonym, unless it came alone.
 """
 
 import json
@@ -36,7 +36,7 @@ class _Batch:
 
 
 class Reports(Surveys):
-    """Reports, ledger and tallies, each of which only `add` writes."""
+    """Reports, ledger and tallies, which only `add` adds to."""
 
     def add(self, batch: Iterable[Submission], today: date) -> list[Refusal | int]:
         """Store submissions in one transaction: reports, invitations, ledger and tallies.
