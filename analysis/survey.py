@@ -193,8 +193,11 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
             )
         if randomizer.delta > Fraction(repr(spec.get("delta", 0))):
             raise ValueError(f"question {spec['id']}: its delta is more than was asked for")
-        if not randomizer.encoder.fits(KINDS[spec["kind"]].domain(spec)):
+        domain = KINDS[spec["kind"]].domain(spec)
+        if not randomizer.encoder.fits(domain):
             raise ValueError(f"question {spec['id']}: its encoder does not fit its answers")
+        if not MECHANISMS[spec["mechanism"]["name"]].fits(domain):
+            raise ValueError(f"question {spec['id']}: its mechanism does not fit its answers")
         questions.append(Question(spec, randomizer))
     return Survey(data["survey"], version, tuple(questions))
 

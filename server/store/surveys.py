@@ -135,7 +135,10 @@ class Surveys(File):
             return None
         if len(self._known) >= _KEPT:
             self._known.clear()
-        survey = self._known[survey_id, version] = thaw(json.loads(row[0]), version)
+        survey = thaw(json.loads(row[0]), version)
+        if survey.id != survey_id:
+            raise ValueError(f"survey {survey_id}: stored form is of {survey.id}")
+        self._known[survey_id, version] = survey
         return survey
 
     def current(self, survey_id: str) -> Open | None:
