@@ -1,8 +1,8 @@
 """What respondents sent, what it cost them, and how often each symbol came.
 
 Within a transaction, rows of a table are written in the order of their own keys (an invitation is
-marked where it stands): neither the write-ahead log nor the places within the file tell which report
-came with which pseudonym, unless it came alone.
+marked where it stands): neither the write-ahead log nor the places within the file tell which
+report came with which pseudonym, unless it came alone.
 """
 
 import json
