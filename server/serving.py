@@ -21,8 +21,9 @@ from granian.log import LogLevels
 
 from server import PLANES, create_app
 
-#: Threads of one worker; they wait for the disk most of the time, in one transaction together.
-THREADS = 32
+#: Threads of one worker. They wait for the disk most of the time, and as many as there are share a
+#: transaction: a sixth more reports a second than with 32, at 64 connections.
+THREADS = 64
 #: Seconds that a worker gets to finish its requests when the server stops.
 PATIENCE = 10
 
