@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, ledger
@@ -12,7 +15,7 @@ from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
 from analysis.survey import Survey
 from server.clock import today
-from server.store import Store
+from server.store import Open, Store
 
 
 class Missing(ValueError):
@@ -21,11 +24,12 @@ class Missing(ValueError):
 
 @dataclass(frozen=True)
 class WaveEstimates:
-    """Estimates of one wave of one version."""
+    """Estimates of one wave of one version, and the tallies that they are made from."""
 
     survey: Survey
     wave: int
     rows: list[Estimate]
+    tallies: dict[str, NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,15 @@ class WaveReports:
     wave: int
     columns: tuple[str, ...]
     rows: Iterator[dict[str, Any]]
+
+
+def asked_now(store: Store, survey_id: str) -> Open:
+    """A survey as respondents meet it now; Missing if there is none, with those that there are."""
+    current = store.current(survey_id) if ID.fullmatch(survey_id) else None
+    if current is None:
+        known = ", ".join(store.survey_ids()) or "none"
+        raise Missing(f"survey: expected one of {known}, got {survey_id[:64]!a}")
+    return current
 
 
 def find(
@@ -62,7 +75,8 @@ def find(
         If there is no such survey, version or wave.
     """
     survey, wave = _version_and_wave(store, survey_id, wave, version)
-    return WaveEstimates(survey, wave, estimates(survey, store.tallies(survey, wave), level))
+    tallies = store.tallies(survey, wave)
+    return WaveEstimates(survey, wave, estimates(survey, tallies, level), tallies)
 
 
 def find_reports(
@@ -86,7 +100,8 @@ def find_reports(
 def _version_and_wave(
     store: Store, survey_id: str, wave: int | None, version: str | None
 ) -> tuple[Survey, int]:
-    versions = _versions(store, survey_id)
+    asked_now(store, survey_id)
+    versions = store.versions(survey_id)
     matching = [one for one in versions if one.startswith(version or versions[0])]
     if len(matching) != 1:
         raise Missing(
@@ -103,26 +118,23 @@ def _version_and_wave(
 
 
 def find_plausibility(
-    store: Store, survey_id: str, wave: int | None, version: str | None, whole: bool = True
+    store: Store, survey_id: str, wave: int | None, version: str | None
 ) -> list[Plausibility]:
     """Whether a wave's reports look as their channels draw them; parameters as of `find`.
 
-    Each report is looked at if `whole`, which takes some seconds for a million; else their tallies.
+    Each report is looked at, which takes some seconds for a million.
     """
     survey, wave = _version_and_wave(store, survey_id, wave, version)
-    reports = store.payloads(survey, wave) if whole else None
-    return plausibility(survey, store.tallies(survey, wave), reports)
+    return plausibility(survey, store.tallies(survey, wave), store.payloads(survey, wave))
 
 
 def find_shifts(
-    store: Store, found: WaveEstimates, fakes: int | None = None
+    found: WaveEstimates, fakes: int | None = None
 ) -> tuple[int, dict[tuple[str, str], float]]:
     """How far fake reports could have moved each estimate, by question and term.
 
     Parameters
     ----------
-    store : Store
-        Where the estimates are from.
     found : WaveEstimates
         What `find` gave.
     fakes : int, optional
@@ -137,20 +149,13 @@ def find_shifts(
     fakes = max(1, n // 100) if fakes is None else fakes
     if fakes >= n:
         return fakes, {}
-    moved = shifts(found.survey, store.tallies(found.survey, found.wave), fakes)
+    moved = shifts(found.survey, found.tallies, fakes)
     return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
 
 
 def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:
     """What each respondent has spent on a survey; Missing if there is no such survey."""
-    versions = {one: store.survey(survey_id, one) for one in _versions(store, survey_id)}
+    current = asked_now(store, survey_id)
+    versions = {one: store.survey(survey_id, one) for one in store.versions(survey_id)}
     found = {one: survey for one, survey in versions.items() if survey is not None}
-    return ledger(store.spends(survey_id), found, next(iter(found.values())).cap)
-
-
-def _versions(store: Store, survey_id: str) -> list[str]:
-    versions = store.versions(survey_id) if ID.fullmatch(survey_id) else []
-    if not versions:
-        known = ", ".join(store.survey_ids()) or "none"
-        raise Missing(f"survey: expected one of {known}, got {survey_id[:64]!a}")
-    return versions
+    return ledger(store.spends(survey_id), found, current.survey.cap)

@@ -17,9 +17,9 @@ from server.commands import (
     wave_number,
 )
 from server.invitations import ISSUER
-from server.results import Missing
+from server.results import Missing, asked_now
 from server.serving import is_loopback
-from server.store import Open, Store
+from server.store import Store
 
 #: Where `deniable serve` listens if nothing else is said.
 _HERE = "http://localhost:8000"
@@ -44,7 +44,7 @@ def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, for
     the hash alone. It cannot be printed again.
     """
     store = Store(db)
-    current = _current(store, survey_id)
+    current = asked_now(store, survey_id)
     if current.survey.access == "open":
         raise Missing(
             f'{survey_id}: expected access = "invited" or "panel" in the survey file, got "open": '
@@ -73,7 +73,7 @@ def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, for
 def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     """Open a wave, and close the others; also while the server runs."""
     store = Store(db)
-    if _current(store, survey_id).survey.is_over(today()):
+    if asked_now(store, survey_id).survey.is_over(today()):
         raise Missing(f"{survey_id}: expected a survey that can be answered, got one that is over")
     wave = store.open_wave(survey_id, wave, alone=True)
     record(store, "open", f"{survey_id}, wave {wave}")
@@ -96,7 +96,7 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     opens a wave again.
     """
     store = Store(db)
-    _current(store, survey_id)
+    asked_now(store, survey_id)
     waves = store.waves(survey_id)
     if wave is not None and wave not in waves:
         raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
@@ -124,11 +124,3 @@ def _check_url(url: str) -> None:
         )
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         click.echo("browsers open the survey only over https: these links will not do", err=True)
-
-
-def _current(store: Store, survey_id: str) -> Open:
-    current = store.current(survey_id)
-    if current is None:
-        known = ", ".join(store.survey_ids()) or "none"
-        raise Missing(f"survey: expected one of {known}, got {survey_id[:64]!a}")
-    return current

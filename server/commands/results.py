@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from analysis.plausibility import UNLIKE
+from analysis.plausibility import plausibility as checks
 from analysis.table import (
     ESTIMATE_COLUMNS,
     LEDGER_COLUMNS,
@@ -32,11 +33,14 @@ from server.results import (
 )
 from server.store import Store
 
+_wave = click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
+_version = click.option("--version", help="First digits of the version.  [the last published]")
+
 
 @click.command()
 @survey_id
 @click.option("--wave", default=None, help="A wave's number, or all.  [the highest]")
-@click.option("--version", help="First digits of the version.  [the last published]")
+@_version
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option(
     "--fakes",
@@ -65,7 +69,7 @@ def estimate(
     for one in waves or [None]:
         found = find(store, survey_id, one, version, level)
         own = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
-        assumed, moved = find_shifts(store, found, fakes)
+        assumed, moved = find_shifts(found, fakes)
         if fakes is not None:
             for row in own:
                 row["fake_shift"] = moved.get((row["question"], row["term"]))
@@ -95,7 +99,8 @@ def _warn(
             f"by this many standard errors: {most}",
             err=True,
         )
-    for one in find_plausibility(store, found.survey.id, found.wave, found.survey.version):
+    reports = store.payloads(found.survey, found.wave)
+    for one in checks(found.survey, found.tallies, reports):
         if one.looks == UNLIKE:
             click.echo(
                 f"wave {found.wave}: reports of {one.question} do not look as its channel draws "
@@ -106,8 +111,8 @@ def _warn(
 
 @click.command()
 @survey_id
-@click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
-@click.option("--version", help="First digits of the version.  [the last published]")
+@_wave
+@_version
 @database
 @form_of_table
 def plausibility(
@@ -137,8 +142,8 @@ def ledger(survey_id: str, delta: float, db: Path, form: str) -> None:
 
 @click.command()
 @survey_id
-@click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
-@click.option("--version", help="First digits of the version.  [the last published]")
+@_wave
+@_version
 @database
 @form_of_table
 def export(survey_id: str, wave: int | None, version: str | None, db: Path, form: str) -> None:

@@ -61,13 +61,11 @@ class Researchers(File):
             )
             connection.execute("DELETE FROM session WHERE researcher = ?", (researcher.name,))
 
-    def remove_researcher(self, name: str) -> bool:
-        """Take an account away, and its sessions; whether there was one."""
+    def remove_researcher(self, name: str) -> None:
+        """Take an account away, and its sessions."""
         with self._writing() as connection:
             connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
-            return bool(
-                connection.execute("DELETE FROM researcher WHERE name = ?", (name,)).rowcount
-            )
+            connection.execute("DELETE FROM researcher WHERE name = ?", (name,))
 
     def researchers(self) -> list[Researcher]:
         """All accounts."""
