@@ -13,13 +13,13 @@ from functools import wraps
 from hmac import compare_digest
 from typing import Any, ParamSpec, TypeVar
 
-from flask import Flask, Request, abort, current_app, g, request, session
+from flask import Flask, Request, abort, g, request, session
 from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import Forbidden, TooManyRequests
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from server.clock import now, stamp
-from server.store import Store
+from server.extensions import the_store
 from server.store.researchers import Researcher
 
 #: Flask's settings of the cookie. `__Host-`: only over https (or on this computer), for this host
@@ -80,7 +80,7 @@ def identify() -> Researcher | None:
     given = request.authorization
     if given is None:
         return _of_session()
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     token = given.token or given.password
     if token and store.knows_token(token):
         return SERVER
@@ -97,7 +97,7 @@ def check_password(name: str, password: str) -> Researcher | None:
     TooManyRequests
         If it was tried too often under this name.
     """
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     if store.knows_token(password):
         return SERVER
     account = store.researcher(name)
@@ -116,7 +116,7 @@ def check_password(name: str, password: str) -> Researcher | None:
 
 def begin_session(researcher: Researcher) -> None:
     """Let a researcher in until they leave, or do nothing for a while."""
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     token = secrets.token_urlsafe(24)
     store.add_session(token, "" if researcher is SERVER else researcher.name)
     session.clear()
@@ -126,13 +126,13 @@ def begin_session(researcher: Researcher) -> None:
 
 def end_session() -> None:
     """Let nobody in with this session's token any more."""
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     store.end_session(session.get("token", ""))
     session.clear()
 
 
 def _of_session() -> Researcher | None:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     name = store.session(session.get("token", ""))
     if name is None or now() > session["born"] + LONGEST_SESSION:
         return None
@@ -179,5 +179,5 @@ def for_owners(view: Callable[P, R]) -> Callable[P, R]:
 
 def record(what: str, subject: str) -> None:
     """Note in the log what this request is about to do."""
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     store.record(stamp(), g.researcher.name, what, subject)

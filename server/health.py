@@ -3,10 +3,9 @@
 import shutil
 import sqlite3
 
-from flask import Blueprint, Response, current_app, jsonify
+from flask import Blueprint, Response, jsonify
 
-from server.store import Store
-from server.writer import Writer
+from server.extensions import the_store, the_writer
 
 blueprint = Blueprint("health", __name__)
 
@@ -17,8 +16,8 @@ ROOM = 64 * 1024 * 1024
 @blueprint.get("/healthz")
 def healthz() -> Response:
     """200 and "ok", or 503 and what is wrong; nothing of surveys or respondents."""
-    store: Store = current_app.extensions["store"]
-    writer: Writer = current_app.extensions["writer"]
+    store = the_store()
+    writer = the_writer()
     status = "ok"
     try:
         store.survey_ids()
@@ -26,7 +25,7 @@ def healthz() -> Response:
             status = "the disk is nearly full"
         elif writer.is_stuck():
             status = "reports wait for the disk, or for another writer"
-        elif writer.failed:
+        elif writer.has_failed():
             status = "reports cannot be stored"
     except (sqlite3.Error, OSError):
         status = "the database cannot be read"

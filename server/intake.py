@@ -1,12 +1,12 @@
 """The way in: what respondents' devices send, and what they are asked."""
 
-from flask import Blueprint, Response, current_app, jsonify, request
+from flask import Blueprint, Response, jsonify, request
 
 from analysis.survey import LONGEST_REQUEST
 from server.clock import today
+from server.extensions import the_store, the_writer
 from server.store import Store
 from server.wire import STATUS, Refusal, Refused, Submission, parse
-from server.writer import Writer
 
 blueprint = Blueprint("intake", __name__)
 
@@ -41,11 +41,11 @@ def problem(refusal: Refusal) -> Response:
 
 @blueprint.post("/api/surveys/<survey_id>/reports")
 def add_reports(survey_id: str) -> Response:
-    writer: Writer = current_app.extensions["writer"]
+    writer = the_writer()
     # One byte more than is allowed tells that it is too long, stated length or not.
     body = request.stream.read(LONGEST_REQUEST + 1)
     try:
-        result = writer.put(check(current_app.extensions["store"], survey_id, body))
+        result = writer.put(check(the_store(), survey_id, body))
     except Refused as refused:
         return problem(refused.refusal)
     if isinstance(result, Refusal):
@@ -55,7 +55,7 @@ def add_reports(survey_id: str) -> Response:
 
 @blueprint.get("/api/surveys/<survey_id>")
 def get_survey(survey_id: str) -> Response:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     current = store.current(survey_id)
     if current is None:
         return problem(Refusal("not-found", "survey", "the id of a survey", "another"))

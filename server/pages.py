@@ -10,7 +10,7 @@ from analysis.domain import Categories, Numbers
 from analysis.randomizer import is_weak
 from analysis.survey import Question
 from server.clock import today
-from server.store import Store
+from server.extensions import the_store
 
 blueprint = Blueprint("pages", __name__)
 survey_blueprint = Blueprint("survey", __name__)
@@ -33,7 +33,7 @@ def home() -> BaseResponse | tuple[str, int]:
 
 @survey_blueprint.get("/s/<survey_id>", strict_slashes=False)
 def survey(survey_id: str) -> tuple[str, int]:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     current = store.current(survey_id)
     if current is None:
         return message("No such survey", "Please check the address that you were given.", 404)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from typing import Any
 
-from flask import Blueprint, Response, current_app, g, redirect, render_template, request
+from flask import Blueprint, Response, g, redirect, render_template, request
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
@@ -26,6 +26,7 @@ from analysis.table import (
 )
 from server import access
 from server.clock import today
+from server.extensions import the_store
 from server.headers import WITHOUT_PROGRAM
 from server.results import (
     Missing,
@@ -38,7 +39,7 @@ from server.results import (
     find_reports,
     find_shifts,
 )
-from server.store import Store, StoreBusy
+from server.store import StoreBusy
 from server.store.researchers import Entry
 
 blueprint = Blueprint("research", __name__)
@@ -151,7 +152,7 @@ def _asked(survey_id: str) -> WaveEstimates:
     level = request.args.get("level", "0.95")
     if not re.fullmatch(r"0?\.[0-9]{1,4}", level) or float(level) < 0.01:
         raise Missing(f"level: expected a decimal from 0.01 to 0.9999, got {level[:20]!a}")
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     return find(store, survey_id, _wave(), request.args.get("version"), float(level))
 
 
@@ -165,20 +166,20 @@ def get_estimates(survey_id: str, form: str) -> Response:
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
 @access.for_owners
 def get_ledger(survey_id: str, form: str) -> Response:
-    rows = ledger_rows(find_ledger(current_app.extensions["store"], survey_id))
+    rows = ledger_rows(find_ledger(the_store(), survey_id))
     return _download(rows, LEDGER_COLUMNS, form, survey_id, "ledger")
 
 
 @blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
 def get_reports(survey_id: str, form: str) -> Response:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     found = find_reports(store, survey_id, _wave(), request.args.get("version"))
     return _download(found.rows, found.columns, form, survey_id, _of_wave("reports", found))
 
 
 @blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
 def get_plausibility(survey_id: str, form: str) -> Response:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     rows = find_plausibility(store, survey_id, _wave(), request.args.get("version"))
     return _download(map(asdict, rows), PLAUSIBILITY_COLUMNS, form, survey_id, "plausibility")
 
@@ -186,7 +187,7 @@ def get_plausibility(survey_id: str, form: str) -> Response:
 @blueprint.get("/api/log.<any(csv, json):form>")
 @access.for_owners
 def get_log(form: str) -> Response:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     columns = [field.name for field in fields(Entry)]
     return _download(map(asdict, store.log()), columns, form, "deniable", "log")
 
@@ -195,7 +196,7 @@ def get_log(form: str) -> Response:
 @access.for_owners
 def close(survey_id: str) -> BaseResponse:
     """Take no more reports; opening again is for the command line."""
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     asked_now(store, survey_id)
     access.record("close", f"{survey_id}, all waves")
     store.close_waves(survey_id)  # the server writes the file anew within a minute
@@ -253,14 +254,14 @@ def _part(survey: Survey, question: Question, rows: list[Estimate]) -> Part:
 
 @blueprint.get("/results", strict_slashes=False)
 def surveys() -> str:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     found = [one for name in store.survey_ids() if (one := store.current(name)) is not None]
     return render_template("surveys.html", found=found, today=today())
 
 
 @blueprint.get("/results/<survey_id>")
 def results(survey_id: str) -> str:
-    store: Store = current_app.extensions["store"]
+    store = the_store()
     found = _asked(survey_id)
     access.record("view", survey_id)
     by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}

@@ -23,6 +23,8 @@ BATCH, QUEUE = 256, 512
 PATIENCE, STUCK = 5.0, 2.0
 #: Seconds without work after which the write-ahead log is emptied; and at the latest.
 IDLE, SETTLE = 1.0, 30.0
+#: Seconds for which a failure is told to who asks how the collector is.
+UNWELL = 60.0
 
 BUSY = Refusal("try-again", "server", "a free moment", "a busy store")
 
@@ -56,8 +58,7 @@ class Writer:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._began: float | None = None
-        #: Whether the last submission could not be stored, for a fault that is not its own.
-        self.failed = False
+        self._failed: float | None = None
 
     def put(self, submission: Submission) -> Refusal | int:
         """Have a submission stored; back when it is on the disk, or will not be.
@@ -86,6 +87,14 @@ class Writer:
         began = self._began
         return began is not None and time.monotonic() > began + STUCK
 
+    def has_failed(self) -> bool:
+        """Whether the last submission could not be stored, for a fault not its own, just now.
+
+        Not for ever: a proxy that sends no reports to who is not well would never hear otherwise.
+        """
+        failed = self._failed
+        return failed is not None and time.monotonic() < failed + UNWELL
+
     def _start(self) -> None:
         with self._starting:
             if self._thread is None:
@@ -111,9 +120,9 @@ class Writer:
         jobs = [first]
         try:
             self._add(self._waiting(jobs))
-            self.failed = False
+            self._failed = None
         except StoreBusy:
-            self.failed = True  # and nothing of the batch was stored
+            self._failed = time.monotonic()  # and nothing of the batch was stored
         except Exception:
             for job in jobs:
                 self._add_alone(job)
@@ -124,10 +133,10 @@ class Writer:
     def _add_alone(self, job: _Job) -> None:
         try:
             self._add([job])
-            self.failed = False
+            self._failed = None
         except Exception as error:
             job.result = BUSY if isinstance(error, StoreBusy) else error
-            self.failed = True
+            self._failed = time.monotonic()
 
     def _add(self, jobs: Iterable[_Job]) -> None:
         taken: list[_Job] = []

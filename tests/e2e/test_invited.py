@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from collector import Collector, Relay
-from device import SURVEY, Device, fill_in
+from device import NUMBER, OPTION, READ_MEMO, SURVEY, Device, fill_in
 from playwright.sync_api import Page, expect
 
 ANSWERS = {"smoked": "no", "team": "lab", "debts": "12"}
@@ -133,3 +133,26 @@ def test_an_open_survey_sends_no_token(collector: Collector, device: Device, lin
     (body,) = device.posted()
     assert b"token" not in body
     assert b"work" not in body
+
+
+def test_a_report_that_waits_for_a_better_link_holds_no_answer(
+    collector: Collector, new_device: Callable[..., Device]
+) -> None:
+    survey = collector.publish(_with('access = "invited"\n'))
+    answers = {"smoked": "yes", "pet": OPTION, "team": "lab", "debts": NUMBER}
+    device = new_device()
+    page = device.visit(f"{collector.page(survey)}#{'A' * 22}")
+    expect(page.locator("#controls")).to_be_enabled()
+    fill_in(page, answers)
+    page.get_by_role("button", name="Review my answers").click()
+    page.get_by_role("button", name="Randomize and send").click()
+    _state(page, "refused")
+    kept = json.dumps(page.evaluate(READ_MEMO))
+    assert "pending" in kept
+    left = [kept, page.url, *device.console, *(body.decode() for body in device.posted())]
+    assert not [text for text in left if OPTION in text or NUMBER in text]
+    # Nor is it left in the form, for who opens the page next.
+    assert page.evaluate(
+        "[...document.querySelectorAll('input[type=number]')].map(i => i.value)"
+    ) == [""]
+    assert page.locator("input:checked").count() == 0

@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import CLIENT, audit, create_app, health
+from server import CLIENT, audit, create_app, health, writer
 from server.cli import main
 from server.deliver import to_store
 from server.invitations import ISSUER
@@ -235,6 +235,9 @@ def test_the_watch_tells_what_is_wrong(
     assert send(make()).status_code == 500
     answer = client.get("/healthz")
     assert (answer.status_code, answer.get_json()) == (503, {"status": "reports cannot be stored"})
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "UNWELL", 0.0)  # a minute later
+        assert client.get("/healthz").status_code == 200
     store._connection.execute("ALTER TABLE elsewhere RENAME TO tally")
     assert send(make()).status_code == 201
     assert client.get("/healthz").status_code == 200
