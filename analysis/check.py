@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from analysis.selection import candidates, poisoning, variance
-from analysis.survey import Question, Survey, wishes_of
+from analysis.survey import Question, Survey, forever_of, wishes_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ def _check(question: Question) -> Check:
     own = variance(mechanism, randomizer, domain, wishes)
     others = [
         one
-        for one in candidates(domain, Fraction(repr(question.spec["epsilon"])), wishes)
+        for one in candidates(
+            domain, Fraction(repr(question.spec["epsilon"])), wishes, forever_of(question.spec)
+        )
         if one.mechanism is not mechanism
     ]
     saving = others[0].variance / own if others else float("inf")

@@ -55,10 +55,18 @@ class Table:
         How messages begin, such as ``canteen.toml: question "meat"``.
     languages : sequence of str
         The languages that texts may be given in; none if every text is plain.
+    folder : Path
+        Where the files are that it names.
     """
 
-    def __init__(self, data: dict[str, Any], place: str, languages: Sequence[str] = ()) -> None:
-        self._data, self.place, self.languages = data, place, languages
+    def __init__(
+        self,
+        data: dict[str, Any],
+        place: str,
+        languages: Sequence[str] = (),
+        folder: Path = Path(),
+    ) -> None:
+        self._data, self.place, self.languages, self.folder = data, place, languages, folder
         self._known: list[str] = []
 
     def error(self, key: str, expected: str) -> SurveyError:
@@ -146,17 +154,9 @@ class Table:
         )
         return value
 
-    def finish(self, later: Sequence[str] = ()) -> None:
-        """Raise SurveyError if the table holds a key that nobody asked for.
-
-        Parameters
-        ----------
-        later : sequence of str
-            Keys that this release does not support yet, and says so.
-        """
+    def finish(self) -> None:
+        """Raise SurveyError if the table holds a key that nobody asked for."""
         for key in self._data:
-            if key in later:
-                raise SurveyError(f"{self.place}: {key} is not supported yet; leave it out")
             if key not in self._known:
                 raise SurveyError(
                     f"{self.place}: unknown key {shown(key)}, "

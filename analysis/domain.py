@@ -8,6 +8,8 @@ from itertools import combinations
 NO_ANSWER = "no-answer"
 #: Of several options none; that is an answer.
 NONE = "none"
+#: All texts that are no candidates.
+OTHER = "other"
 #: Terms of estimates that are no values, so no value can have them as its id.
 RESERVED = (NO_ANSWER, "mean", "median", "variance")
 
@@ -78,4 +80,16 @@ class Rankings:
         return tuple(f"{first}>{second}" for first, second in self.flags)
 
 
-Domain = Categories | Numbers | Sets | Rankings
+@dataclass(frozen=True)
+class Texts:
+    """Normalized texts of at most `longest` letters; `candidates` if those worth finding are known.
+
+    Letters are Unicode code points.
+    """
+
+    candidates: tuple[str, ...] | None
+    longest: int
+    no_answer: bool
+
+
+Domain = Categories | Numbers | Sets | Rankings | Texts

@@ -33,7 +33,10 @@ def exp_lower(epsilon: Fraction) -> Fraction:
 
 def log_ratio(ratio: Fraction) -> float:
     """ln(ratio), the ε of a report whose worst probability ratio this is, for people to read."""
-    return math.log1p(float(ratio - 1))
+    if ratio < 2**1000:
+        return math.log1p(float(ratio - 1))
+    # Of many waves; a float could not hold it.
+    return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
 def micro(ratio: Fraction) -> int:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analysis.domain import NO_ANSWER, Categories, Domain, Rankings, Sets
+from analysis.domain import NO_ANSWER, Categories, Domain, Rankings, Sets, Texts
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'[^']*')|(?P<number>[+-]?\d{1,15}(?:\.\d{1,15})?(?![\w.]))|(?P<word>[a-z0-9][a-z0-9-]*)"
@@ -156,8 +156,9 @@ class _Parser:
 
     def _value(self, question: str) -> Any:
         domain = self._domains[question]
-        if isinstance(domain, Rankings):
-            raise ValueError(f"expected another question than {question}, which is a ranking")
+        if isinstance(domain, Rankings | Texts):
+            kind = "a ranking" if isinstance(domain, Rankings) else "a text"
+            raise ValueError(f"expected another question than {question}, which is {kind}")
         if isinstance(domain, Categories | Sets):
             ids = (
                 domain.ids

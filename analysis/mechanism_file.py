@@ -33,13 +33,15 @@ def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> No
         if not SMALLEST <= Fraction(epsilon) <= LARGEST:
             raise table.error("epsilon", f"from {float(SMALLEST)} to {float(LARGEST)}")
         question["epsilon"] = plain(epsilon)
+        _read_memory(table, question, epsilon)
         return
-    table.take(
-        "epsilon",
-        lambda _: False,
-        f"left out: {mechanism.name} has parameters of its own, which give it",
-        default=None,
-    )
+    for key in ("epsilon", "epsilon_forever", "stable"):
+        table.take(
+            key,
+            lambda _: False,
+            f"left out: {mechanism.name} has parameters of its own, which give its epsilon",
+            default=None,
+        )
     try:
         randomizer = mechanism.compile(domain, Fraction(0), wishes_of(question))
     except ValueError as error:
@@ -50,6 +52,23 @@ def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> No
             f"got {randomizer.epsilon:.3g}"
         )
     question["epsilon"] = plain(Decimal(randomizer.charge) / MICRO)
+
+
+def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> None:
+    """Whether the device is to remember its draw over all waves, and what for."""
+    forever = table.number(
+        "epsilon_forever",
+        f"a number greater than epsilon ({epsilon}) and at most {float(LARGEST):g}",
+        lambda forever: epsilon < forever <= LARGEST,
+        default=Decimal(0),
+    )
+    stable = table.flag("stable")
+    if stable and not forever:
+        raise table.error("stable", "left out, or epsilon_forever given: it is about its cost")
+    if forever:
+        question["epsilon_forever"] = plain(forever)
+    if stable:
+        question["stable"] = True
 
 
 def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism | None:

@@ -135,7 +135,11 @@ def _symbols(question: Question, tally: NDArray[np.int64], own: NDArray[np.int64
     pooled, (least, most) = tally.sum(axis=0), channel.bounds()
     if isinstance(channel, OneSymbol) and channel.inputs * channel.symbols <= _MOST_WEIGHTS:
         total = sum(channel.weights(0))
-        found = [_mixed(pooled, channel.inputs, lambda x: np.array(channel.weights(x)) / total)]
+        found = [
+            _mixed(
+                pooled, channel.inputs, lambda x: np.array(channel.weights(x), dtype=float) / total
+            )
+        ]
     else:
         # What every report counts for tells nothing.
         told = least < 1

@@ -1,9 +1,9 @@
 """A randomizer: encoder, then channel; what the respondent's browser runs for one question."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -14,10 +14,10 @@ from analysis.channels.one_symbol import OneSymbol
 from analysis.encoders import ENCODERS, Encoder
 from analysis.epsilon import exp_lower, log_ratio, micro
 from analysis.errors import ReportError, shown
+from analysis.memory import Memory
+from analysis.parts import check_part, read_fraction, read_part, to_numbers, written
+from analysis.waves import constant_ratio, worst_ratio
 from analysis.words import Block, below, below_many, parts
-
-#: The most digits of a ratio or delta; texts of over 4,300 Python does not read as numbers.
-_DIGITS = 4000
 
 EncoderT = TypeVar("EncoderT", bound=Encoder, covariant=True)
 ChannelT = TypeVar("ChannelT", bound=Channel, covariant=True)
@@ -45,11 +45,21 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     With `limit`, the privacy that is stated is approximate: the probabilities of any set of
     reports under two answers have at most this ratio, but for `delta`. Without it `delta` is 0.
+
+    With `stages` it has a memory: the device keeps what the first channel makes of an input, for
+    all waves, and passes it through the second anew in each (Erlingsson, Pihur and Korolova, CCS
+    2014, section 3.1). `channel` is then both in a row, the law of one wave's report.
     """
 
     encoder: EncoderT
     channel: ChannelT
     limit: Fraction | None = None
+    stages: tuple[Any, Any] | None = None
+
+    @classmethod
+    def remembering(cls, encoder: Any, permanent: Any, instant: Any) -> "Randomizer[Any, Any]":
+        """One with a memory, of channels that are `Window` of width 1, or `Bits`."""
+        return cls(encoder, permanent.followed_by(instant), stages=(permanent, instant))
 
     @cached_property
     def ratio(self) -> Fraction:
@@ -85,19 +95,65 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return micro(self.ratio)
 
     @property
+    def forever(self) -> Fraction:
+        """The largest ratio over any number of waves, if the answer never changes.
+
+        Raises
+        ------
+        ValueError
+            If it has no memory: fresh draws average out.
+        """
+        if self.stages is None:
+            raise ValueError("ratio over all waves: the randomizer has no memory")
+        permanent: Channel = self.stages[0]
+        return permanent.ratio(self.encoder.apart)
+
+    def spent(self, reports: int, stable: bool = False) -> int:
+        """What so many reports of a respondent cost together, in millionths of ε, rounded up.
+
+        Of a randomizer with a memory the worst over all answers, however they change; or, if
+        `stable`, over all that never do.
+        """
+        if self.stages is None:
+            return reports * self.charge
+        return _spent(self.stages, self.encoder.apart, reports, stable)
+
+    @property
+    def keeps_cohort(self) -> bool:
+        """Whether a device has one cohort for all waves, rather than one for each report."""
+        return self.encoder.keeps_cohort or (
+            self.stages is not None and self.encoder.cohorts is not None
+        )
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Of a tally: cohorts, or 1 if there are none, and symbols."""
         return self.encoder.cohorts or 1, self.channel.symbols
 
-    def randomize(self, value: Any, words: Iterator[int]) -> Any:
-        """Draw the report for a value of the question's domain; ValueError if it is none."""
+    def randomize(self, value: Any, words: Iterator[int], memory: Memory | None = None) -> Any:
+        """Draw the report for a value of the question's domain; ValueError if it is none.
+
+        What the device keeps comes from `memory`; without one, as of a device that is used once,
+        from `words` like the rest.
+        """
+        kept = Memory.once(words) if memory is None else memory
         cohorts = self.encoder.cohorts
-        cohort = 0 if cohorts is None else below(cohorts, words)
-        report = self.channel.randomize(self.encoder.encode(value, cohort, words), words)
+        cohort = 0
+        if cohorts is not None:
+            cohort = below(cohorts, kept.words("cohort") if self.keeps_cohort else words)
+        if self.stages is None:
+            report = self.channel.randomize(self.encoder.encode(value, cohort, words), words)
+        else:
+            permanent, instant = self.stages
+            symbol = self.encoder.encode(value, cohort, kept.words("rounding"))
+            remembered = permanent.remember(
+                symbol, lambda one: kept.words("permanent", cohort, one)
+            )
+            report = instant.randomize(remembered, words)
         return report if cohorts is None else {"cohort": cohort, "report": report}
 
     def randomize_many(self, values: NDArray[Any], block: Block) -> Reports:
-        """Draw the reports of many values at once, from the same distribution.
+        """Draw the reports of many values at once, from the same distribution, a device each.
 
         Parameters
         ----------
@@ -112,7 +168,9 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             drawn = below_many(self.encoder.cohorts, len(values), block)
             cohorts = drawn.astype(np.min_scalar_type(self.encoder.cohorts - 1), copy=False)
         symbols = self.encoder.encode_many(values, cohorts, block)
-        return Reports(cohorts, self.channel.randomize_many(symbols, block))
+        for channel in self.stages or (self.channel,):
+            symbols = channel.randomize_many(symbols, block)
+        return Reports(cohorts, symbols)
 
     def tally_many(self, reports: Reports) -> NDArray[np.int64]:
         """The tally of many reports, of this shape: how many of each cohort count for a symbol."""
@@ -158,8 +216,11 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     def check(self) -> None:
         """Raise ValueError unless both parts are sound and fit each other."""
-        _check_part(self.encoder)
-        _check_part(self.channel)
+        check_part(self.encoder)
+        for channel in self.stages or (self.channel,):
+            check_part(channel)
+        if self.stages is not None:
+            _check_stages(*self.stages)
         if (self.encoder.gives_bits, self.encoder.inputs) != (
             self.channel.takes_bits,
             self.channel.inputs,
@@ -173,23 +234,41 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             self.encoder.cohorts is not None or not isinstance(self.channel, OneSymbol)
         ):
             raise ValueError("delta must be left out where reports have cohorts or several symbols")
+        if self.limit is not None and self.stages is not None:
+            raise ValueError("delta must be left out where the device has a memory")
         if self.limit is not None and self.limit < 1:
-            raise ValueError(f"ratio must be at least 1, got {_written(self.limit)}")
+            raise ValueError(f"ratio must be at least 1, got {written(self.limit)}")
 
     def check_epsilon(self, asked: Fraction) -> None:
         """Raise ValueError unless the ratio is proved to be at most e^asked."""
         if self.ratio > exp_lower(asked):
             raise ValueError(f"ratio {self.ratio} must be at most e^{asked}")
 
+    def check_forever(self, asked: Fraction | None) -> None:
+        """Raise ValueError unless it has a memory, proved to tell e^asked at most; None for none.
+
+        Raises
+        ------
+        ValueError
+            If one is there without the other, or the ratio over all waves is larger.
+        """
+        if (asked is None) != (self.stages is None):
+            raise ValueError("epsilon_forever must be there if, and only if, there is a memory")
+        if asked is not None and self.forever > exp_lower(asked):
+            raise ValueError(f"ratio {self.forever} over all waves must be at most e^{asked}")
+
     def to_json(self) -> dict[str, Any]:
         """Whole numbers only; those of ratio and delta as strings, since they may pass 2^53."""
         found = {
-            "encoder": _numbers(self.encoder),
-            "channel": _numbers(self.channel),
-            "ratio": _written(self.ratio).split("/"),
+            "encoder": to_numbers(self.encoder),
+            "channel": to_numbers(self.stages[1] if self.stages else self.channel),
+            "ratio": written(self.ratio).split("/"),
         }
+        if self.stages is not None:
+            found["permanent"] = to_numbers(self.stages[0])
+            found["forever"] = written(self.forever).split("/")
         if self.limit is not None:
-            found["delta"] = _written(self.delta).split("/")
+            found["delta"] = written(self.delta).split("/")
         return found
 
     @classmethod
@@ -201,22 +280,31 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         ValueError
             If a number is not whole, the parts do not fit, or a stated number is not the true one.
         """
-        if not isinstance(data, dict) or set(data) - {"delta"} != {"encoder", "channel", "ratio"}:
+        more = {"delta", "permanent", "forever"}
+        if not isinstance(data, dict) or set(data) - more != {"encoder", "channel", "ratio"}:
             raise ValueError(
-                "randomizer must have channel, encoder, ratio, and may have delta, "
-                f"got {shown(data)}"
+                "randomizer must have channel, encoder, ratio, and may have delta, or permanent "
+                f"and forever, got {shown(data)}"
             )
-        encoder = _part("encoder", ENCODERS, data["encoder"])
-        channel = _part("channel", CHANNELS, data["channel"])
-        top, bottom = _whole_ratio("ratio", data["ratio"])
+        if ("permanent" in data) != ("forever" in data):
+            raise ValueError("permanent and forever must be there together")
+        encoder = read_part("encoder", ENCODERS, data["encoder"])
+        channel = read_part("channel", CHANNELS, data["channel"])
+        top, bottom = read_fraction("ratio", data["ratio"])
         limit = Fraction(top, bottom) if "delta" in data else None
-        randomizer: Randomizer[Any, Any] = cls(encoder, channel, limit)
+        randomizer: Randomizer[Any, Any]
+        if "permanent" in data:
+            permanent = read_part("permanent", CHANNELS, data["permanent"])
+            _check_stages(permanent, channel)
+            randomizer = cls(encoder, permanent.followed_by(channel), limit, (permanent, channel))
+        else:
+            randomizer = cls(encoder, channel, limit)
         randomizer.check()
-        for name in ("ratio", "delta") if "delta" in data else ("ratio",):
-            top, bottom = _whole_ratio(name, data[name])
+        for name in [name for name in ("ratio", "delta", "forever") if name in data]:
+            top, bottom = read_fraction(name, data[name])
             true: Fraction = getattr(randomizer, name)
             if top * true.denominator != bottom * true.numerator:
-                raise ValueError(f"{name} must be {_written(true)}, got {top}/{bottom}")
+                raise ValueError(f"{name} must be {written(true)}, got {top}/{bottom}")
         return randomizer
 
 
@@ -228,62 +316,27 @@ def is_weak(randomizer: Randomizer[Any, Any]) -> bool:
     return randomizer.ratio > exp_lower(Fraction(4))
 
 
-def _numbers(part: Any) -> dict[str, Any]:
-    return {"name": part.name, **{name: _thawed(one) for name, one in asdict(part).items()}}
+@lru_cache(maxsize=4096)
+def _spent(
+    stages: tuple[Any, Any], apart: tuple[tuple[int, int], ...], reports: int, stable: bool
+) -> int:
+    ratio = constant_ratio if stable else worst_ratio
+    return micro(ratio(*stages, apart, reports))
 
 
-def _thawed(value: Any) -> Any:
-    return [_thawed(one) for one in value] if isinstance(value, tuple) else value
-
-
-def _part(what: str, table: dict[str, Any], data: Any) -> Any:
-    """An encoder or a channel, from its JSON: whole numbers of at least 1, or lists of them."""
-    name = data.get("name") if isinstance(data, dict) else data
-    if not isinstance(data, dict) or not isinstance(name, str) or name not in table:
-        raise ValueError(f"{what} must be one of {', '.join(table)}, got {shown(name)}")
-    known = sorted(field.name for field in fields(table[name]))
-    if sorted(data) != sorted([*known, "name"]):
-        got = ", ".join(sorted(set(data) - {"name"}))
-        raise ValueError(f"{name} must have {', '.join(known)}, got {got}")
-    part = table[name](**{key: _frozen(data[key]) for key in known})
-    _check_part(part)
-    return part
-
-
-def _check_part(part: Any) -> None:
-    for field in fields(part):
-        value = getattr(part, field.name)
-        depth = str(field.type).count("tuple")
-        if not _is_whole(value, depth):
-            kind = ("a whole number", "a list of whole numbers", "rows of whole numbers")[depth]
-            raise ValueError(f"{part.name}: {field.name} must be {kind} of at least 1")
-    part.check()
-
-
-def _is_whole(value: Any, depth: int) -> bool:
-    if depth == 0:
-        return type(value) is int and 1 <= value < 2**53
-    return isinstance(value, tuple) and bool(value) and all(_is_whole(v, depth - 1) for v in value)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value
-
-
-def _whole_ratio(name: str, pair: Any) -> tuple[int, int]:
-    if (
-        not isinstance(pair, list)
-        or len(pair) != 2
-        or not all(isinstance(one, str) and one.isascii() and one.isdigit() for one in pair)
-        or max(map(len, pair)) > _DIGITS
-        or int(pair[1]) < 1
-    ):
+def _check_stages(permanent: Any, instant: Any) -> None:
+    """Raise ValueError unless two channels can stand in a row, each symbol an input of the next."""
+    names = {permanent.name, instant.name}
+    widths = {getattr(one, "width", 1) for one in (permanent, instant)}
+    if names not in ({"window"}, {"bits"}) or widths != {1}:
         raise ValueError(
-            f"{name} must be two whole numbers as strings of at most {_DIGITS} digits, "
-            f"got {shown(pair)}"
+            "permanent must be bits before bits, or a window of width 1 before another, "
+            f"got {permanent.name} before {instant.name}"
         )
-    return int(pair[0]), int(pair[1])
-
-
-def _written(number: Fraction) -> str:
-    return f"{number.numerator}/{number.denominator}"
+    if any(getattr(one, "near", 1) < getattr(one, "far", 1) for one in (permanent, instant)):
+        raise ValueError("permanent and channel must have near of at least far")
+    if permanent.inputs != instant.inputs:
+        raise ValueError(
+            f"permanent must have as many inputs as channel, {instant.inputs}, "
+            f"got {permanent.inputs}"
+        )

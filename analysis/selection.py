@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from analysis.channels.one_symbol import OneSymbol
-from analysis.domain import Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.domain import Categories, Domain, Numbers, Rankings, Scale, Sets, Texts
 from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share
 from analysis.mechanisms.one_of_k import OneOfK
+from analysis.mechanisms.one_of_texts import text_share
 from analysis.randomizer import Randomizer
+from analysis.two_stages import can_remember, with_memory
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,15 @@ class Candidate:
 
 
 def candidates(
-    domain: Domain, epsilon: Fraction, params: Mapping[str, Any] | None = None
+    domain: Domain,
+    epsilon: Fraction,
+    params: Mapping[str, Any] | None = None,
+    forever: Fraction | None = None,
 ) -> list[Candidate]:
     """The mechanisms that serve a domain at this ε, the least variance first.
 
-    Left out are those with own parameters instead of ε, those whose ε holds only but for a δ, and
-    those that 32-bit weights cannot serve here.
+    Left out are those with own parameters instead of ε, those whose ε holds only but for a δ, those
+    that 32-bit weights cannot serve here, and with `forever` those that can have no memory.
 
     Raises
     ------
@@ -47,7 +52,7 @@ def candidates(
             continue
         fitting.append(mechanism)
         try:
-            randomizer = mechanism.compile(domain, epsilon, params)
+            randomizer = compiled(mechanism, domain, epsilon, params, forever)
         except ValueError:
             continue
         if randomizer.limit is None:
@@ -60,19 +65,50 @@ def candidates(
 
 
 def choose(
-    domain: Domain, epsilon: Fraction, params: Mapping[str, Any] | None = None
+    domain: Domain,
+    epsilon: Fraction,
+    params: Mapping[str, Any] | None = None,
+    forever: Fraction | None = None,
 ) -> tuple[Mechanism, Randomizer[Any, Any]]:
     """The mechanism with the least variance among those that fit, and its randomizer."""
-    best = candidates(domain, epsilon, params)[0]
+    best = candidates(domain, epsilon, params, forever)[0]
     return best.mechanism, best.randomizer
 
 
-def compile_as(
-    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: Mapping[str, Any]
+def compiled(
+    mechanism: Mechanism,
+    domain: Domain,
+    epsilon: Fraction,
+    params: Mapping[str, Any],
+    forever: Fraction | None = None,
 ) -> Randomizer[Any, Any]:
-    """`mechanism.compile`; where ε is too small for so many values, the error says how small."""
+    """`mechanism.compile`, and with a memory if there is an ε for all waves.
+
+    Raises
+    ------
+    TooCoarse
+        If 32-bit weights cannot serve this domain at this ε.
+    ValueError
+        If the mechanism does not serve the domain, or can have no memory.
+    """
+    randomizer = mechanism.compile(domain, epsilon, params)
+    if forever is None:
+        return randomizer
+    if not can_remember(randomizer):
+        raise ValueError(f"epsilon_forever: {mechanism.name} has no second stage: leave it out")
+    return with_memory(randomizer, epsilon, forever)
+
+
+def compile_as(
+    mechanism: Mechanism,
+    domain: Domain,
+    epsilon: Fraction,
+    params: Mapping[str, Any],
+    forever: Fraction | None = None,
+) -> Randomizer[Any, Any]:
+    """As `compiled`; where ε is too small for so many values, the error says how small."""
     try:
-        return mechanism.compile(domain, epsilon, params)
+        return compiled(mechanism, domain, epsilon, params, forever)
     except TooCoarse:
         raise ValueError(too_small(mechanism, domain, epsilon, params)) from None
 
@@ -112,11 +148,14 @@ def variance(
     or that of the scale's mean or of its cumulative shares, if `aim` says so; at the `prior`.
     Of a number: that of the mean, as a part of the squared range, at the least favorable number,
     or, with a `prior`, averaged over it. Of several options: that of their shares, if as many are
-    ticked as may be. Of a ranking: that of the pairs' shares. Rounded to nine digits, so that
-    designs which differ by whole-number rounding alone are equal.
+    ticked as may be. Of a ranking: that of the pairs' shares. Of a text: that of the share of
+    a rare one. Rounded to nine digits, so that designs which differ by whole-number rounding alone
+    are equal.
     """
     params = params or {}
-    if isinstance(domain, Numbers):
+    if isinstance(domain, Texts):
+        found = text_share(randomizer).variance(0.0)
+    elif isinstance(domain, Numbers):
         mean = mechanism.means(randomizer, domain)[0]
         found = _of_number(mean, randomizer, domain.steps, params.get("prior"))
     elif isinstance(domain, Scale):
@@ -139,6 +178,8 @@ def variance(
 
 def poisoning(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
     """How many honest people one fake report can weigh in an estimate, at most."""
+    if isinstance(domain, Texts):
+        return text_share(randomizer).poisoning
     quantities: list[Share | Mean] = [
         *mechanism.shares(randomizer, domain).values,
         *mechanism.means(randomizer, domain),

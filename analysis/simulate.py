@@ -1,11 +1,11 @@
 """Respondents made of a table of true answers, through the same randomizers as real ones."""
 
 import csv
-import hmac
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from analysis.errors import AnswersError, shown
+from analysis.memory import Memory, pseudonym
 from analysis.survey import Survey
 from analysis.words import seeded_bytes, seeded_words
 
@@ -68,12 +68,19 @@ def _check_header(header: list[str], ids: list[str], place: str) -> None:
 
 
 def randomize_answers(
-    survey: Survey, answers: dict[str, str], words: Iterator[int]
+    survey: Survey, answers: dict[str, str], words: Iterator[int], secret: bytes
 ) -> dict[str, Any]:
-    """One respondent's reports, a question each, as ``client/report.js`` makes them."""
+    """One respondent's reports, a question each, as ``client/report.js`` makes them.
+
+    What a device keeps for all waves comes from its `secret`, the rest from `words`.
+    """
     counted = survey.shown(answers)
     return {
-        question.id: question.randomizer.randomize(question.value(counted[question.id]), words)
+        question.id: question.randomizer.randomize(
+            question.value(counted[question.id]),
+            words,
+            Memory.of(secret, survey.id, question.id, question.digest),
+        )
         for question in survey.questions
     }
 
@@ -84,29 +91,25 @@ def payloads(
     """What each respondent's device would send, in the order of `rows`.
 
     `seed` fixes every draw, pseudonym and rid by row; row i is the same respondent, with the same
-    device secret, in every wave and survey, and draws anew in each.
+    device secret, in every wave and survey, and what it need not remember is drawn anew in each.
     """
     for row, answers in enumerate(rows):
         once = (seed, row, survey.version, wave)
+        secret = seeded_bytes(32, "secret", seed, row)
         token = {} if survey.access == "open" else {"token": simulated_token(survey, row, seed)}
         yield {
             "version": survey.version,
             "wave": wave,
             "rid": seeded_bytes(16, "rid", *once).hex(),
-            "respondent": pseudonym(seeded_bytes(32, "secret", seed, row), survey.id),
+            "respondent": pseudonym(secret, survey.id),
             **token,
-            "reports": randomize_answers(survey, answers, seeded_words("draw", *once)),
+            "reports": randomize_answers(survey, answers, seeded_words("draw", *once), secret),
         }
 
 
 def simulated_token(survey: Survey, row: int, seed: int) -> str:
     """The invitation of the respondent of a row, the same in every wave."""
     return seeded_bytes(16, "token", seed, row, survey.id).hex()
-
-
-def pseudonym(secret: bytes, survey_id: str) -> str:
-    """The respondent's name in one survey: HMAC-SHA-256, first 128 bits, in hexadecimal."""
-    return hmac.digest(secret, survey_id.encode(), "sha256")[:16].hex()
 
 
 def hidden_cells(survey: Survey, rows: Iterable[dict[str, str]]) -> int:

@@ -6,6 +6,8 @@ respondents, server and analysis can tell that they speak of the same questions 
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -64,6 +66,25 @@ class Question:
         """The value of an answer; ValueError, saying what was expected, if it is none."""
         return KINDS[self.spec["kind"]].value(answer, self.spec)
 
+    @property
+    def stable(self) -> bool:
+        """Whether its answer is taken for one that cannot change between waves."""
+        return bool(self.spec.get("stable", False))
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the compiled randomizer, and of what is assumed of its answers."""
+        whole: dict[str, Any] = {
+            "randomizer": self.randomizer.to_json(),
+            "stable": self.stable,
+        }
+        return hashlib.sha256(rfc8785.dumps(whole)).digest()
+
+    @cached_property
+    def memo(self) -> str | None:
+        """What versions have in common that share what the device remembers; None if nothing."""
+        return None if self.randomizer.stages is None else f"{self.id}:{self.digest.hex()}"
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -80,8 +101,26 @@ class Survey:
 
     @cached_property
     def charge(self) -> int:
-        """What one wave costs a respondent, in millionths of ε: the sum over all questions."""
+        """What the first wave costs a respondent, in millionths of ε: the sum of all questions."""
         return sum(question.randomizer.charge for question in self.questions)
+
+    @cached_property
+    def memos(self) -> dict[str, Question]:
+        """The questions that the device has a memory for, by what they share it with."""
+        return {one.memo: one for one in self.questions if one.memo is not None}
+
+    def charge_after(self, answered: Iterable[tuple["Survey", int]]) -> int:
+        """What one more wave costs a respondent, in millionths of ε, whatever was answered.
+
+        Parameters
+        ----------
+        answered : iterable of pairs
+            Versions of the survey, and how often the respondent has answered each.
+        """
+        if not self.memos:
+            return self.charge
+        before = list(answered)
+        return spent_on([*before, (self, 1)]) - spent_on(before)
 
     @cached_property
     def cap(self) -> int:
@@ -136,19 +175,45 @@ class Survey:
         return str(text[self.spec["languages"][0]] if isinstance(text, dict) else text)
 
 
+def spent_on(answered: Iterable[tuple[Survey, int]], stable: bool = False) -> int:
+    """What a respondent's reports cost together, in millionths of ε.
+
+    The sum over questions and versions; but reports of one memory cost what they do together
+    (`Randomizer.spent`), in whichever order they came.
+
+    Parameters
+    ----------
+    answered : iterable of pairs
+        Versions of a survey, and how often the respondent has answered each.
+    stable : bool
+        Whether all answers are taken for ones that never changed.
+    """
+    total, shared = 0, Counter[str]()
+    questions: dict[str, Question] = {}
+    for survey, times in answered:
+        total += times * sum(one.randomizer.charge for one in survey.questions if not one.memo)
+        for memo, question in survey.memos.items():
+            shared[memo] += times
+            questions[memo] = question
+    for memo, times in shared.items():
+        question = questions[memo]
+        total += question.randomizer.spent(times, stable or question.stable)
+    return total
+
+
 def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
     """Resolve the mechanisms of a checked survey, compile them, and fix its version."""
     questions = []
     for question in spec["questions"]:
         domain = KINDS[question["kind"]].domain(question)
         epsilon = Fraction(repr(question["epsilon"]))
-        wishes = wishes_of(question)
+        wishes, forever = wishes_of(question), forever_of(question)
         try:
             if "mechanism" in question:
                 mechanism = MECHANISMS[question["mechanism"]["name"]]
-                randomizer = compile_as(mechanism, domain, epsilon, wishes)
+                randomizer = compile_as(mechanism, domain, epsilon, wishes, forever)
             else:
-                mechanism, randomizer = choose(domain, epsilon, wishes)
+                mechanism, randomizer = choose(domain, epsilon, wishes, forever)
                 question["mechanism"] = {"name": mechanism.name}
         except ValueError as error:
             raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
@@ -163,6 +228,11 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
             f"got {len(json.dumps(longest))}; ask fewer questions or offer fewer options"
         )
     return survey
+
+
+def forever_of(question: dict[str, Any]) -> Fraction | None:
+    """ε that a question's reports of all waves may tell of one answer; None without a memory."""
+    return Fraction(repr(question["epsilon_forever"])) if "epsilon_forever" in question else None
 
 
 def wishes_of(question: dict[str, Any]) -> dict[str, Any]:
@@ -185,6 +255,9 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
     for spec in data["survey"]["questions"]:
         randomizer = Randomizer.from_json(data["randomizers"][spec["id"]])
         randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
+        randomizer.check_forever(forever_of(spec))
+        if spec.get("stable", False) not in ((True, False) if randomizer.stages else (False,)):
+            raise ValueError(f"question {spec['id']}: stable must be about a memory")
         if spec["mechanism"]["name"] not in MECHANISMS or (
             "shows_if" in spec and not spec["no_answer"]
         ):

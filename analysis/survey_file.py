@@ -15,9 +15,8 @@ from analysis.logic import parse_condition
 from analysis.mechanism_file import read_mechanism
 from analysis.survey import ACCESS, MOST_WORK, Survey, freeze
 
-#: Keys of questions that belong to kinds and mechanisms still to come.
-_LATER = ("candidates", "epsilon_forever", "stable")
-_LATER_KINDS = ("text", "note")
+#: Kinds of questions still to come.
+_LATER_KINDS = ("note",)
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -35,7 +34,7 @@ def read_survey(path: Path) -> Survey:
         raise SurveyError(
             f"{path}: expected a survey with title, id and [[questions]], got nothing"
         )
-    return freeze(_read(Table(document, str(path))), str(path))
+    return freeze(_read(Table(document, str(path), folder=path.parent)), str(path))
 
 
 def _read(table: Table) -> dict[str, Any]:
@@ -67,7 +66,9 @@ def _read(table: Table) -> dict[str, Any]:
     for number, entry in enumerate(entries, 1):
         name = entry.get("id")
         label = f'question "{name}"' if isinstance(name, str) else f"question {number}"
-        question = _read_question(Table(entry, f"{file}: {label}", languages), domains)
+        question = _read_question(
+            Table(entry, f"{file}: {label}", languages, table.folder), domains
+        )
         if question["id"] in domains:
             raise SurveyError(f"{file}: {label}: id must be unique in the survey, got it twice")
         domains[question["id"]] = KINDS[question["kind"]].domain(question)
@@ -145,7 +146,7 @@ def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:
     question["no_answer"] = not question["required"] or condition is not None
     question |= KINDS[kind].read(table)
     read_mechanism(table, question, KINDS[kind].domain(question))
-    table.finish(later=_LATER)
+    table.finish()
     return question
 
 

@@ -2,42 +2,14 @@
  * Encoders: the public step before a channel, from a value to one of its inputs. They protect
  * nothing. Counterpart of analysis/encoders/, which names the sources.
  */
-import { bernoulli, reduced } from './draw.js';
+import { bernoulli } from './draw.js';
+import { isFraction, shown, whole } from './shown.js';
+import { bloom, digest, prefix } from './texts.js';
 
-const LONGEST = 60;
 /** More, and a ratio could have over 4,000 digits, the most that are read. */
 const FURTHEST = 400;
 
 const factorial = (n) => (n < 2 ? 1 : n * factorial(n - 1));
-
-const isFraction = (value) =>
-  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'bigint');
-
-function written(value, depth) {
-  if (typeof value === 'string') return `"${value}"`;
-  if (Number.isNaN(value)) return 'nan';
-  if (isFraction(value)) return reduced(value).join('/').replace(/\/1$/, '');
-  if (Array.isArray(value)) {
-    const items = depth ? value.slice(0, 8).map((item) => shown(item, depth - 1)) : ['…'];
-    return `[${items.join(', ')}${value.length > 8 ? ', …' : ''}]`;
-  }
-  if (typeof value !== 'object' || value === null) return String(value ?? null);
-  const keys = Object.keys(value).join(', ');
-  return keys ? `a table of ${keys}` : 'an empty table';
-}
-
-/** How a value that was got is written in a message. @returns {string} */
-export function shown(value, depth = 2) {
-  const letters = [...written(value, depth)];
-  if (letters.length > LONGEST) letters.splice(LONGEST - 1, Infinity, '…');
-  return letters.join('');
-}
-
-/** @returns {number} the number, if it is one of 0..count-1 @throws {RangeError} if not */
-function whole(name, number, count) {
-  if (Number.isInteger(number) && number >= 0 && number < count) return number;
-  throw new RangeError(`${name} must be a whole number of 0..${count - 1}, got ${shown(number)}`);
-}
 
 /** @returns {number[]} the value, if it is `count` flags @throws {RangeError} if not */
 function flagsOf(value, count) {
@@ -196,4 +168,6 @@ const order = {
 };
 
 /** Every encoder by its name on the wire. */
-export const ENCODERS = { index, onehot, hash, grid, multihot, pick, order };
+export const ENCODERS = {
+  index, onehot, hash, grid, multihot, pick, order, digest, bloom, prefix,
+};

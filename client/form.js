@@ -2,10 +2,12 @@
  * The page: the only file that touches the document. It reads answers from the form, shows them
  * for review, has them drawn once, and says what became of the report.
  */
+import { KINDS } from './kinds.js';
 import { shown, visible } from './logic.js';
 import * as memo from './memo.js';
+import { pseudonym } from './memory.js';
 import { hex, words } from './random.js';
-import { charge, draw } from './report.js';
+import { check, draw, prepare, priceOf } from './report.js';
 import { submit } from './submit.js';
 import { versionOf } from './version.js';
 import { work } from './work.js';
@@ -42,8 +44,8 @@ const ranked = (field) =>
 /** The answer of a question as its controls hold it, joined by '|' if several; '' for none. */
 function answerOf({ id }) {
   const field = question(id);
-  const number = one('input[type="number"]', field);
-  if (number) return number.value;
+  const typed = one('input[type="number"], input[type="text"]', field);
+  if (typed) return typed.value;
   const order = ranked(field).map(({ dataset }) => dataset.item);
   return [...order, ...all('input:checked', field).map(({ value }) => value)].join('|');
 }
@@ -80,8 +82,20 @@ function exclude({ target }) {
   }
 }
 
-/** What is wrong with several ticks or places; '' if nothing is. */
+/** Whether a typed text is none that can be answered. */
+function isOdd(q, text) {
+  try {
+    KINDS.text.value(text, q);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** What is wrong with a text, several ticks or places; '' if nothing is. */
 function complaint(q) {
+  const text = one('input[type="text"]', question(q.id));
+  if (text) return isOdd(q, text.value) ? `Please give 1 to ${q.longest} letters.` : '';
   const boxes = all('input[type="checkbox"]', question(q.id));
   const ticked = boxes.filter(({ checked }) => checked).length;
   if (q.kind === 'choices' && ticked > q.at_most) return `Please tick at most ${q.at_most}.`;
@@ -94,7 +108,7 @@ function complaint(q) {
 /** Lets the browser tell what is wrong, at the question's first control. */
 function applyComplaints() {
   for (const q of survey.questions) {
-    const control = one('input[type="checkbox"], select', question(q.id));
+    const control = one('input[type="checkbox"], input[type="text"], select', question(q.id));
     control?.setCustomValidity(question(q.id).disabled ? '' : complaint(q));
   }
 }
@@ -128,15 +142,17 @@ const startWithNextLink = () =>
 
 /** Draws and keeps the report, unless this device has drawn already or may not. */
 async function drawOnce(given) {
-  const cost = charge(survey, open.randomizers);
-  const who = { rid: hex(16), respondent: await memo.pseudonym(survey.id) };
+  const price = await priceOf(survey, open.randomizers);
+  const key = await memo.deviceKey();
+  const prepared = await prepare(open, given, key);
+  const who = { rid: hex(16), respondent: await pseudonym(key, survey.id) };
   if (isInvited()) who.token = invitation();
   if (survey.proof_of_work) {
     say('working');
     who.work = await work(`${open.version}:${open.wave}:${who.rid}`, survey.proof_of_work);
   }
   say('randomizing');
-  return memo.keepOnce(survey, open.wave, cost, () => draw(open, given, who, words()));
+  return memo.keepOnce(survey, open.wave, price, () => draw(open, prepared, who, words()));
 }
 
 /** Until some seconds have passed or the network is back. */
@@ -170,13 +186,15 @@ async function send(drawn) {
 
 /** What to quote, and what was spent; of a report just drawn, its bytes too. */
 async function showReceipt(report = null) {
-  const { rid, spent, cap } = await memo.recall(survey, open.wave, 0);
+  const price = await priceOf(survey, open.randomizers);
+  const { rid, spent, constant, cap } = await memo.recall(survey, open.wave, price);
   one('#receipt').hidden = false;
   one('#receipt-rid').textContent = report?.content.rid ?? rid;
   one('#receipt-bytes').textContent = report?.text ?? '';
   one('#receipt details').hidden = !report;
   one('#receipt-spent').textContent = String(spent / 1e6);
   one('#receipt-cap').textContent = cap;
+  one('#receipt-constant').textContent = String(constant / 1e6);
   one('#receipt h2').focus();
 }
 
@@ -224,14 +242,16 @@ async function start() {
   if (!isSecureContext) return say('insecure');
   const version = await versionOf(survey, open.randomizers);
   if (version !== open.version) throw new RangeError(`"version" expected ${version}, got ${open.version}`);
-  const cost = charge(survey, open.randomizers);
+  check(survey, open.randomizers);
+  const price = await priceOf(survey, open.randomizers);
   // Fails here, before anybody has answered, where nothing can be kept.
-  await memo.pseudonym(survey.id);
-  const { pending } = await memo.recall(survey, open.wave, cost);
+  await memo.deviceKey();
+  const { pending } = await memo.recall(survey, open.wave, price);
   for (const report of pending) await send(report);
   if (pending.some(({ content }) => content.wave === open.wave)) return undefined;
-  const { rid, spends } = await memo.recall(survey, open.wave, cost);
+  const { rid, spends, isNew } = await memo.recall(survey, open.wave, price);
   if (rid) return sayAnswered();
+  one('#no-memory')?.toggleAttribute('hidden', !isNew || open.wave === 1);
   if (spends) return say('spent');
   if (isInvited() && !invitation()) {
     startWithNextLink();

@@ -1,16 +1,16 @@
 /**
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey what was
- * spent and promised, which waves were answered, and the reports that still wait to be sent. No
- * answer. A change is one transaction: no other tab comes between reading and writing, and what was
+ * spent and promised, which waves were answered, how often each memory was used, and the reports
+ * that still wait to be sent. No answer. A change is one transaction: no other tab comes between reading and writing, and what was
  * written is on the disk before anything is sent, so that no crash makes a second draw.
  */
-import { toHex } from './hex.js';
+import { keyOf } from './memory.js';
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
 const TABLE = 'memo';
 const place = (surveyId) => `survey/${surveyId}`;
-const EMPTY = { spent: 0, cap: Infinity, waves: {}, pending: [] };
+const EMPTY = { spent: 0, constant: 0, cap: Infinity, waves: {}, times: {}, pending: [] };
 
 /** @returns {Promise<IDBDatabase>} the database, made if it is missing */
 function database() {
@@ -49,18 +49,19 @@ async function change(key, update) {
   }).finally(() => opened.close());
 }
 
-/** The respondent's pseudonym in one survey: HMAC-SHA-256 of its id, keyed with the secret. */
-export async function pseudonym(surveyId) {
-  const secret = await change('secret', (old) => old ?? hex(32));
-  const raw = Uint8Array.from(secret.match(/../g), (byte) => parseInt(byte, 16));
-  const hmac = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', raw, hmac, false, ['sign']);
-  const text = new TextEncoder().encode(surveyId);
-  return toHex(new Uint8Array(await crypto.subtle.sign(hmac.name, key, text)).slice(0, 16));
-}
+/** The device's secret, as a key; drawn once. @returns {Promise<CryptoKey>} */
+export const deviceKey = async () => keyOf(await change('secret', (old) => old ?? hex(32)));
 
-/** What is kept of a survey; its cap is the least that this or an earlier page promised. */
-const current = (memo, survey) => ({ ...memo, cap: Math.min(memo.cap, survey.privacy.cap) });
+/**
+ * What is kept of a survey; its cap is the least that this or an earlier page promised. An earlier
+ * release kept no `times` and no `constant`: nothing was remembered, and all costs were constant.
+ */
+const current = (memo, survey) => ({
+  ...EMPTY,
+  constant: memo.spent,
+  ...memo,
+  cap: Math.min(memo.cap, survey.privacy.cap),
+});
 
 /** Whether a wave would spend more than was promised; the ε of the cap in millionths, rounded down. */
 const overspends = (memo, cost) => !(memo.spent + cost <= Math.floor(memo.cap * 1e6 + 1e-3));
@@ -72,15 +73,18 @@ const waiting = (memo) => memo.pending.map((text) => new FrozenReport(text));
  * What this device knows of a survey.
  * @param {object} survey
  * @param {number} wave
- * @param {number} cost of this wave, in millionths of ε
- * @returns {Promise<{spent: number, cap: number, rid: (string|undefined), pending: FrozenReport[],
- *   spends: boolean}>} `rid` is that of this wave's report, if it was drawn; `spends` is whether
- *   another would go over the cap
+ * @param {function} price of one more wave, from `priceOf`
+ * @returns {Promise<{spent: number, constant: number, cap: number, rid: (string|undefined),
+ *   pending: FrozenReport[], spends: boolean, isNew: boolean}>} `constant` is what was spent if no
+ *   answer ever changed; `rid` is that of this wave's report, if it was drawn; `spends` is whether
+ *   another would go over the cap; `isNew` whether none was ever drawn
  */
-export async function recall(survey, wave, cost) {
+export async function recall(survey, wave, price) {
   const memo = current(await change(place(survey.id), (old = EMPTY) => old), survey);
-  const { spent, cap, waves } = memo;
-  return { spent, cap, rid: waves[wave], pending: waiting(memo), spends: overspends(memo, cost) };
+  const { spent, constant, cap, waves } = memo;
+  const spends = overspends(memo, price(memo.times).cost);
+  const isNew = Object.keys(waves).length === 0;
+  return { spent, constant, cap, rid: waves[wave], pending: waiting(memo), spends, isNew };
 }
 
 /**
@@ -88,12 +92,12 @@ export async function recall(survey, wave, cost) {
  * have answered this wave or the next in the meantime.
  * @param {object} survey
  * @param {number} wave
- * @param {number} cost in millionths of ε
+ * @param {function} price of one more wave, from `priceOf`
  * @param {function(): FrozenReport} make draws
  * @returns {Promise<{state: string, report: (FrozenReport|undefined)}>} state is 'drawn',
  *   'answered' (with the report, if it still waits) or 'spent'
  */
-export async function keepOnce(survey, wave, cost, make) {
+export async function keepOnce(survey, wave, price, make) {
   let outcome;
   await change(place(survey.id), (old = EMPTY) => {
     const memo = current(old, survey);
@@ -101,6 +105,7 @@ export async function keepOnce(survey, wave, cost, make) {
       outcome = { state: 'answered', report: waiting(memo).find((one) => one.content.wave === wave) };
       return memo;
     }
+    const { cost, constant, times } = price(memo.times);
     if (overspends(memo, cost)) {
       outcome = { state: 'spent' };
       return memo;
@@ -110,6 +115,8 @@ export async function keepOnce(survey, wave, cost, make) {
     return {
       ...memo,
       spent: memo.spent + cost,
+      constant: memo.constant + constant,
+      times,
       waves: { ...memo.waves, [wave]: report.content.rid },
       pending: [...memo.pending, report.text],
     };

@@ -9,7 +9,10 @@ import * as subset from './channels/subset.js';
 import * as table from './channels/table.js';
 import * as window from './channels/window.js';
 import { below, reduced, sum } from './draw.js';
-import { ENCODERS, shown } from './encoders.js';
+import { ENCODERS } from './encoders.js';
+import { asNumber, ln, micro } from './epsilon.js';
+import { shown } from './shown.js';
+import { constantRatio, worstRatio } from './waves.js';
 
 /** Every channel by its name on the wire. */
 export const CHANNELS = { window, subset, bits, shift, table };
@@ -55,8 +58,27 @@ function wholeRatio(name, pair) {
   throw new RangeError(`${name} must be ${expected}, got ${shown(pair)}`);
 }
 
+/** @throws {RangeError} unless one channel can stand before the other */
+function checkStages(permanent, instant) {
+  const known = ['window', 'bits'].includes(instant.name) && permanent.name === instant.name;
+  if (!known || (permanent.width ?? 1) > 1 || (instant.width ?? 1) > 1) {
+    throw new RangeError(
+      'permanent must be bits before bits, or a window of width 1 before another, ' +
+        `got ${permanent.name} before ${instant.name}`,
+    );
+  }
+  if ([permanent, instant].some(({ near, far }) => near < far)) {
+    throw new RangeError('permanent and channel must have near of at least far');
+  }
+  if (permanent.inputs !== instant.inputs) {
+    throw new RangeError(
+      `permanent must have as many inputs as channel, ${instant.inputs}, got ${permanent.inputs}`,
+    );
+  }
+}
+
 /** @throws {RangeError} unless the channel takes what the encoder gives, and delta has a meaning */
-function checkFit(encoder, channel, limit) {
+function checkFit({ encoder, channel, permanent }, limit) {
   const code = ENCODERS[encoder.name];
   const { takesBits = false, weights } = CHANNELS[channel.name];
   const givesBits = 'apart' in code;
@@ -71,6 +93,9 @@ function checkFit(encoder, channel, limit) {
   }
   if (limit && limit[0] < limit[1]) {
     throw new RangeError(`ratio must be at least 1, got ${reduced(limit).join('/')}`);
+  }
+  if (limit && permanent) {
+    throw new RangeError('delta must be left out where the device has a memory');
   }
 }
 
@@ -101,9 +126,6 @@ function checkStated(name, [top, bottom], [trueTop, trueBottom]) {
   }
 }
 
-/** A fraction of any length, to within 2^-128. @returns {number} */
-const asNumber = ([top, bottom]) => Number((top * 2n ** 128n) / bottom) / 2 ** 128;
-
 /**
  * Checks a randomizer.
  * @param {object} randomizer as it came from the server
@@ -113,24 +135,57 @@ const asNumber = ([top, bottom]) => Number((top * 2n ** 128n) / bottom) / 2 ** 1
  */
 export function verify(randomizer) {
   const keys = isObject(randomizer) ? Object.keys(randomizer) : [];
-  if (keys.filter((key) => key !== 'delta').sort().join() !== 'channel,encoder,ratio') {
+  const more = ['delta', 'permanent', 'forever'];
+  if (keys.filter((key) => !more.includes(key)).sort().join() !== 'channel,encoder,ratio') {
     throw new RangeError(
-      `randomizer must have channel, encoder, ratio, and may have delta, got ${shown(randomizer)}`,
+      'randomizer must have channel, encoder, ratio, and may have delta, or permanent ' +
+        `and forever, got ${shown(randomizer)}`,
     );
   }
-  const { encoder, channel } = randomizer;
-  const { apart } = part('encoder', ENCODERS, encoder);
-  const { ratio } = part('channel', CHANNELS, channel);
+  if (keys.includes('permanent') !== keys.includes('forever')) {
+    throw new RangeError('permanent and forever must be there together');
+  }
+  const { encoder, channel, permanent } = randomizer;
+  const apart = part('encoder', ENCODERS, encoder).apart?.(encoder);
+  const { ratio, followedBy } = part('channel', CHANNELS, channel);
   const stated = wholeRatio('ratio', randomizer.ratio);
   const limit = keys.includes('delta') ? stated : null;
-  checkFit(encoder, channel, limit);
+  if (permanent) {
+    part('permanent', CHANNELS, permanent);
+    checkStages(permanent, channel);
+  }
+  checkFit(randomizer, limit);
   if (limit) {
     checkStated('delta', wholeRatio('delta', randomizer.delta), divergence(channel, limit));
   } else {
-    checkStated('ratio', stated, ratio(channel, apart?.(encoder)));
+    checkStated('ratio', stated, ratio(permanent ? followedBy(permanent, channel) : channel, apart));
   }
-  const [top, bottom] = stated;
-  return Math.log1p(asNumber([top - bottom, bottom]));
+  if (permanent) {
+    checkStated('forever', wholeRatio('forever', randomizer.forever), ratio(permanent, apart));
+  }
+  return ln(stated);
+}
+
+/**
+ * ε over any number of waves, if the answer never changes.
+ * @param {object} randomizer one that `verify` has passed
+ * @returns {number|undefined} undefined if it has no memory
+ */
+export const forever = (randomizer) =>
+  randomizer.permanent && ln(wholeRatio('forever', randomizer.forever));
+
+/**
+ * What so many reports of a respondent cost together.
+ * @param {object} randomizer one that `verify` has passed
+ * @param {number} reports
+ * @param {boolean} stable whether the answer is taken for one that never changes
+ * @returns {number} millionths of ε, rounded up
+ */
+export function spent(randomizer, reports, stable) {
+  const { encoder, permanent, channel } = randomizer;
+  if (!permanent) return reports * micro(wholeRatio('ratio', randomizer.ratio));
+  const ratio = stable ? constantRatio : worstRatio;
+  return micro(ratio(permanent, channel, ENCODERS[encoder.name].apart?.(encoder), reports));
 }
 
 /**
@@ -141,10 +196,24 @@ export function verify(randomizer) {
 export const delta = (randomizer) =>
   'delta' in randomizer ? asNumber(wholeRatio('delta', randomizer.delta)) : 0;
 
-/** @returns {*} what the channel makes of a value in a cohort */
-function draw(value, cohort, { encoder, channel }, words) {
-  const symbol = ENCODERS[encoder.name].encode(value, encoder, cohort, words);
-  return CHANNELS[channel.name].randomize(symbol, channel, words);
+/**
+ * What the device keeps of an answer for all waves: nothing, if the randomizer has no memory.
+ * @param {*} value of the question's domain, from kinds.js
+ * @param {object} randomizer one that `verify` has passed
+ * @param {import('./memory.js').Memory} memory
+ * @returns {Promise<{cohort: number, symbol: *}|undefined>}
+ * @throws {RangeError} if the encoder knows no such value
+ */
+export async function remember(value, { encoder, permanent }, memory) {
+  const { cohorts, keepsCohort, encode } = ENCODERS[encoder.name];
+  if (!permanent && !keepsCohort) return undefined;
+  const own = (words) => below(cohorts(encoder), words);
+  const cohort = cohorts ? await memory.draw('cohort', 0, 0, own) : 0;
+  const round = (words) => encode(value, encoder, cohort, words);
+  const symbol = await memory.draw('rounding', 0, 0, round);
+  if (!permanent) return { cohort, symbol };
+  const drawn = (one, make) => memory.draw('permanent', cohort, one, make);
+  return { cohort, symbol: await CHANNELS[permanent.name].remember(symbol, permanent, drawn) };
 }
 
 /**
@@ -152,13 +221,15 @@ function draw(value, cohort, { encoder, channel }, words) {
  * @param {*} value of the question's domain, from kinds.js
  * @param {object} randomizer one that `verify` has passed
  * @param {import('./draw.js').Words} words
+ * @param {{cohort: number, symbol: *}} [kept] what `remember` gave for this value
  * @returns {*} what is sent: what the channel gives, and with it the cohort if there are any
  * @throws {RangeError} if the encoder knows no such value
  */
-export function randomize(value, randomizer, words) {
-  const { cohorts } = ENCODERS[randomizer.encoder.name];
-  if (!cohorts) return draw(value, 0, randomizer, words);
-  // Public, drawn anew for each report and before the value is looked at.
-  const cohort = below(cohorts(randomizer.encoder), words);
-  return { cohort, report: draw(value, cohort, randomizer, words) };
+export function randomize(value, { encoder, channel }, words, kept) {
+  const { cohorts, encode } = ENCODERS[encoder.name];
+  // Public, and drawn before the value is looked at.
+  const cohort = kept?.cohort ?? (cohorts ? below(cohorts(encoder), words) : 0);
+  const symbol = kept ? kept.symbol : encode(value, encoder, cohort, words);
+  const report = CHANNELS[channel.name].randomize(symbol, channel, words);
+  return cohorts ? { cohort, report } : report;
 }

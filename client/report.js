@@ -2,9 +2,12 @@
  * From answers to the frozen report: here true answers end. What `draw` returns holds none, is
  * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
  */
+import { toHex } from './hex.js';
 import { KINDS } from './kinds.js';
 import { isCondition, shown } from './logic.js';
-import { delta, randomize, verify } from './randomizer.js';
+import { memoryOf } from './memory.js';
+import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
+import { digestOf } from './version.js';
 
 /** A report that can no longer change. */
 export class FrozenReport {
@@ -55,53 +58,113 @@ function checkQuestion(question, earlier) {
   }
 }
 
+/** Checks that what a question states of its ε over all waves is so. */
+function checkForever({ id, stable = false, epsilon_forever: stated }, randomizer) {
+  const all = forever(randomizer);
+  if ((all === undefined) !== (stated === undefined) || all > stated + 1e-9) {
+    throw new RangeError(`"${id}" expected ε of ${stated} over all waves, got ${all}`);
+  }
+  if (typeof stable !== 'boolean' || (stable && all === undefined)) {
+    throw new RangeError(`"${id}" expected to be stable only with a memory`);
+  }
+}
+
 /**
- * What one wave of a survey costs, computed from the weights.
+ * Checks the randomizers of a survey.
  * @param {object} survey
  * @param {Object<string, object>} randomizers
- * @returns {number} millionths of ε, each question's rounded up
  * @throws {RangeError} if a randomizer is unsound, does not fit the answers of its question, or
  *   spends more than it states
  */
-export function charge(survey, randomizers) {
-  let total = 0;
+export function check(survey, randomizers) {
   const earlier = [];
   for (const question of survey.questions) {
+    const { id } = question;
     checkQuestion(question, earlier);
-    earlier.push(question.id);
-    const epsilon = verify(randomizers[question.id]);
+    earlier.push(id);
+    const epsilon = verify(randomizers[id]);
     // Logarithms differ by an ulp between languages, hence the tolerances.
     if (!(epsilon <= question.epsilon + 1e-9)) {
-      throw new RangeError(`"${question.id}" expected ε of ${question.epsilon}, got ${epsilon}`);
+      throw new RangeError(`"${id}" expected ε of ${question.epsilon}, got ${epsilon}`);
     }
     const stated = Math.min(question.delta ?? 0, LARGEST_DELTA);
-    const tells = delta(randomizers[question.id]);
+    const tells = delta(randomizers[id]);
     // Without a stated δ, not even the rounding of one is let through.
     if (!(tells <= stated * (1 + 1e-9)) || (tells > 0 && !stated)) {
-      throw new RangeError(`"${question.id}" expected δ of at most ${stated}, got ${tells}`);
+      throw new RangeError(`"${id}" expected δ of at most ${stated}, got ${tells}`);
     }
-    if (!KINDS[question.kind].fits(question, randomizers[question.id].encoder)) {
-      throw new RangeError(`"${question.id}" expected an encoder that fits its answers`);
+    checkForever(question, randomizers[id]);
+    if (!KINDS[question.kind].fits(question, randomizers[id].encoder)) {
+      throw new RangeError(`"${id}" expected an encoder that fits its answers`);
     }
-    total += Math.ceil(epsilon * 1e6 - 1e-3);
   }
-  return total;
+}
+
+/** SHA-256 of a question's compiled randomizer, and of what is assumed of its answers. */
+const digestOfQuestion = ({ id, stable = false }, randomizers) =>
+  digestOf({ randomizer: randomizers[id], stable });
+
+/**
+ * What one more wave costs, computed from the weights, whatever is answered.
+ * @param {object} survey
+ * @param {Object<string, object>} randomizers that `check` has passed
+ * @returns {Promise<function(Object<string, number>): {cost: number, constant: number,
+ *   times: Object<string, number>}>} from how often each memory was used before to what a wave
+ *   costs, and what it would if no answer ever changed, in millionths of ε; and to how often then
+ */
+export async function priceOf(survey, randomizers) {
+  const memos = await Promise.all(
+    survey.questions.map(async (question) => {
+      if (!randomizers[question.id].permanent) return null;
+      return `${question.id}:${toHex(await digestOfQuestion(question, randomizers))}`;
+    }),
+  );
+  return (before) => {
+    const found = { cost: 0, constant: 0, times: { ...before } };
+    for (const [place, { id, stable = false }] of survey.questions.entries()) {
+      const times = (memos[place] && before[memos[place]]) || 0;
+      const more = (taken) => spent(randomizers[id], times + 1, taken) - spent(randomizers[id], times, taken);
+      found.cost += more(stable);
+      found.constant += more(true);
+      if (memos[place]) found.times[memos[place]] = times + 1;
+    }
+    return found;
+  };
+}
+
+/**
+ * What the device keeps of each answer for all waves; it follows from its secret alone.
+ * @param {{survey: object, randomizers: object}} open
+ * @param {Object<string, string>} answers one for each question, as its form control holds it
+ * @param {CryptoKey} key the device's
+ * @returns {Promise<Object<string, object>>} for `draw`, never stored: it holds answers
+ */
+export async function prepare({ survey, randomizers }, answers, key) {
+  const counted = shown(survey, answers);
+  const prepared = {};
+  for (const question of survey.questions) {
+    const { id, kind } = question;
+    const value = KINDS[kind].value(counted[id], question);
+    const digest = await digestOfQuestion(question, randomizers);
+    const kept = await remember(value, randomizers[id], memoryOf(key, survey.id, id, digest));
+    prepared[id] = { value, kept };
+  }
+  return prepared;
 }
 
 /**
  * Draws the report of every question, once.
  * @param {{version: string, wave: number, survey: object, randomizers: object}} open
- * @param {Object<string, string>} answers one for each question, as its form control holds it
+ * @param {Object<string, object>} prepared of `prepare`
  * @param {{rid: string, respondent: string}} who random, and a pseudonym for this survey alone
  * @param {import('./draw.js').Words} words
  * @returns {FrozenReport}
  */
-export function draw(open, answers, who, words) {
-  const counted = shown(open.survey, answers);
+export function draw({ version, wave, survey, randomizers }, prepared, who, words) {
   const reports = {};
-  for (const question of open.survey.questions) {
-    const value = KINDS[question.kind].value(counted[question.id], question);
-    reports[question.id] = randomize(value, open.randomizers[question.id], words);
+  for (const { id } of survey.questions) {
+    const { value, kept } = prepared[id];
+    reports[id] = randomize(value, randomizers[id], words, kept);
   }
-  return new FrozenReport(JSON.stringify({ version: open.version, wave: open.wave, ...who, reports }));
+  return new FrozenReport(JSON.stringify({ version, wave, ...who, reports }));
 }

@@ -9,12 +9,16 @@ function canonical(data) {
   return `{${parts}}`;
 }
 
+/** SHA-256 of the RFC 8785 form of some JSON. @returns {Promise<Uint8Array>} */
+export async function digestOf(data) {
+  const bytes = new TextEncoder().encode(canonical(data));
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+}
+
 /**
  * @param {object} survey
  * @param {object} randomizers
  * @returns {Promise<string>} 64 hexadecimal digits
  */
-export async function versionOf(survey, randomizers) {
-  const bytes = new TextEncoder().encode(canonical({ survey, randomizers }));
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
-}
+export const versionOf = async (survey, randomizers) =>
+  toHex(await digestOf({ survey, randomizers }));

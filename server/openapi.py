@@ -181,6 +181,7 @@ def _schemas() -> Schema:
     ]
     in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": drawn}}
     randomizer = {"encoder": _parts(ENCODERS), "channel": _parts(CHANNELS), "ratio": _PAIR}
+    more = {"delta": _PAIR, "permanent": _parts(CHANNELS), "forever": _PAIR}
     return {
         "Submission": submission,
         "Report": {"anyOf": [*drawn, _object(in_cohort)]},
@@ -194,7 +195,7 @@ def _schemas() -> Schema:
                 "randomizers": {
                     "type": "object",
                     "propertyNames": _ID,
-                    "additionalProperties": _object(randomizer, {"delta": _PAIR}),
+                    "additionalProperties": _object(randomizer, more),
                 },
             }
         ),
@@ -255,6 +256,10 @@ def _question() -> Schema:
             "aim": _TEXT,
             "prior": {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1},
             "delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            "epsilon_forever": _POSITIVE,
+            "stable": {"type": "boolean"},
+            "longest": {"type": "integer", "minimum": 1},
+            "candidates": {"type": "array", "items": _TEXT, "minItems": 2, "uniqueItems": True},
         },
     )
 

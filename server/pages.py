@@ -1,14 +1,16 @@
 """The respondent's page and the modules that it runs."""
 
+from fractions import Fraction
 from typing import Any
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.wrappers import Response as BaseResponse
 
-from analysis.domain import Categories, Numbers
+from analysis.domain import Categories, Numbers, Texts
+from analysis.epsilon import MICRO
 from analysis.randomizer import is_weak
-from analysis.survey import Question
+from analysis.survey import Question, Survey, spent_on
 from server.clock import today
 from server.extensions import the_store
 
@@ -52,6 +54,7 @@ def survey(survey_id: str) -> tuple[str, int]:
         odds=odds,
         delta=float(sum(question.randomizer.delta for question in current.survey.questions)),
         weak=any(is_weak(question.randomizer) for question in current.survey.questions),
+        waves_cost=waves_cost(current.survey),
     )
     return page, 200
 
@@ -66,6 +69,8 @@ def odds(question: Question) -> str:
             f"What is sent is a point on a scale, drawn by chance. Any point can come from any "
             f"number{skipped}; one makes it at most {most} times as likely as another does. "
         )
+    elif isinstance(question.domain, Texts):
+        sentence = _odds_of_text(question)
     elif isinstance(question.domain, Categories) and question.randomizer.shape == (1, 2):
         sentence = (
             "What is sent is one of two reports, drawn by chance. Of 100 people who give the first "
@@ -84,12 +89,59 @@ def odds(question: Question) -> str:
             f"What is sent is {part or 'a report drawn'} by chance. Any report can come from any "
             f"answer{skipped}; one makes it at most {most} times as likely as another does. "
         )
+    if question.memo:
+        sentence += _odds_of_waves(question)
     if question.randomizer.delta:
         chance = float(question.randomizer.delta)
         sentence += f"With a chance of {chance:.2g} a report can tell more than that. "
     if is_weak(question.randomizer):
         return sentence + "That is weak: who sees the report can be nearly sure of your answer."
     return sentence + "No report proves what anybody answered."
+
+
+def waves_cost(survey: Survey) -> str:
+    """What a few waves cost together, in a sentence; "" without a memory."""
+    if not survey.memos:
+        return ""
+    worst, constant = (
+        [f"{spent_on([(survey, n)], stable=stable) / MICRO:.3g}" for n in (2, 3, 4)]
+        for stable in (False, True)
+    )
+    return (
+        f"Two, three or four waves together tell at most ε = {', '.join(worst)}, whatever you "
+        f"answer; {', '.join(constant)} if no answer ever changes."
+    )
+
+
+def _odds_of_waves(question: Question) -> str:
+    """What all waves tell together of one answer, and on what assumption."""
+    forever = f"{float(question.randomizer.forever):.3g}"
+    sentence = (
+        f"However many waves you answer, all of them together make one answer at most {forever} "
+        "times as likely as another, as long as your answer stays the same. "
+    )
+    if question.stable:
+        return sentence + "The survey takes it for one that cannot change, and counts so. "
+    return sentence + "An answer that changes tells more, which is counted whether it does or not. "
+
+
+def _odds_of_text(question: Question) -> str:
+    """What is made of a text: that many share its symbol, and that it is swapped besides."""
+    randomizer = question.randomizer
+    most = f"{float(randomizer.ratio):.3g}"
+    if randomizer.channel.takes_bits:
+        return (
+            f"What is sent is not the text. Of {randomizer.channel.inputs} bits, a few are set by "
+            "it, and by very many other texts too; then each is swapped by chance. Any pattern can "
+            f"come from any text; one makes it at most {most} times as likely as another does. "
+        )
+    symbols = randomizer.channel.inputs
+    kept = round(100 * Fraction(randomizer.channel.near, randomizer.channel.total))
+    return (
+        f"What is sent is not the text. It is turned into one of {symbols} symbols, and so is "
+        f"about 1 in {symbols} of all other texts. Then the symbol is swapped by chance: of 100 "
+        f"people, about {kept} send that of their text, and the others another one. "
+    )
 
 
 @blueprint.get("/client/<path:name>")

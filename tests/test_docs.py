@@ -72,7 +72,7 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 17
+    assert ran == 18
 
 
 def test_make_targets_of_the_readme_exist() -> None:

@@ -10,11 +10,11 @@ By hand: one 3, zero 1 of 4, and inputs that differ in a bit each way: ratio 9, 
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import gcd, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,11 +66,43 @@ class Bits:
 
     def randomize(self, symbol: tuple[int, ...], words: Iterator[int]) -> str:
         bits = bytearray(-(-self.inputs // 8))
-        for place in range(self.inputs):
-            weight = self.one if place in symbol else self.zero
-            if below(self.total, words) < weight:
-                bits[place // 8] |= 128 >> place % 8
+        for place in self._drawn(symbol, words):
+            bits[place // 8] |= 128 >> place % 8
         return base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
+
+    def _drawn(self, symbol: Container[int], words: Iterator[int]) -> tuple[int, ...]:
+        """The places of the ones of a report."""
+        return tuple(
+            place
+            for place in range(self.inputs)
+            if below(self.total, words) < (self.one if place in symbol else self.zero)
+        )
+
+    def followed_by(self, instant: "Bits") -> "Bits":
+        """This channel, and after it another, as one; its total may be more than 2^32.
+
+        Preconditions: ``inputs == instant.inputs``.
+        """
+        total = self.total * instant.total
+        one, zero = (
+            weight * instant.one + (self.total - weight) * instant.zero
+            for weight in (self.one, self.zero)
+        )
+        common = gcd(one, zero, total)
+        return Bits(self.inputs, one // common, zero // common, total // common)
+
+    def remember(
+        self, symbol: tuple[int, ...], words: Callable[[int], Iterator[int]]
+    ) -> tuple[int, ...]:
+        """The places of the ones of the report that is kept for an input.
+
+        Each place has a kept bit for a 1 and one for a 0 of the input, drawn from the words of 1
+        and of 0. So another input changes no bit that both have.
+        """
+        ones, zeros = self._drawn(range(self.inputs), words(1)), self._drawn((), words(0))
+        return tuple(
+            place for place in range(self.inputs) if place in (ones if place in symbol else zeros)
+        )
 
     def distribution(self, symbol: tuple[int, ...]) -> Iterator[tuple[str, Fraction]]:
         one, zero = Fraction(self.one, self.total), Fraction(self.zero, self.total)

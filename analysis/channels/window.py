@@ -7,9 +7,10 @@ section 4.1); wider ones are the Square Wave mechanism on a grid (Li et al., SIG
 By hand: 2 inputs, width 1, near 3, far 1 gives ratio 3, ε = ln 3 = 1.0986.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,6 +59,21 @@ class Window(OneSymbol):
         outside = (draw - inside) // self.far
         return outside if outside < symbol else outside + self.width
 
+    def followed_by(self, instant: "Window") -> "Window":
+        """This channel, and after it another, as one; its weights may sum to more than 2^32.
+
+        Preconditions: both have width 1, and equally many inputs.
+        """
+        near = self.near * instant.near + (self.inputs - 1) * self.far * instant.far
+        far = self.near * instant.far + self.far * instant.near
+        far += (self.inputs - 2) * self.far * instant.far
+        common = gcd(near, far)
+        return Window(self.inputs, 1, near // common, far // common)
+
+    def remember(self, symbol: int, words: Callable[[int], Iterator[int]]) -> int:
+        """The report that `words` of this input make: the same at every call, if they are."""
+        return self.randomize(symbol, words(symbol))
+
     def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
         reports = np.empty(len(symbols), dtype=self.dtype)
         inside = np.uint32(self.width * self.near)
@@ -76,8 +92,9 @@ class Window(OneSymbol):
         # first. No row is listed: there can be thousands, as long.
         outputs = np.arange(self.symbols)
         in_all = (outputs >= self.inputs - 1) & (outputs < self.width)
-        far = np.where(in_all, self.near, self.far)
-        return np.minimum(self.near, far) / self.total, np.maximum(self.near, far) / self.total
+        near, far = self.near / self.total, self.far / self.total
+        other = np.where(in_all, near, far)
+        return np.minimum(near, other), np.maximum(near, other)
 
     def weights(self, symbol: int) -> list[int]:
         window = range(symbol, symbol + self.width)

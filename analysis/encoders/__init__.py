@@ -12,6 +12,7 @@ from analysis.domain import Domain
 from analysis.encoders.categories import Hash, Index, Onehot
 from analysis.encoders.grid import Grid
 from analysis.encoders.several import Multihot, Order, Pick
+from analysis.encoders.text import Bloom, Digest, Prefix
 from analysis.words import Block
 
 
@@ -21,6 +22,8 @@ class Encoder(Protocol):
     name: ClassVar[str]
     #: Whether it gives a tuple of places of ones, rather than one symbol.
     gives_bits: ClassVar[bool]
+    #: Whether a device has one cohort for all waves, even without a memory.
+    keeps_cohort: ClassVar[bool]
 
     @property
     def inputs(self) -> int:
@@ -28,7 +31,7 @@ class Encoder(Protocol):
 
     @property
     def cohorts(self) -> int | None:
-        """How many cohorts it has, of which each report names one, drawn anew; None if none."""
+        """How many cohorts it has, of which each report names one; None if none."""
 
     @property
     def apart(self) -> tuple[tuple[int, int], ...]:
@@ -57,5 +60,6 @@ class Encoder(Protocol):
 
 #: Every encoder by its name on the wire.
 ENCODERS: dict[str, type[Encoder]] = {
-    encoder.name: encoder for encoder in (Index, Onehot, Hash, Grid, Multihot, Pick, Order)
+    encoder.name: encoder
+    for encoder in (Index, Onehot, Hash, Grid, Multihot, Pick, Order, Digest, Bloom, Prefix)
 }

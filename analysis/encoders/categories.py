@@ -21,6 +21,7 @@ class Index:
 
     name: ClassVar[str] = "index"
     gives_bits: ClassVar[bool] = False
+    keeps_cohort: ClassVar[bool] = False
     cohorts: ClassVar[None] = None
     apart: ClassVar[tuple[tuple[int, int], ...]] = ()
 
@@ -48,6 +49,7 @@ class Onehot:
 
     name: ClassVar[str] = "onehot"
     gives_bits: ClassVar[bool] = True
+    keeps_cohort: ClassVar[bool] = False
     cohorts: ClassVar[None] = None
     apart: ClassVar[tuple[tuple[int, int], ...]] = ((1, 1),)
 
@@ -80,6 +82,7 @@ class Hash:
 
     name: ClassVar[str] = "hash"
     gives_bits: ClassVar[bool] = False
+    keeps_cohort: ClassVar[bool] = False
     apart: ClassVar[tuple[tuple[int, int], ...]] = ()
 
     @property

@@ -27,6 +27,7 @@ class Grid:
 
     name: ClassVar[str] = "grid"
     gives_bits: ClassVar[bool] = False
+    keeps_cohort: ClassVar[bool] = False
     cohorts: ClassVar[None] = None
     apart: ClassVar[tuple[tuple[int, int], ...]] = ()
 

@@ -34,6 +34,7 @@ class Multihot:
 
     name: ClassVar[str] = "multihot"
     gives_bits: ClassVar[bool] = True
+    keeps_cohort: ClassVar[bool] = False
     cohorts: ClassVar[None] = None
 
     @property
@@ -94,6 +95,7 @@ class Pick:
 
     name: ClassVar[str] = "pick"
     gives_bits: ClassVar[bool] = False
+    keeps_cohort: ClassVar[bool] = False
     apart: ClassVar[tuple[tuple[int, int], ...]] = ()
 
     @property
@@ -139,6 +141,7 @@ class Order:
 
     name: ClassVar[str] = "order"
     gives_bits: ClassVar[bool] = False
+    keeps_cohort: ClassVar[bool] = False
     cohorts: ClassVar[None] = None
     apart: ClassVar[tuple[tuple[int, int], ...]] = ()
 

@@ -13,6 +13,7 @@ from analysis.kinds.choices import Choices
 from analysis.kinds.number import Number
 from analysis.kinds.rank import Rank
 from analysis.kinds.scale import Likert
+from analysis.kinds.text import Text
 
 
 class Kind(Protocol):
@@ -41,5 +42,5 @@ class Kind(Protocol):
 
 #: Every kind by its name in the survey file.
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (YesNo(), Choice(), Choices(), Likert(), Number(), Rank())
+    kind.name: kind for kind in (YesNo(), Choice(), Choices(), Likert(), Number(), Rank(), Text())
 }

@@ -16,6 +16,7 @@ from analysis.mechanisms.oue import OptimizedUnary
 from analysis.mechanisms.permutations import Permutations
 from analysis.mechanisms.pick import PickOne
 from analysis.mechanisms.piecewise import Piecewise
+from analysis.mechanisms.rappor import Rappor
 from analysis.mechanisms.square_wave import SquareWave
 from analysis.mechanisms.subset import SubsetSelection
 from analysis.mechanisms.sue import SymmetricUnary
@@ -46,6 +47,7 @@ _ALL: tuple[Mechanism, ...] = (
     PickOne(),
     AllBits(),
     Permutations(),
+    Rappor(),
 )
 
 #: Every mechanism by its name in the survey file.

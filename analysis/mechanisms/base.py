@@ -22,7 +22,8 @@ class Share:
 
     A report supports the value with probability `p` if it is the respondent's, with `q` if another
     is. So the support count is binomial, and ``(count / trials - q) / (p - q)`` is unbiased (Wang
-    et al., USENIX Security 2017, section 3). `portion` of all reports are trials of this value.
+    et al., USENIX Security 2017, section 3). `portion` of all reports are trials of this value;
+    if it is above 1, each report is several.
     """
 
     term: str
@@ -39,7 +40,9 @@ class Share:
     @property
     def poisoning(self) -> float:
         """How many honest people one fake report weighs at most: the largest score of a report."""
-        return float(max(1 - self.q, self.q) / abs(self.p - self.q) / self.portion)
+        return float(
+            max(1 - self.q, self.q) / abs(self.p - self.q) / min(self.portion, Fraction(1))
+        )
 
 
 @dataclass(frozen=True)

@@ -1,39 +1,52 @@
 """k-RR of a hash: the value's symbol among g, under a public function that differs by cohort.
 
 Local hashing: Wang et al., USENIX Security 2017, section 4.3; with a linear family over the prime
-field F_g, two values collide in exactly one of g cohorts, so decoding is exactly unbiased.
-Channel: encoder `hash`, `window` of width 1 over g symbols with near/far = e^ε; g by variance.
+field F_g, two values collide in exactly one of g cohorts, so decoding is exactly unbiased. Of texts
+the hashes are a keyed family of SHA-256, whose collisions are not even: `analysis.decoding`.
+Channel: encoder `hash` (`digest` or `prefix` of texts), `window` of width 1 over g symbols with
+near/far = e^ε; g by variance.
 By hand: g = 3, ε = ln 4 keeps the symbol 4 times in 6, and supports any other value 1 time in 3.
 """
 
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import fftn
 
 from analysis.channels.window import Window
-from analysis.domain import Categories
+from analysis.domain import Categories, Domain, Texts
 from analysis.encoders.categories import Hash, is_prime
+from analysis.encoders.text import Digest, Prefix
 from analysis.epsilon import exp_lower
-from analysis.mechanisms.base import Params, Share, spends
+from analysis.mechanisms.base import NO_SHARES, Params, Share, Shares, spends
 from analysis.mechanisms.krr import window_of
 from analysis.mechanisms.one_of_k import OneOfK
 from analysis.randomizer import Randomizer
 
+#: Functions of texts, one for each cohort: with so many, and candidates fitted together, the error
+#: of collisions is small beside the noise.
+FAMILIES = 256
+#: Beyond ε = 6 or so a hash to more symbols gains nothing that collisions do not take.
+MOST_SYMBOLS = 1024
 #: A tally has a cell for each cohort and symbol; more of them would not be kept and transformed.
 MOST_CELLS = 2**20
 
 
 class HashedKrr(OneOfK):
-    """For so many values that a report as long as their list would be too long."""
+    """For so many values that a report as long as their list would be too long; and for texts."""
 
     name: ClassVar[str] = "hashed-krr"
 
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Categories | Texts)
+
     def compile(
-        self, domain: Categories, epsilon: Fraction, params: Params
-    ) -> Randomizer[Hash, Window]:
+        self, domain: Categories | Texts, epsilon: Fraction, params: Params
+    ) -> Randomizer[Any, Window]:
+        if isinstance(domain, Texts):
+            return _of_texts(domain, epsilon)
         k = len(domain.ids)
         fitting = [g for g in self.bases(k) if g ** (digits_of(k, g) + 1) <= MOST_CELLS]
         if not fitting:
@@ -48,6 +61,11 @@ class HashedKrr(OneOfK):
         while primes[-1] < min(k, MOST_CELLS**0.5):
             primes.append(next(n for n in range(primes[-1] + 1, 2 * primes[-1] + 1) if is_prime(n)))
         return primes
+
+    def shares(self, randomizer: Randomizer[Any, Window], domain: Categories | Texts) -> Shares:
+        if isinstance(domain, Texts):
+            return NO_SHARES
+        return super().shares(randomizer, domain)
 
     def support(self, randomizer: Randomizer[Hash, Window]) -> tuple[Fraction, Fraction]:
         window = randomizer.channel
@@ -81,6 +99,21 @@ class HashedKrr(OneOfK):
             # The transform has w^-(c k) for the cohort, so that of the symbol is taken at -j.
             total += spectrum[place, -factor % g].real
         return np.rint(total / g).astype(np.int64)
+
+
+def _of_texts(domain: Texts, epsilon: Fraction) -> Randomizer[Any, Window]:
+    ratio = float(exp_lower(epsilon))
+    symbols = min(MOST_SYMBOLS, max(2, round(ratio + 1)))
+    if domain.candidates is None:
+        encoder: Digest | Prefix = Prefix(FAMILIES // 4, lengths_to(domain.longest), symbols)
+    else:
+        encoder = Digest(FAMILIES, symbols)
+    return spends(Randomizer(encoder, window_of(symbols, epsilon)), epsilon)
+
+
+def lengths_to(longest: int) -> tuple[int, ...]:
+    """The lengths of beginnings that are asked for: steps of two letters, then whole texts."""
+    return (*[length for length in (2, 4, 6) if length < longest], longest)
 
 
 def _no_words(_: int) -> NDArray[np.uint32]:

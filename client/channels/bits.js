@@ -34,6 +34,19 @@ export function ratio(c, apart) {
   return ratios.reduce((a, b) => (a[0] * b[1] >= b[0] * a[1] ? a : b));
 }
 
+/** This channel, and after it another, as one of BigInts. @returns {object} */
+export function followedBy(c, instant) {
+  const total = BigInt(c.total);
+  const [one, zero] = [BigInt(instant.one), BigInt(instant.zero)];
+  const both = (weight) => weight * one + (total - weight) * zero;
+  return {
+    ...c,
+    one: both(BigInt(c.one)),
+    zero: both(BigInt(c.zero)),
+    total: total * BigInt(instant.total),
+  };
+}
+
 /** Base64url of the bits, the first in each byte's highest place. @returns {string} */
 function packed(bits) {
   const bytes = [];
@@ -44,12 +57,28 @@ function packed(bits) {
   return btoa(bytes.join('')).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** @param {number[]} symbol the places of the input's ones @returns {string} the report */
-export function randomize(symbol, c, words) {
+/** A drawn bit for each place. @param {function(number): boolean} isOne @returns {number[]} */
+function flags(isOne, c, words) {
   const bits = [];
   for (let place = 0; place < c.inputs; place += 1) {
-    const weight = symbol.includes(place) ? c.one : c.zero;
-    bits.push(below(c.total, words) < weight ? 1 : 0);
+    bits.push(below(c.total, words) < (isOne(place) ? c.one : c.zero) ? 1 : 0);
   }
-  return packed(bits);
+  return bits;
+}
+
+/** @param {number[]} symbol the places of the input's ones @returns {string} the report */
+export const randomize = (symbol, c, words) =>
+  packed(flags((place) => symbol.includes(place), c, words));
+
+/**
+ * The report that is kept for an input: each place has a bit for a 1 of the input and one for a 0,
+ * so that another input changes no bit that both have.
+ * @param {function(number, function): Promise} drawn draws with the words of 1, or of 0
+ * @returns {Promise<number[]>} the places of its ones
+ */
+export async function remember(symbol, c, drawn) {
+  const ones = await drawn(1, (words) => flags(() => true, c, words));
+  const zeros = await drawn(0, (words) => flags(() => false, c, words));
+  const places = [...ones.keys()];
+  return places.filter((place) => (symbol.includes(place) ? ones : zeros)[place]);
 }

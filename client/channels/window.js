@@ -18,7 +18,19 @@ export function check(c) {
 
 /** The largest ratio of the probabilities of one report under two inputs. @returns {bigint[]} */
 export function ratio(c) {
-  return [BigInt(Math.max(c.near, c.far)), BigInt(Math.min(c.near, c.far))];
+  const [near, far] = [BigInt(c.near), BigInt(c.far)];
+  return near > far ? [near, far] : [far, near];
+}
+
+/** This channel, and after it another, as one of BigInts; both have width 1. @returns {object} */
+export function followedBy(c, instant) {
+  const [near, far, own, other] = [c.near, c.far, instant.near, instant.far].map(BigInt);
+  const others = BigInt(c.inputs);
+  return {
+    ...c,
+    near: near * own + (others - 1n) * far * other,
+    far: near * other + far * own + (others - 2n) * far * other,
+  };
 }
 
 /** The weight of each report for an input; all inputs have the same sum. @returns {number[]} */
@@ -35,3 +47,11 @@ export function randomize(symbol, c, words) {
   const outside = Math.floor((draw - inside) / c.far);
   return outside < symbol ? outside : outside + c.width;
 }
+
+/**
+ * The report that is kept for an input.
+ * @param {function(number, function): Promise} drawn draws with the words of a number
+ * @returns {Promise<number>}
+ */
+export const remember = (symbol, c, drawn) =>
+  drawn(symbol, (words) => randomize(symbol, c, words));

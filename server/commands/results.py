@@ -3,9 +3,12 @@
 import re
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
+from analysis.change import changes
+from analysis.estimate import Estimate
 from analysis.plausibility import UNLIKE
 from analysis.plausibility import plausibility as checks
 from analysis.table import (
@@ -58,17 +61,20 @@ def estimate(
     db: Path,
     form: str,
 ) -> None:
-    """Print debiased estimates with intervals."""
+    """Print debiased estimates with intervals; of all waves, also how they changed."""
     if not 0.01 <= level <= 0.9999:
         raise click.BadParameter("expected a number from 0.01 to 0.9999", param_hint="--level")
     if wave not in (None, "all") and not re.fullmatch("[0-9]{1,7}", wave):
         raise click.BadParameter(f"expected a number or all, got {wave}", param_hint="--wave")
     store = Store(db)
     waves = list(store.waves(survey_id)) if wave == "all" else [None if wave is None else int(wave)]
-    rows = []
+    rows: list[dict[str, Any]] = []
+    before: list[Estimate] = []
     for one in waves or [None]:
         found = find(store, survey_id, one, version, level)
-        own = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
+        changed = changes(before, found.rows, level)
+        before = found.rows
+        own = estimate_rows(survey_id, found.survey.version, found.wave, [*found.rows, *changed])
         assumed, moved = find_shifts(found, fakes)
         if fakes is not None:
             for row in own:

@@ -7,11 +7,17 @@ import click
 
 from analysis.check import check as check_questions
 from analysis.epsilon import MICRO
+from analysis.plan import costs_of_waves
 from analysis.randomizer import is_weak
+from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey
 from server.clock import today
 from server.commands import database, form_of_table, print_table, publish_in, survey_file
 from server.store import Store
+
+
+#: More waves than this are not counted one by one.
+MANY = 1000
 
 
 @click.command()
@@ -30,7 +36,7 @@ def check(survey_file: Path, form: str) -> None:
     click.echo(
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
         f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
-        f"{survey.cap // survey.charge} in all",
+        f"{_waves_within(survey)} in all",
         err=True,
     )
     delta = float(sum(question.randomizer.delta for question in survey.questions))
@@ -47,12 +53,22 @@ def check(survey_file: Path, form: str) -> None:
                 err=True,
             )
     for question in survey.questions:
+        if question.memo:
+            click.echo(f'question "{question.id}": {costs_of_waves(question)}', err=True)
         if is_weak(question.randomizer):
             click.echo(
                 f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
                 "tells the answer; the page will say so to respondents",
                 err=True,
             )
+
+
+def _waves_within(survey: Survey) -> str:
+    """How many waves the cap is enough for, whatever is answered."""
+    for waves in range(1, MANY + 1):
+        if spent_on([(survey, waves)]) > survey.cap:
+            return str(waves - 1)
+    return f"{MANY} and more"
 
 
 @click.command()

@@ -26,13 +26,16 @@ from server.wire import Refusal, Submission
 class _Batch:
     """What one transaction has read, and what it is about to write."""
 
-    #: Version, wave and payload by survey and rid; and what each pseudonym was charged by version.
+    #: Version, wave and payload by survey and rid.
     reports: dict[tuple[str, bytes], tuple[str, int, str]] = field(default_factory=dict)
-    spent: dict[tuple[str, bytes], dict[str, int]] = field(default_factory=dict)
+    #: How often each pseudonym answered, by version; and what it was charged.
+    answered: dict[tuple[str, bytes], Counter[str]] = field(default_factory=dict)
+    spent: Counter[tuple[str, bytes]] = field(default_factory=Counter)
     current: dict[str, Survey] = field(default_factory=dict)
     #: The waves that a version takes reports for now.
     opened: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-    taken: list[Submission] = field(default_factory=list)
+    #: What is stored, and what each was charged for.
+    taken: list[tuple[Submission, int]] = field(default_factory=list)
 
 
 class Reports(Surveys):
@@ -74,12 +77,14 @@ class Reports(Surveys):
                 (survey_id, *(one.rid for one in own)),
             ):
                 pending.reports[survey_id, rid] = tuple(row)
-            for respondent, version, charged in connection.execute(
-                "SELECT respondent, version, sum(charged) FROM ledger "
+            for respondent, version, times, charged in connection.execute(
+                "SELECT respondent, version, sum(submissions), sum(charged) FROM ledger "
                 f"WHERE survey = ? AND respondent IN ({places}) GROUP BY respondent, version",
                 (survey_id, *(one.respondent for one in own)),
             ):
-                pending.spent.setdefault((survey_id, respondent), {})[version] = charged
+                who = survey_id, respondent
+                pending.answered.setdefault(who, Counter())[version] = times
+                pending.spent[who] += charged
             current = self.current(survey_id)
             assert current is not None  # surveys are never deleted
             pending.current[survey_id] = current.survey
@@ -104,30 +109,27 @@ class Reports(Surveys):
             return Refusal(
                 "malformed", "version", "the current one, which asks for work", "another"
             )
-        spent = pending.spent.setdefault((survey.id, one.respondent), {})
-        refusal = self._overspends(survey, current, spent) or self._redeem(connection, one, current)
+        who = survey.id, one.respondent
+        answered = pending.answered.setdefault(who, Counter())
+        before = [(self._version(survey.id, version), n) for version, n in answered.items()]
+        charge = survey.charge_after(before)
+        # Every cap that was promised holds: of the versions answered, this one, the current.
+        cap = min(promised.cap for promised in (survey, current, *(one for one, _ in before)))
+        refusal = _overspends(pending.spent[who], charge, cap)
+        refusal = refusal or self._redeem(connection, one, current)
         if refusal is not None:
             return refusal
         pending.reports[survey.id, one.rid] = row
-        spent[survey.version] = spent.get(survey.version, 0) + survey.charge
-        pending.taken.append(one)
+        answered[survey.version] += 1
+        pending.spent[who] += charge
+        pending.taken.append((one, charge))
         return 201
 
-    def _overspends(
-        self, survey: Survey, current: Survey, before: dict[str, int]
-    ) -> Refusal | None:
-        """Every cap that was promised holds: of the versions answered, this one, the current."""
-        promised = [self.survey(survey.id, version) for version in before]
-        cap = min(one.cap for one in (survey, current, *promised) if one is not None)
-        spent = sum(before.values())
-        if spent + survey.charge <= cap:
-            return None
-        return Refusal(
-            "cap-exceeded",
-            "respondent",
-            f"at most ε = {in_epsilon(cap):g} in total",
-            f"{in_epsilon(spent):g} spent and {in_epsilon(survey.charge):g} more",
-        )
+    def _version(self, survey_id: str, version: str) -> Survey:
+        """A version that has been answered, and so is there: none is ever deleted."""
+        survey = self.survey(survey_id, version)
+        assert survey is not None
+        return survey
 
     def _redeem(self, connection: Connection, one: Submission, current: Survey) -> Refusal | None:
         """Mark an invitation as used, if one is asked for; the one update that can win a race."""
@@ -206,22 +208,35 @@ class Reports(Surveys):
         return int(n)
 
 
-def _write(connection: Connection, taken: list[Submission]) -> None:
+def _overspends(spent: int, charge: int, cap: int) -> Refusal | None:
+    """Why another wave is refused to a respondent, if it is; all in millionths of ε."""
+    if spent + charge <= cap:
+        return None
+    return Refusal(
+        "cap-exceeded",
+        "respondent",
+        f"at most ε = {in_epsilon(cap):g} in total",
+        f"{in_epsilon(spent):g} spent and {in_epsilon(charge):g} more",
+    )
+
+
+def _write(connection: Connection, taken: list[tuple[Submission, int]]) -> None:
     """Each table in the order of its own keys."""
     connection.executemany(
         "INSERT INTO report VALUES (?, ?, ?, ?, ?)",
         sorted(
-            (one.survey.id, one.rid, one.survey.version, one.wave, one.payload) for one in taken
+            (one.survey.id, one.rid, one.survey.version, one.wave, one.payload) for one, _ in taken
         ),
     )
-    charges = Counter(
-        (one.survey.id, one.respondent, one.survey.version, one.wave, one.survey.charge)
-        for one in taken
-    )
+    times, charges = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
+    for one, charge in taken:
+        key = one.survey.id, one.respondent, one.survey.version, one.wave
+        times[key] += 1
+        charges[key] += charge
     connection.executemany(
-        "INSERT INTO ledger VALUES (?, ?, ?, ?, ?6, ?5 * ?6) ON CONFLICT DO UPDATE SET "
-        "submissions = submissions + ?6, charged = charged + ?5 * ?6",
-        [(*key, n) for key, n in sorted(charges.items())],
+        "INSERT INTO ledger VALUES (?, ?, ?, ?, ?5, ?6) ON CONFLICT DO UPDATE SET "
+        "submissions = submissions + ?5, charged = charged + ?6",
+        [(*key, n, charges[key]) for key, n in sorted(times.items())],
     )
     connection.executemany(
         "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + ?7",
@@ -229,11 +244,11 @@ def _write(connection: Connection, taken: list[Submission]) -> None:
     )
 
 
-def _tally(taken: list[Submission]) -> Counter[tuple[Any, ...]]:
+def _tally(taken: list[tuple[Submission, int]]) -> Counter[tuple[Any, ...]]:
     """How often each symbol of a question came; equal reports are looked at once."""
     tally: Counter[tuple[Any, ...]] = Counter()
     of_wave: dict[tuple[str, str, int], list[Submission]] = {}
-    for one in taken:
+    for one, _ in taken:
         of_wave.setdefault((one.survey.id, one.survey.version, one.wave), []).append(one)
     for where, own in of_wave.items():
         for question in own[0].survey.questions:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.ledger import charged_right
 from analysis.survey import Survey
 from server.store.file import StoreError, touch_private
 from server.store.reports import Reports
@@ -106,12 +107,11 @@ class Upkeep(Reports):
         """Where tallies, reports and charges do not tell the same story: a sentence for each."""
         for survey_id in self.survey_ids():
             spends = self.spends(survey_id)
-            for version in self.versions(survey_id):
-                survey = self.survey(survey_id, version)
-                assert survey is not None
+            versions = {one: self._version(survey_id, one) for one in self.versions(survey_id)}
+            if not charged_right(spends, versions):
+                yield f"{survey_id}: somebody was charged another sum"
+            for version, survey in versions.items():
                 own = [spend for spend in spends if spend.version == version]
-                if any(one.charged != one.submissions * survey.charge for one in own):
-                    yield f"{survey_id} {version[:12]}: somebody was charged another sum"
                 for wave in self.waves(survey_id):
                     charged = sum(one.submissions for one in own if one.wave == wave)
                     for what in self._differences(survey, wave, charged, today):

@@ -15,6 +15,7 @@ from analysis.encoders import ENCODERS, Encoder
 from analysis.encoders.categories import Hash, Index, Onehot, is_prime
 from analysis.encoders.grid import Grid
 from analysis.encoders.several import Multihot, Order, Pick
+from analysis.encoders.text import Bloom, Digest, Prefix
 from analysis.words import WORD
 
 
@@ -45,6 +46,9 @@ CASES: list[tuple[Any, list[Any]]] = [
     (Pick(4, 2), sets(3, 3)),
     (Pick(4, 3), [*sets(3, 3), None]),
     (Order(3, 6), [ordered(one) for one in permutations(range(3))]),
+    (Digest(64, 5), ["", "a", "größe", None]),
+    (Bloom(9, 2, 70), ["a", "b", "ab", None]),
+    (Prefix(4, (1, 3), 7), ["a", "abc", "abcd", None]),
     (Order(4, 25), [*(ordered(one) for one in permutations(range(4))), None]),
 ]
 every_case = pytest.mark.parametrize(("encoder", "values"), CASES, ids=str)
@@ -54,6 +58,8 @@ def arrayed(encoder: Any, values: list[Any]) -> NDArray[Any]:
     """Values as `encode_many` takes them."""
     if isinstance(encoder, Grid):
         return np.array([nan if value is None else float(value) for value in values])
+    if any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=object)
     width = max(np.size(value) for value in values if value is not None)
     if isinstance(values[0], tuple):
         return np.array([(-1,) * width if value is None else value for value in values])

@@ -142,7 +142,7 @@ def test_a_mechanism_can_be_named(read: Any, keys: str, name: str, epsilon: floa
         (YES_NO + 'mechanism = "optimal"\nepsilon = 1', "mechanism must be one of krr, subset, "),
         (CHOICES.replace("choices", "choice") + 'required = true\nmechanism = "two-coin"',
          "(two-coin knows two answers, yes and no)"),
-        ('kind = "text"\nepsilon = 1', "kind text is not supported yet"),
+        ('kind = "note"\nepsilon = 1', "kind note is not supported yet"),
         ('kind = "scale"\nepsilon = 1\npoints = ["mean", "x"]', "other labels than no-answer, me"),
         (RANK.replace('"x"', '"mean"', 1), "item 1: id must be another id than mean, whi"),
         (NUMBER + "delta = 1e-6", "delta must be left out: nothing heeds it here"),

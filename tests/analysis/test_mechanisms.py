@@ -59,7 +59,8 @@ every_case = pytest.mark.parametrize(("mechanism", "domain", "epsilon", "params"
 
 
 def test_every_mechanism_is_tested_here() -> None:
-    assert {case.values[0] for case in CASES} == set(MECHANISMS.values())
+    # RAPPOR serves texts alone: test_two_stages.py
+    assert {case.values[0].name for case in CASES} == MECHANISMS.keys() - {"rappor"}
 
 
 @every_case

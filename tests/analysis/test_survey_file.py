@@ -36,7 +36,7 @@ MISTAKES = [
     (
         'kind = "yes-no"',
         'kind = "maybe"',
-        "kind must be one of yes-no, choice, choices, scale, number, rank, g",
+        "kind must be one of yes-no, choice, choices, scale, number, rank, text, g",
     ),
     ("epsilon = 1.0", "epsilon = 0", 'question "meat": epsilon must be a number greater than 0, g'),
     ("epsilon = 1.0", "epsilon = -1", "epsilon must be a number greater than 0, got -1"),
@@ -92,7 +92,7 @@ MISTAKES = [
         'id = "canteen"\nlanguages = ["en", "en"]',
         "languages must be a list of diff",
     ),
-    ('kind = "yes-no"', 'kind = "yes-no"\nstable = true', "stable is not supported yet"),
+    ('kind = "yes-no"', 'kind = "yes-no"\nstable = true', "stable must be left out, or epsilon_f"),
     (
         'id = "canteen"',
         'id = "canteen"\ncloses = 2027-01-02\ndelete_reports_after = 2027-01-01',

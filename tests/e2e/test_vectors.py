@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from collector import Collector
-from device import WRITE_MEMO, Device
+from device import Device
 from playwright.sync_api import Browser, Page
 
 Run = Callable[[str, str, Any], Any]
@@ -103,9 +103,10 @@ def test_broken_channel_is_refused(run: Run, name: str) -> None:
 
 def test_encoders_encode_as_the_reference(run: Run) -> None:
     cases = vector("encoders")["cases"]
-    body = """return v.map(({encoder, value, cohort, words: list}) => { const words = tape(list);
+    body = """return Promise.all(v.map(async ({encoder, value, cohort, words: list}) => {
+      const words = tape(list);
       const {encode} = m.ENCODERS[encoder.name];
-      return [encode(given(value), encoder, cohort, words), words.left]; });"""
+      return [await encode(given(value), encoder, cohort, words), words.left]; }));"""
     assert taken(run("encoders.js", body, cases)) == [case["symbol"] for case in cases]
 
 
@@ -116,8 +117,11 @@ def test_every_encoder_of_the_browser_has_vectors(run: Run) -> None:
 
 def test_values_and_cohorts_that_are_none_are_refused(run: Run) -> None:
     refused = vector("encoders")["values"]
-    body = """return v.map(({encoder, value, cohort}) => refuses(() =>
-      m.ENCODERS[encoder.name].encode(given(value), encoder, given(cohort), tape([]))));"""
+    body = """return Promise.all(v.map(async ({encoder, value, cohort}) => {
+      try {
+        await m.ENCODERS[encoder.name].encode(given(value), encoder, given(cohort), tape([]));
+        return 'accepted';
+      } catch (error) { return `${error.constructor.name}: ${error.message}`; } }));"""
     assert run("encoders.js", body, refused) == errors(refused)
 
 
@@ -151,6 +155,52 @@ def test_tampered_randomizers_are_refused(run: Run) -> None:
     refused = vector("randomizers")["refused"]
     body = "return v.map(({randomizer}) => refuses(() => m.verify(randomizer)));"
     assert run("randomizer.js", body, refused) == errors(refused)
+
+
+@pytest.mark.parametrize("name", ["cases", "texts"])
+def test_devices_remember_as_the_reference(run: Run, name: str) -> None:
+    cases = vector("remembered")[name]
+    body = """const {keyOf, memoryOf} = await import('/client/memory.js');
+      return Promise.all(v.map(async (one) => {
+        m.verify(one.randomizer);
+        const digest = Uint8Array.from(one.digest.match(/../g), (byte) => parseInt(byte, 16));
+        return Promise.all(one.draws.map(async (draw) => {
+          const value = given(draw.value), words = tape(draw.words);
+          const key = await keyOf(draw.secret);
+          const memory = memoryOf(key, 'work-2026', one.question, digest);
+          const kept = await m.remember(value, one.randomizer, memory);
+          const report = m.randomize(value, one.randomizer, words, kept);
+          return [JSON.stringify(report), words.left]; })); }));"""
+    for case, drawn in zip(cases, run("randomizer.js", body, cases), strict=True):
+        reports = [json.dumps(draw["report"], separators=(",", ":")) for draw in case["draws"]]
+        assert taken(drawn) == reports, case["randomizer"]
+
+
+@pytest.mark.parametrize("name", ["cases", "texts"])
+def test_waves_cost_what_the_reference_says(run: Run, name: str) -> None:
+    cases = vector("remembered")[name]
+    body = """return v.map((one) => one.spent.map(([n]) =>
+      [n, m.spent(one.randomizer, n, false), m.spent(one.randomizer, n, true)]));"""
+    assert run("randomizer.js", body, cases) == [case["spent"] for case in cases]
+
+
+def test_unsound_memories_are_refused(run: Run) -> None:
+    refused = vector("remembered")["refused"]
+    body = "return v.map(({randomizer}) => refuses(() => m.verify(randomizer)));"
+    assert run("randomizer.js", body, refused) == errors(refused)
+
+
+def test_texts_are_compared_as_in_the_reference(run: Run) -> None:
+    cases = vector("texts")["normalized"]
+    body = "return v.map(({text}) => m.normalized(text));"
+    assert run("texts.js", body, cases) == [case["normalized"] for case in cases]
+
+
+def test_words_of_texts_are_those_of_the_reference(run: Run) -> None:
+    cases = vector("texts")["words"]
+    body = """return Promise.all(v.map(({what, text, start, words}) =>
+      m.textWords(what, text, start, words.length)));"""
+    assert run("texts.js", body, cases) == [case["words"] for case in cases]
 
 
 def test_uniform_draws_are_those_of_the_reference(run: Run) -> None:
@@ -201,9 +251,8 @@ def test_versions_are_those_of_the_reference(run: Run) -> None:
 def test_pseudonyms_are_those_of_the_reference(run: Run) -> None:
     cases = vector("pseudonyms")["cases"]
     body = """const found = []; for (const one of v) {
-      await (WRITE)(['secret', one.secret]);
-      found.push(await m.pseudonym(one.survey)); } return found;""".replace("WRITE", WRITE_MEMO)
-    assert run("memo.js", body, cases) == [case["respondent"] for case in cases]
+      found.push(await m.pseudonym(await m.keyOf(one.secret), one.survey)); } return found;"""
+    assert run("memory.js", body, cases) == [case["respondent"] for case in cases]
 
 
 QUESTION = {"id": "q", "kind": "choice", "epsilon": 1, "no_answer": True}
@@ -234,7 +283,8 @@ def test_randomizer_that_does_not_fit_its_question_is_refused(
     run: Run, question: dict[str, Any], encoder: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     one = {"encoder": encoder, "channel": WINDOW, "ratio": ["271", "100"], **changes}
-    body = """try { return m.charge({questions: [v.question]}, {q: v.one}); }
+    body = """const survey = {questions: [v.question]}, randomizers = {q: v.one};
+      try { m.check(survey, randomizers); return (await m.priceOf(survey, randomizers))({}).cost; }
       catch (error) { return error instanceof RangeError; }"""
     assert run("report.js", body, {"question": question, "one": one}) is True
     fitting = {
@@ -274,7 +324,8 @@ def test_survey_that_would_leave_some_answers_out_is_refused(
     run: Run, changes: dict[str, Any], randomizer: dict[str, Any]
 ) -> None:
     first = ASKED | {"id": "p"}
-    body = """try { return m.charge({questions: v.questions}, v.randomizers); }
+    body = """try { m.check(v, v.randomizers);
+        return (await m.priceOf(v, v.randomizers))({}).cost; }
       catch (error) { return error instanceof RangeError; }"""
     asked = {"questions": [first, ASKED], "randomizers": {"p": FREE, "q": FREE}}
     assert run("report.js", body, asked) == 2 * 996949

@@ -26,9 +26,11 @@ from analysis.encoders.several import Multihot, Order, Pick
 from analysis.kinds import KINDS
 from analysis.logic import holds
 from analysis.mechanisms import MECHANISMS
+from analysis.memory import Memory, pseudonym
 from analysis.randomizer import Randomizer
-from analysis.simulate import pseudonym
+from analysis.selection import compiled
 from analysis.survey import freeze, version_of
+from analysis.texts import BEGINNING, NOTHING, WHOLE, normalized, text_words
 from analysis.words import WORD, below, bernoulli, seeded_words
 
 HERE = Path(__file__).parent
@@ -211,6 +213,72 @@ def _randomizer_case(randomizer: Randomizer[Any, Any], values: list[Any]) -> dic
     }
 
 
+def remembered() -> dict[str, Any]:
+    """Randomizers with a memory: costs of waves, and what two devices keep and send."""
+    cases, texts = [], []
+    for domain, values in [*samples.REMEMBERED, *samples.TEXTS]:
+        for name, mechanism in MECHANISMS.items():
+            if not mechanism.fits(domain) or name == "optimal":
+                continue
+            try:
+                one = compiled(mechanism, domain, Fraction(1), {}, Fraction(5, 2))
+            except ValueError:
+                continue
+            cases.append(_remembered_case(name, one, values))
+    for domain, values in samples.TEXTS:
+        for name in ("hashed-krr", "rappor"):
+            if MECHANISMS[name].fits(domain):
+                one = MECHANISMS[name].compile(domain, Fraction(1), {})
+                texts.append(_remembered_case(name, one, values))
+    good = cases[0]["randomizer"]
+    broken = [
+        {key: one for key, one in good.items() if key != "forever"},
+        {key: one for key, one in good.items() if key != "permanent"},
+        {**good, "forever": ["3", "1"]},
+        {**good, "ratio": good["forever"]},
+        {**good, "permanent": {**good["permanent"], "inputs": 4}},
+        {**good, "permanent": {**good["permanent"], "width": 2}},
+        {**good, "permanent": {**good["permanent"], "near": 1}},
+        {**good, "permanent": {"name": "bits", "inputs": 3, "one": 2, "zero": 1, "total": 3}},
+        {**good, "permanent": {"name": "shift", "inputs": 3, "noise": [1, 2, 1]}},
+        {**good, "permanent": "window"},
+        {**good, "delta": ["0", "1"]},
+    ]
+    return {"cases": cases, "texts": texts, "refused": [refusal(one) for one in broken]}
+
+
+def _remembered_case(name: str, one: Randomizer[Any, Any], values: list[Any]) -> dict[str, Any]:
+    digest = bytes(range(32))
+    draws = []
+    for secret in ("00" * 32, "0123456789abcdef" * 4):
+        for value in values:
+            memory = Memory.of(bytes.fromhex(secret), "work-2026", f"q-{name}", digest)
+            tape = Tape(seeded_words("remembered", name, str(value)))
+            report = one.randomize(given(value, one.encoder), tape, memory)
+            case = {"secret": secret, "value": value, "words": tape.taken, "report": report}
+            draws.append(case)
+    waves = (0, 1, 2, 3, 5, 13) if one.stages else (0, 1, 3)
+    return {
+        "question": f"q-{name}",
+        "digest": digest.hex(),
+        "randomizer": one.to_json(),
+        "spent": [[n, one.spent(n), one.spent(n, stable=True)] for n in waves],
+        "draws": draws,
+    }
+
+
+def texts() -> dict[str, Any]:
+    """Texts as they are compared, and words that they are hashed to."""
+    return {
+        "normalized": [{"text": one, "normalized": normalized(one)} for one in samples.SPELLED],
+        "words": [
+            {"what": what, "text": text, "start": start, "words": text_words(what, text, start, n)}
+            for what, text in ((NOTHING, ""), (WHOLE, "a"), (WHOLE, "größe 😀"), (BEGINNING, "a"))
+            for start, n in ((0, 1), (7, 3), (2040, 8))
+        ],
+    }
+
+
 def words() -> dict[str, Any]:
     """Draws from words, with those that are drawn again."""
     uniform = []
@@ -308,6 +376,8 @@ def everything() -> dict[str, Any]:
         **channels(),
         "encoders": encoders(),
         "randomizers": randomizers(),
+        "remembered": remembered(),
+        "texts": texts(),
         "words": words(),
         "answers": answers(),
         "logic": logic(),

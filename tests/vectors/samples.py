@@ -8,10 +8,11 @@ from analysis.channels.shift import Shift
 from analysis.channels.subset import Subset
 from analysis.channels.table import Table
 from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Scale, Sets, Texts
 from analysis.encoders.categories import Hash, Index, Onehot
 from analysis.encoders.grid import Grid
 from analysis.encoders.several import Multihot, Order, Pick
+from analysis.encoders.text import Bloom, Digest, Prefix
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
@@ -152,6 +153,11 @@ ENCODED: list[tuple[Any, list[Any], list[Any]]] = [
     (Order(2, 2), [[0], [1]], [None, [], [2]]),
     (Order(3, 7), [[0, 0, 0], [1, 1, 0], [1, 1, 1], None], [[0, 1, 0], [1, 0, 1], [1]]),
     (Order(5, 120), [[1] * 10, [1, 1, 0, 1, 1, 0, 0, 0, 0, 1]], [[1] * 3 + [0] + [1] * 6]),
+    (Digest(256, 5), ["", "a", "größe 😀", None], [3, [1], True]),
+    (Digest(1, 65536), ["a"], []),
+    (Bloom(64, 2, 32), ["a", "b", None], [1]),
+    (Bloom(3, 16, 40), ["a"], []),
+    (Prefix(8, (1, 3, 9), 7), ["a", "ab", "abcd", "😀😀😀😀", "abcdefghi", None], [0]),
     (Order(8, 40320), [[1] * 28, [0] * 28], [[1] * 6 + [0] + [1] * 21, [1] * 27]),
 ]
 
@@ -172,6 +178,12 @@ UNSOUND: list[tuple[str, dict[str, Any]]] = [
     *(("pick", {"parts": 4, "inputs": one}) for one in (1, 4)),
     *(("order", {"items": one, "inputs": 3}) for one in (1, 3, 9)),
     *(("order", {"items": 3, "inputs": one}) for one in (5, 8)),
+    *(("digest", {"families": 4, "inputs": one}) for one in (1, 65537)),
+    ("digest", {"families": 2**20 + 1, "inputs": 3}),
+    *(("bloom", {"families": 4, "hashes": one, "inputs": 8}) for one in (0, 5, 17)),
+    ("bloom", {"families": 2**19, "hashes": 3, "inputs": 8}),
+    *(("prefix", {"families": 4, "lengths": one, "inputs": 3}) for one in ([], [2, 2], [3, 1], 2)),
+    ("prefix", {"families": 2**19, "lengths": [1, 2, 3], "inputs": 3}),
 ]
 
 DOMAINS: list[tuple[Domain, list[Any]]] = [
@@ -183,6 +195,23 @@ DOMAINS: list[tuple[Domain, list[Any]]] = [
     (Sets(("a", "b", "c", "d", "e"), 2, True), [[0, 1, 0, 0, 1, 0], None]),
     (Rankings(("a", "b", "c"), True), [[1, 0, 0], None]),
     (Rankings(("a", "b", "c", "d"), False), [[0, 1, 1, 1, 1, 0]]),
+]
+#: Where a memory is wanted, and for texts.
+REMEMBERED: list[tuple[Domain, list[Any]]] = [
+    (Categories(("a", "b", NO_ANSWER)), [0, 2]),
+    (Categories(tuple(f"v{value}" for value in range(40))), [0, 1, 39]),
+    (Numbers(Fraction(0), Fraction(1), 20, True), ["1/3", "1/2", "1/1", None]),
+    (Sets(("a", "b", "c"), 2, True), [[1, 0, 1, 0], None]),
+    (Rankings(("a", "b", "c"), False), [[1, 0, 0]]),
+]
+TEXTS: list[tuple[Domain, list[Any]]] = [
+    (Texts(("a", "b"), 12, True), ["a", "größe", None]),
+    (Texts(None, 12, True), ["a", "abc def ghij", None]),
+]
+#: Texts as they are typed.
+SPELLED = [
+    *("", " ", "a", " A\tb \n c ", "STRASSE", "Straße", "ΣΊΣΥΦΟΣ", "ﬁn", "Ångström", "İ", "ıI"),
+    *("e\u0301", "é", "１２", "\u00a0x\u00a0", "ꭰᎠ", "😀", "ǆ", "no-answer"),
 ]
 PARAMETERS = {"p": "0.7", "prevalence": "0.2", "p_yes": "0.1", "p_no": "0.25"}
 
@@ -252,13 +281,16 @@ def questions() -> list[dict[str, Any]]:
         | {"options": [{"id": str(one), "text": str(one)} for one in (1, 2, 3)]},
         {**base, "id": "best", "kind": "rank", "options": three},
         {**base, "id": "order", "kind": "rank", "options": three, "no_answer": False},
+        {**base, "id": "drug", "kind": "text", "longest": 8, "candidates": ["Mdma", "Speed"]},
+        {**base, "id": "word", "kind": "text", "longest": 3, "no_answer": False}
+        | {"required": True},
     ]
 
 
 #: A mechanism for each kind of question.
 SERVED = {
     **{"yes-no": "krr", "choice": "oue", "choices": "multihot"},
-    **{"scale": "subset", "number": "square-wave", "rank": "pick"},
+    **{"scale": "subset", "number": "square-wave", "rank": "pick", "text": "hashed-krr"},
 }
 #: What is typed for a number, and what is chosen by id; not all of it is an answer.
 NUMBERS = [

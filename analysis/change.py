@@ -1,0 +1,65 @@
+"""How much estimates have changed between two waves."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from scipy.special import ndtri
+
+from analysis.estimate import FEW, Estimate
+
+
+def changes(
+    before: Iterable[Estimate], after: Iterable[Estimate], confidence_level: float = 0.95
+) -> list[Estimate]:
+    """The difference of each quantity that both waves have, later less earlier.
+
+    A normal interval, with the variances of both waves added as if other people had answered. Who
+    answers both with a memory brings the same permanent noise to both, which the difference is
+    free of: then the interval is wider than it need be (Cochran, Sampling Techniques, 3rd edition
+    1977, section 12.11).
+
+    Parameters
+    ----------
+    before, after : iterables of Estimate
+        Of one version's earlier and later wave.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+
+    Returns
+    -------
+    list of Estimate
+        With `term` and `label` of the quantity, followed by ``:change`` and ``, change``; `n` is
+        the smaller wave's.
+    """
+    earlier = {(row.question, row.term): row for row in before}
+    found = []
+    for row in after:
+        old = earlier.get((row.question, row.term))
+        if old is None:
+            continue
+        # Where one is not known, all that both intervals allow.
+        value, error, method = None, None, "none"
+        low, high = row.conf_low - old.conf_high, row.conf_high - old.conf_low
+        if row.estimate is not None and old.estimate is not None:
+            value = row.estimate - old.estimate
+        if value is not None and row.std_error is not None and old.std_error is not None:
+            error, method = (row.std_error**2 + old.std_error**2) ** 0.5, "normal-difference"
+            reach = float(ndtri((1 + confidence_level) / 2)) * error
+            low, high = value - reach, value + reach
+        found.append(
+            replace(
+                row,
+                term=f"{row.term}:change",
+                label=f"{row.label}, change",
+                estimate=value,
+                std_error=error,
+                conf_low=low,
+                conf_high=high,
+                conf_level=confidence_level,
+                conf_method=method,
+                n=min(row.n, old.n),
+                n_eff=None,
+                flag="few" if min(row.n, old.n) < FEW else "",
+            )
+        )
+    return found

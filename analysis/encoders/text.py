@@ -1,0 +1,172 @@
+"""Encoders of a value that is a text, hashed; None is no-answer.
+
+The functions of the cohorts are a keyed family: words of one stream that SHA-256 makes of the text
+(`analysis.texts`). A device has one cohort, so that equal texts have equal inputs in every wave.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.domain import Domain, Texts
+from analysis.errors import shown, whole
+from analysis.packed import Packed, pack
+from analysis.texts import BEGINNING, NOTHING, WHOLE, text_words
+from analysis.words import Block
+
+#: The most words of a text that cohorts and hashes may call for.
+_MOST = 2**20
+
+
+@dataclass(frozen=True)
+class Digest:
+    """The text's word of that number, the cohort, modulo `inputs`."""
+
+    families: int
+    inputs: int
+
+    name: ClassVar[str] = "digest"
+    gives_bits: ClassVar[bool] = False
+    keeps_cohort: ClassVar[bool] = True
+    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+
+    @property
+    def cohorts(self) -> int:
+        """One for each function of the family."""
+        return self.families
+
+    def check(self) -> None:
+        _check_sizes("digest", self.inputs, self.families)
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Texts) and domain.candidates is not None
+
+    def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
+        (word,) = _words(value, whole("cohort", cohort, self.families), 1)
+        return word % self.inputs
+
+    def encode_many(
+        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
+    ) -> NDArray[Any]:
+        return _inputs(self, values, cohorts)
+
+
+@dataclass(frozen=True)
+class Bloom:
+    """A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`.
+
+    A Bloom filter of one text (Bloom, Communications of the ACM 1970), as in RAPPOR (Erlingsson,
+    Pihur and Korolova, CCS 2014, section 3.1). Words may agree, and then fewer bits are set.
+    """
+
+    families: int
+    hashes: int
+    inputs: int
+
+    name: ClassVar[str] = "bloom"
+    gives_bits: ClassVar[bool] = True
+    keeps_cohort: ClassVar[bool] = True
+
+    @property
+    def cohorts(self) -> int:
+        """One for each list of words."""
+        return self.families
+
+    @property
+    def apart(self) -> tuple[tuple[int, int], ...]:
+        return ((self.hashes, self.hashes),)
+
+    def check(self) -> None:
+        _check_sizes("bloom", self.inputs, self.families * self.hashes)
+        if 2 * self.hashes > self.inputs or self.hashes > 16:
+            raise ValueError(
+                f"bloom: hashes must be at most 16, and half of inputs, got {self.hashes}"
+            )
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Texts) and domain.candidates is not None
+
+    def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
+        start = whole("cohort", cohort, self.families) * self.hashes
+        return tuple(sorted({one % self.inputs for one in _words(value, start, self.hashes)}))
+
+    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+        flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
+        for row, (value, cohort) in enumerate(zip(values, cohorts, strict=True)):
+            flags[row, self.encode(value, int(cohort), iter(()))] = 1
+        return pack(flags)
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A hash of the text's beginning, whose length its cohort says; of all of it, if no longer.
+
+    For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
+    hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort
+    ``l * families + c`` hashes the first ``lengths[l]`` letters by the function c.
+    """
+
+    families: int
+    lengths: tuple[int, ...]
+    inputs: int
+
+    name: ClassVar[str] = "prefix"
+    gives_bits: ClassVar[bool] = False
+    keeps_cohort: ClassVar[bool] = True
+    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+
+    @property
+    def cohorts(self) -> int:
+        """One for each length and function."""
+        return len(self.lengths) * self.families
+
+    def check(self) -> None:
+        _check_sizes("prefix", self.inputs, self.cohorts)
+        if list(self.lengths) != sorted(set(self.lengths)):
+            raise ValueError(f"prefix: lengths must rise, got {shown(list(self.lengths))}")
+
+    def fits(self, domain: Domain) -> bool:
+        return (
+            isinstance(domain, Texts)
+            and domain.candidates is None
+            and self.lengths[-1] == domain.longest
+        )
+
+    def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
+        place, family = divmod(whole("cohort", cohort, self.cohorts), self.families)
+        (word,) = _words(value, family, 1, self.lengths[place])
+        return word % self.inputs
+
+    def encode_many(
+        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
+    ) -> NDArray[Any]:
+        return _inputs(self, values, cohorts)
+
+
+def _inputs(
+    encoder: Digest | Prefix, values: NDArray[Any], cohorts: NDArray[Any]
+) -> NDArray[np.int64]:
+    pairs = zip(values, cohorts, strict=True)
+    found = (encoder.encode(value, int(cohort), iter(())) for value, cohort in pairs)
+    return np.fromiter(found, dtype=np.int64, count=len(values))
+
+
+def _check_sizes(name: str, inputs: int, words: int) -> None:
+    if not 2 <= inputs <= 65536:
+        raise ValueError(f"{name}: inputs must be from 2 to 65536, got {inputs}")
+    if words > _MOST:
+        raise ValueError(f"{name}: cohorts and hashes must call for at most {_MOST} words")
+
+
+def _words(value: Any, start: int, count: int, length: int | None = None) -> tuple[int, ...]:
+    """The words of an answer, or of its beginning."""
+    if value is None:
+        return text_words(NOTHING, "", start, count)
+    if not isinstance(value, str):
+        raise ValueError(f"value must be a text, got {shown(value)}")
+    if length is not None and len(value) > length:
+        return text_words(BEGINNING, value[:length], start, count)
+    return text_words(WHOLE, value, start, count)

@@ -1,0 +1,100 @@
+"""A text in the respondent's own words, such as a name or a place."""
+
+from typing import Any
+
+from analysis.document import Table
+from analysis.domain import NO_ANSWER, OTHER, Texts
+from analysis.errors import SurveyError, shown
+from analysis.texts import normalized
+
+#: More candidates would make a page of some megabytes.
+MOST_CANDIDATES = 20_000
+#: Letters of a text, if the author does not say, and the most that can be asked for.
+_USUAL, _LONGEST = 32, 256
+
+
+class Text:
+    """``kind = "text"``; ``candidates``, a list or a file of a line each, and ``longest`` optional.
+
+    Texts are compared as `analysis.texts.normalized` writes them. Those that are no candidates are
+    estimated together; without candidates the frequent ones are found.
+    """
+
+    name = "text"
+
+    def read(self, table: Table) -> dict[str, Any]:
+        longest = table.take(
+            "longest",
+            lambda value: type(value) is int and 1 <= value <= _LONGEST,
+            f"a whole number of letters from 1 to {_LONGEST}",
+            default=_USUAL,
+        )
+        frozen: dict[str, Any] = {"longest": longest}
+        given = table.take(
+            "candidates",
+            lambda value: isinstance(value, str) or (isinstance(value, list) and bool(value)),
+            "a list of texts, or the name of a file with one in each line",
+            default=None,
+        )
+        if isinstance(given, str):
+            frozen["candidates"] = _from_file(table, given, longest)
+        elif given is not None:
+            places = [f"{table.place}: candidate {number}" for number in range(1, len(given) + 1)]
+            frozen["candidates"] = _checked(table.place, zip(places, given, strict=True), longest)
+        return frozen
+
+    def domain(self, question: dict[str, Any]) -> Texts:
+        candidates = question.get("candidates")
+        texts = None if candidates is None else tuple(map(normalized, candidates))
+        return Texts(texts, question["longest"], question["no_answer"])
+
+    def value(self, answer: str, question: dict[str, Any]) -> str | None:
+        """The normalized text; None for no answer."""
+        text = normalized(answer)
+        if text in ("", NO_ANSWER) and question["no_answer"]:
+            return None
+        if 0 < len(text) <= question["longest"]:
+            return text
+        empty = ", or empty" * question["no_answer"]
+        raise ValueError(f"a text of at most {question['longest']} letters{empty}")
+
+    def labels(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {
+            OTHER: "Any other answer",
+            **{normalized(one): one for one in question.get("candidates", ())},
+        }
+
+
+def _from_file(table: Table, name: str, longest: int) -> list[str]:
+    """The lines of a file beside the survey's, without empty ones."""
+    path = table.folder / name
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+    except OSError as error:
+        raise SurveyError(f"{table.place}: candidates: {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise SurveyError(f"{path}: line {line}: expected text in UTF-8, got other bytes") from None
+    numbered = ((f"{path}: line {n}", line) for n, line in enumerate(lines, 1) if line.strip())
+    return _checked(str(path), numbered, longest)
+
+
+def _checked(place: str, candidates: Any, longest: int) -> list[str]:
+    """The candidates as written; SurveyError, naming its place, for one that cannot be found."""
+    found: dict[str, str] = {}
+    for where, one in candidates:
+        text = normalized(one) if isinstance(one, str) else ""
+        if not 0 < len(text) <= longest:
+            raise SurveyError(
+                f"{where}: expected a text of 1 to {longest} letters, got {shown(one)}"
+            )
+        if text in (NO_ANSWER, OTHER):
+            raise SurveyError(f"{where}: expected another text than {text}, which is reserved")
+        if text in found:
+            raise SurveyError(f"{where}: expected once, got it twice: {shown(one)}")
+        found[text] = one.strip()
+    if not 2 <= len(found) <= MOST_CANDIDATES:
+        raise SurveyError(
+            f"{place}: candidates must be from 2 to {MOST_CANDIDATES}, got {len(found)}"
+        )
+    return list(found.values())

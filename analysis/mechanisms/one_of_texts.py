@@ -1,0 +1,24 @@
+"""What mechanisms for texts have in common: nothing but the hash of a text is reported."""
+
+from fractions import Fraction
+from typing import Any
+
+from analysis.channels.bits import Bits
+from analysis.encoders.text import Prefix
+from analysis.mechanisms.base import Share
+from analysis.mechanisms.sue import bit_chances
+from analysis.randomizer import Randomizer
+
+
+def text_share(randomizer: Randomizer[Any, Any]) -> Share:
+    """How one text's share would be estimated alone, had the hashes no collisions but by chance.
+
+    To compare mechanisms by; `analysis.text_estimate` fits all candidates together.
+    """
+    encoder, channel = randomizer.encoder, randomizer.channel
+    if isinstance(channel, Bits):
+        # Each of its bits tells it, as well as if there were so many more reports.
+        return Share("", *bit_chances(channel), Fraction(encoder.hashes))
+    portion = Fraction(1, len(encoder.lengths)) if isinstance(encoder, Prefix) else Fraction(1)
+    p = Fraction(channel.near, channel.total)
+    return Share("", p, Fraction(1, channel.inputs), portion)

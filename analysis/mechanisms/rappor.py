@@ -1,0 +1,42 @@
+"""RAPPOR: a Bloom filter of the text, all of whose bits are drawn anew.
+
+Erlingsson, Pihur and Korolova, CCS 2014, section 3; with a memory in two stages, permanent and
+instantaneous response. Channel: encoder `bloom`, `bits` with p = 1 - q = s / (s + 1), where
+s = e^(ε/2h) for h hashes.
+By hand: h = 2 and ε = 4 ln 3 keep each bit 3 times in 4.
+"""
+
+from fractions import Fraction
+from typing import ClassVar
+
+from analysis.channels.bits import Bits
+from analysis.domain import Domain, Texts
+from analysis.encoders.text import Bloom
+from analysis.epsilon import best_weights, exp_lower
+from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsilon, spends
+from analysis.randomizer import Randomizer
+from analysis.words import WORD
+
+#: Bits, cohorts and hashes. One hash tells more at equal ε than two (`benchmarks/decoding.py`).
+BITS, COHORTS, HASHES = 32, 64, 1
+
+
+class Rappor(TakesEpsilon):
+    """To compare with, and for those who know it; hashed k-RR takes fewer respondents."""
+
+    name: ClassVar[str] = "rappor"
+
+    def fits(self, domain: Domain) -> bool:
+        return isinstance(domain, Texts) and domain.candidates is not None
+
+    def compile(self, domain: Texts, epsilon: Fraction, params: Params) -> Randomizer[Bloom, Bits]:
+        root = exp_lower(epsilon / (2 * HASHES))
+        keep, flip = best_weights(root, int(WORD / (root + 1)))
+        bits = Bits(BITS, keep, flip, keep + flip)
+        return spends(Randomizer(Bloom(COHORTS, HASHES, BITS), bits), epsilon)
+
+    def shares(self, randomizer: Randomizer[Bloom, Bits], domain: Texts) -> Shares:
+        return NO_SHARES
+
+    def means(self, randomizer: Randomizer[Bloom, Bits], domain: Texts) -> tuple[Mean, ...]:
+        return ()

@@ -1,0 +1,127 @@
+"""Before fielding: how precise a survey will be, and what its waves will cost."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from scipy.special import ndtri
+
+from analysis.domain import Numbers
+from analysis.epsilon import MICRO
+from analysis.intervals import share_interval
+from analysis.mechanisms.base import Share
+from analysis.selection import variance
+from analysis.survey import Question, Survey
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One question; the columns of the table that `plan` prints.
+
+    `half_width` is that of the interval of a share at the least favorable one; of the mean of a
+    number, in its unit; of a rare text. `floor` is the share from which on a text that is no
+    candidate is found nine times in ten. `epsilon_waves` is what so many waves cost together,
+    whatever is answered, `epsilon_if_constant` if no answer ever changes, and `epsilon_fresh` what
+    they would with fresh draws; `cheaper` is ``memory``, ``fresh`` (both whatever is answered) or,
+    without a memory, empty.
+    """
+
+    question: str
+    kind: str
+    mechanism: str
+    epsilon: float
+    respondents: int
+    half_width: float
+    floor: float | None
+    waves: int
+    epsilon_waves: float
+    epsilon_if_constant: float
+    epsilon_fresh: float
+    cheaper: str
+
+
+def plan(
+    survey: Survey, respondents: int, waves: int = 1, confidence_level: float = 0.95
+) -> list[Plan]:
+    """A row for each question of a frozen survey.
+
+    Parameters
+    ----------
+    survey : Survey
+        As it will be published.
+    respondents : int
+        At least 1, in each wave.
+    waves : int
+        How many each answers, at least 1.
+    confidence_level : float
+        Of the intervals, in (0, 1).
+    """
+    rows = []
+    for question in survey.questions:
+        randomizer = question.randomizer
+        worst, constant = (
+            randomizer.spent(waves, stable) / MICRO for stable in (question.stable, True)
+        )
+        fresh = waves * randomizer.charge / MICRO
+        rows.append(
+            Plan(
+                question=question.id,
+                kind=question.spec["kind"],
+                mechanism=question.mechanism.name,
+                epsilon=randomizer.epsilon,
+                respondents=respondents,
+                half_width=_half_width(question, respondents, confidence_level),
+                floor=None,
+                waves=waves,
+                epsilon_waves=worst,
+                epsilon_if_constant=constant,
+                epsilon_fresh=fresh,
+                cheaper=("fresh" if fresh < worst else "memory") if question.memo else "",
+            )
+        )
+    return rows
+
+
+def costs_of_waves(question: Question, most: int = 6) -> str:
+    """What 1, 2, 3, ... waves cost with the question's memory, and with fresh draws instead."""
+    waves = range(1, most + 1)
+    randomizer = question.randomizer
+    worst, constant, fresh = (
+        [cost / MICRO for cost in costs]
+        for costs in (
+            [randomizer.spent(n, question.stable) for n in waves],
+            [randomizer.spent(n, stable=True) for n in waves],
+            [n * randomizer.charge for n in waves],
+        )
+    )
+    told, same = (", ".join(f"{one:.3g}" for one in costs) for costs in (worst, constant))
+    text = f"1 to {most} waves cost ε = {told} together"
+    if question.stable:
+        text += ", as its answer cannot change"
+    else:
+        text += f", {same} if the answer never changes"
+    dear = [n for n, one, other in zip(waves, worst, fresh, strict=True) if one > other]
+    if dear:
+        text += f"; fresh draws would cost less for {', '.join(map(str, dear))} waves"
+    return text
+
+
+def _half_width(question: Question, n: int, level: float) -> float:
+    domain, randomizer = question.domain, question.randomizer
+    shares = question.mechanism.shares(randomizer, domain).values
+    if shares and not isinstance(domain, Numbers):
+        return max(_of_share(share, n, level) for share in shares)
+    one = variance(question.mechanism, randomizer, domain)
+    width = float(domain.high - domain.low) if isinstance(domain, Numbers) else 1.0
+    return float(ndtri((1 + level) / 2) * math.sqrt(one / n) * width)
+
+
+def _of_share(share: Share, n: int, level: float) -> float:
+    """At the share whose support is nearest to one half, where counts vary most."""
+    trials = max(1, round(n * share.portion))
+    ends = sorted((share.p, share.q))
+    support = min(ends[1], max(ends[0], Fraction(1, 2)))
+    interval = share_interval(
+        round(trials * support), trials, float(share.p), float(share.q), level
+    )
+    return (interval.high - interval.low) / 2

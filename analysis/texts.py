@@ -1,0 +1,52 @@
+"""Texts as answers: when two are the same, and the public words that each is hashed to.
+
+Equal words in Python and in ``client/texts.js``; ``docs/protocol.md`` has the bytes.
+"""
+
+import hashlib
+import re
+import struct
+import unicodedata
+
+#: Begins each message; another rule of making it would have another number.
+_TAG = b"deniable-text-1"
+
+#: What is hashed: no answer at all, a whole text, or the beginning of a longer one.
+NOTHING, WHOLE, BEGINNING = 0, 1, 2
+
+_SPACE = re.compile(r"[\t-\r ]+")
+
+
+def normalized(text: str) -> str:
+    """What counts as the same text: NFKC (Unicode Standard Annex 15), case-folded, trimmed.
+
+    Case is folded by upper, then lower case, with one lower sigma, since browsers have no other
+    rule; that joins the texts that full case-folding does, and dotless i with i. Runs of white
+    space become one space.
+    """
+    folded = unicodedata.normalize("NFKC", text).upper().lower().replace("ς", "σ")
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", folded)).strip(" ")
+
+
+def text_words(what: int, text: str, start: int, count: int) -> tuple[int, ...]:
+    """The words of a text from `start` on: 32 bits each, as if drawn uniformly for it.
+
+    Parameters
+    ----------
+    what : int
+        `NOTHING`, `WHOLE` or `BEGINNING`.
+    text : str
+        Normalized.
+    start, count : int
+        Which words of the stream, eight of which come from one SHA-256.
+    """
+    encoded = text.encode()
+    first = start // 8
+    words = [
+        word
+        for block in range(first, (start + count - 1) // 8 + 1)
+        for word in struct.unpack(
+            ">8I", hashlib.sha256(_TAG + struct.pack(">BI", what, block) + encoded).digest()
+        )
+    ]
+    return tuple(words[start - 8 * first : start - 8 * first + count])

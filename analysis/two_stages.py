@@ -1,0 +1,105 @@
+"""From a randomizer of one wave to one with a memory, whose single waves look just the same.
+
+The one-wave channel is taken apart into a permanent one, which spends ε∞ over all waves, and an
+instant one of symmetric noise after it. Since both in a row are again the one-wave channel, the
+variance of a wave is that of a fresh draw.
+
+k-ary: with p₁/q₁ = e^ε∞ and p/q = e^ε₁, the instant p₂ = (p - q₁) / (p₁ - q₁). This is exact; the
+calibration of L-GRR by Arcolezi et al. (PVLDB 2022, section 4) leaves out that a permanent symbol
+other than both answers can lead to a report, so that it spends less than asked if k > 2.
+Bits: an instant stage that keeps each bit but with chance s leaves the permanent chances
+(p - s) / (1 - 2s) and (q - s) / (1 - 2s). Of `sue` that is RAPPOR (Erlingsson, Pihur and Korolova,
+CCS 2014) with symmetric instant noise, or L-SUE; of `oue`, L-OSUE (Arcolezi et al., section 4).
+By hand: k = 4, ε∞ = 2, ε₁ = 1 keep the answer with p₁ = .711, its memory with p₂ = .617.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from scipy.optimize import brentq
+
+from analysis.channels.bits import Bits
+from analysis.channels.window import Window
+from analysis.epsilon import TooCoarse, best_weights, exp_lower
+from analysis.mechanisms.krr import window_of
+from analysis.randomizer import Randomizer
+from analysis.words import WORD
+
+
+def can_remember(randomizer: Randomizer[Any, Any]) -> bool:
+    """Whether a randomizer's channel can be taken apart into a permanent and an instant one."""
+    channel = randomizer.channel
+    if randomizer.limit is not None or randomizer.stages is not None:
+        return False
+    if isinstance(channel, Window):
+        return channel.width == 1 and channel.near > channel.far
+    return isinstance(channel, Bits)
+
+
+def with_memory(
+    randomizer: Randomizer[Any, Any], epsilon: Fraction, forever: Fraction
+) -> Randomizer[Any, Any]:
+    """The randomizer with a memory that over any number of waves tells e^forever of one answer.
+
+    Parameters
+    ----------
+    randomizer
+        Of one wave, by a mechanism asked for `epsilon`; `can_remember` holds.
+    epsilon, forever
+        ε of one wave, and over all; ``epsilon < forever``.
+
+    Raises
+    ------
+    TooCoarse
+        If more than a hundredth of `epsilon` or `forever` is lost to weights of 32 bits.
+    """
+    bound, whole = exp_lower(epsilon), exp_lower(forever)
+    permanent: Window | Bits
+    instant: Window | Bits
+    if isinstance(randomizer.channel, Window):
+        permanent = window_of(randomizer.channel.inputs, forever)
+        instant = _instant_window(permanent, bound)
+    else:
+        permanent, instant = _stages_of_bits(randomizer, bound, whole)
+    found = Randomizer.remembering(randomizer.encoder, permanent, instant)
+    found.check()
+    found.check_epsilon(epsilon)
+    found.check_forever(forever)
+    spent = (found.ratio, 0.99 * float(epsilon)), (found.forever, 0.99 * float(forever))
+    if any(ratio < exp_lower(Fraction(least)) for ratio, least in spent):
+        raise TooCoarse("weights of 32 bits lose over a hundredth of ε in two stages")
+    return found
+
+
+def _instant_window(permanent: Window, bound: Fraction) -> Window:
+    """The one with the largest near/far such that both in a row have at most the ratio `bound`."""
+    k, near, far = permanent.inputs, permanent.near, permanent.far
+    top = bound * (near + (k - 2) * far) - (k - 1) * far
+    ratio = top / (near - bound * far)
+    return Window(k, 1, *best_weights(ratio, int(WORD / (ratio + k - 1))))
+
+
+def _stages_of_bits(
+    randomizer: Randomizer[Any, Bits], bound: Fraction, whole: Fraction
+) -> tuple[Bits, Bits]:
+    bits, apart = randomizer.channel, randomizer.encoder.apart
+    p, q = bits.one / bits.total, bits.zero / bits.total
+
+    def permanent(flip: float) -> Bits:
+        one, zero = ((chance - flip) / (1 - 2 * flip) for chance in (p, q))
+        # Rounded so that both ratios fall.
+        return Bits(bits.inputs, int(one * WORD), min(int(one * WORD), int(zero * WORD) + 1), WORD)
+
+    def spare(flip: float) -> float:
+        return float(whole - permanent(flip).ratio(apart))
+
+    flip = brentq(spare, 0.0, min(q, 1 - p) * (1 - 1e-9), xtol=1e-15)
+    first = permanent(flip)
+    while first.ratio(apart) > whole:
+        first = Bits(bits.inputs, first.one - 1, first.zero + 1, WORD)
+    swap = max(1, int(flip * WORD) - 2)
+    while True:
+        second = Bits(bits.inputs, WORD - swap, swap, WORD)
+        if first.followed_by(second).ratio(apart) <= bound:
+            return first, second
+        swap += 1

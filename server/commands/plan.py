@@ -1,0 +1,46 @@
+"""`deniable plan`: what a survey will tell, and cost, before it is fielded."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from analysis.plan import plan as plan_questions
+from analysis.survey_file import read_survey
+from server.commands import form_of_table, print_table, survey_file
+
+
+@click.command()
+@survey_file
+@click.option("--respondents", type=click.IntRange(1, 10**9), required=True, help="In each wave.")
+@click.option(
+    "--waves",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="How many waves each respondent answers.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@form_of_table
+def plan(survey_file: Path, respondents: int, waves: int, level: float, form: str) -> None:
+    """Print how precise each question will be, and what its waves will cost a respondent."""
+    if not 0.01 <= level <= 0.9999:
+        raise click.BadParameter("expected a number from 0.01 to 0.9999", param_hint="--level")
+    rows = [
+        asdict(row) for row in plan_questions(read_survey(survey_file), respondents, waves, level)
+    ]
+    print_table(rows, rows[0], form)
+    for row in rows:
+        if row["floor"] is not None:
+            click.echo(
+                f'question "{row["question"]}": texts are found that about {100 * row["floor"]:.2g} '
+                "% of respondents give, or more; with a list of candidates rarer ones are",
+                err=True,
+            )
+        if row["cheaper"] == "fresh":
+            click.echo(
+                f'question "{row["question"]}": {waves} waves with a memory cost up to '
+                f"ε = {row['epsilon_waves']:.3g}, fresh draws {row['epsilon_fresh']:.3g}; the memory "
+                f"tells less ({row['epsilon_if_constant']:.3g}) only of answers that do not change",
+                err=True,
+            )

@@ -1,0 +1,282 @@
+"""Devices with a memory: the same permanent draw in every wave, and what waves cost together."""
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+import pytest
+from collector import Collector
+from conftest import ServeClient
+from device import READ_MEMO, Device, expect_state, press, review
+from playwright.sync_api import Browser, Page, expect
+
+from analysis.ledger import in_epsilon
+from analysis.memory import Memory, pseudonym
+from analysis.survey import Survey, spent_on, thaw
+
+PANEL = """
+title = "Panel"
+id = "panel"
+[privacy]
+cap = 60
+[[questions]]
+id = "bullied"
+kind = "yes-no"
+text = "Were you bullied?"
+epsilon = 1
+epsilon_forever = 2
+[[questions]]
+id = "born"
+kind = "choice"
+text = "Where were you born?"
+options = [{id = "here", text = "Here"}, {id = "near", text = "Near"}, {id = "far", text = "Far"}]
+epsilon = 1
+epsilon_forever = 1.5
+stable = true
+[[questions]]
+id = "tried"
+kind = "choices"
+text = "What did you try?"
+options = [{id = "tea", text = "Tea"}, {id = "wine", text = "Wine"}, {id = "gin", text = "Gin"}]
+epsilon = 1
+epsilon_forever = 3
+[[questions]]
+id = "debts"
+kind = "number"
+text = "How much do you owe?"
+min = 0
+max = 1000
+epsilon = 1
+epsilon_forever = 3
+[[questions]]
+id = "place"
+kind = "text"
+text = "Where do you live?"
+candidates = ["Paris", "Rome", "Bern"]
+epsilon = 2
+epsilon_forever = 4
+[[questions]]
+id = "word"
+kind = "text"
+text = "In one word?"
+mechanism = "rappor"
+candidates = ["good", "bad"]
+epsilon = 2
+epsilon_forever = 4
+[[questions]]
+id = "mood"
+kind = "yes-no"
+text = "Are you well today?"
+epsilon = 1
+"""
+SAME = {
+    **{"bullied": "yes", "born": "far", "tried": "wine", "mood": "no"},
+    **{"debts": "333", "place": " ROME ", "word": "good"},
+}
+OTHER = {**SAME, "bullied": "no", "tried": "gin", "debts": "10", "place": "Oslo"}
+TYPED = {"debts": "number", "place": "text-input", "word": "text-input"}
+KEPT = [name for name in SAME if name != "mood"]
+#: What the page keeps of answers for all waves.
+PREPARE = """async (answers) => {
+  const [{ prepare }, { deviceKey }] = await Promise.all(
+    ['report', 'memo'].map((name) => import(`/client/${name}.js`)));
+  const open = JSON.parse(document.querySelector('#survey-data').textContent);
+  const all = await prepare(open, answers, await deviceKey());
+  return Object.fromEntries(Object.entries(all).map(([id, { kept }]) => [id, kept ?? null]));
+}"""
+
+
+def answer_wave(page: Page, answers: dict[str, str]) -> None:
+    """All of a respondent's way in one wave."""
+    expect_state(page, "ready")
+    for question, given in answers.items():
+        if question in TYPED:
+            page.locator(f"#{question}--{TYPED[question]}").fill(given)
+        else:
+            page.locator(f"#{question}--{given}").check()
+    review(page)
+    press(page)
+    expect_state(page, "stored")
+
+
+def frozen(collector: Collector, survey: str) -> Survey:
+    """The survey as the server has it."""
+    data = collector.frozen(survey)
+    return thaw({key: data[key] for key in ("survey", "randomizers")}, data["version"])
+
+
+def remembered(survey: Survey, secret: bytes, answers: dict[str, str]) -> dict[str, Any]:
+    """What a device with this secret keeps of each answer, by the reference."""
+    found: dict[str, Any] = {}
+    for question in survey.questions:
+        memory = Memory.of(secret, survey.id, question.id, question.digest)
+        value, one = question.value(answers[question.id]), question.randomizer
+        if one.stages is None:
+            found[question.id] = None
+            continue
+        cohort = 0
+        if one.encoder.cohorts is not None:
+            # A report names it, whatever else is drawn.
+            cohort = one.randomize(value, iter([0] * 1000), memory)["cohort"]
+        symbol = one.encoder.encode(value, cohort, memory.words("rounding"))
+        kept = one.stages[0].remember(
+            symbol, lambda x, c=cohort, m=memory: m.words("permanent", c, x)
+        )
+        found[question.id] = {"cohort": cohort, "symbol": kept}
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("later", [SAME, OTHER], ids=["same answers", "changed answers"])
+def test_three_waves_keep_what_is_permanent_and_cost_what_is_proved(
+    device: Device, collector: Collector, later: dict[str, str]
+) -> None:
+    name = collector.publish(PANEL)
+    survey, kept = frozen(collector, name), []
+    for wave, answers in enumerate((SAME, later, SAME), 1):
+        collector.open_wave(name, wave)
+        page = device.visit(collector.page(name))
+        answer_wave(page, answers)
+        kept.append(page.evaluate(PREPARE, answers))
+        memo = page.evaluate(READ_MEMO)
+        secret = bytes.fromhex(memo["secret"])
+        assert kept[-1] == remembered(survey, secret, answers)
+        worst, constant = spent_on([(survey, wave)]), spent_on([(survey, wave)], stable=True)
+        own = memo[f"survey/{name}"]
+        assert (own["spent"], own["constant"]) == (worst, constant)
+        assert set(own["times"].values()) == {wave}
+        expect(page.locator("#receipt-spent")).to_have_text(f"{in_epsilon(worst).normalize():f}")
+        expect(page.locator("#receipt-constant")).to_have_text(
+            f"{in_epsilon(constant).normalize():f}"
+        )
+        (row,) = collector.ledger(name)
+        assert row["respondent"] == pseudonym(secret, name)
+        assert (row["epsilon"], row["epsilon_if_constant"]) == (
+            f"{in_epsilon(worst).normalize():f}",
+            f"{in_epsilon(constant).normalize():f}",
+        )
+        assert row["method"] == "memory"
+        page.close()
+    assert kept[0] == kept[2]
+    assert (kept[0] == kept[1]) == (later == SAME)
+    # A wave is charged the same whether or not an answer changed; nothing of one is stored.
+    reports = [json.loads(body)["reports"] for body in device.posted()]
+    assert len(reports) == 3
+    for question in ("tried", "place", "word"):
+        assert len({report[question]["cohort"] for report in reports}) == 1
+    assert set(own) == {"spent", "constant", "cap", "waves", "times", "pending"}
+    # The chance that all instant draws of three waves are equal is below 1e-6: 32 bits alone.
+    assert len({json.dumps(report, sort_keys=True) for report in reports}) > 1
+
+
+def test_emptied_storage_is_a_new_respondent_and_the_page_says_so(
+    device: Device, collector: Collector
+) -> None:
+    name = collector.publish(PANEL)
+    page = device.visit(collector.page(name))
+    expect(page.locator("#no-memory")).to_be_hidden()
+    answer_wave(page, SAME)
+    collector.open_wave(name, 2)
+    page.reload()
+    expect_state(page, "ready")
+    expect(page.locator("#no-memory")).to_be_hidden()
+    page.evaluate(
+        """() => new Promise((resolve, reject) => {
+          const request = indexedDB.deleteDatabase('deniable');
+          request.onsuccess = resolve;
+          request.onerror = request.onblocked = reject;
+        })"""
+    )
+    page.reload()
+    expect_state(page, "ready")
+    expect(page.locator("#no-memory")).to_contain_text("you count as somebody new")
+    answer_wave(page, SAME)
+    rows = collector.ledger(name)
+    assert [row["waves"] for row in rows] == ["1", "1"]
+    assert len({row["respondent"] for row in rows}) == 2
+
+
+def test_two_tabs_of_two_waves_share_one_memory(device: Device, collector: Collector) -> None:
+    name = collector.publish(PANEL)
+    first = device.visit(collector.page(name))
+    expect_state(first, "ready")
+    collector.open_wave(name, 2)
+    second = device.visit(collector.page(name))
+    expect_state(second, "ready")
+    assert first.evaluate(PREPARE, SAME) == second.evaluate(PREPARE, SAME)
+
+
+#: Draws what 400 waves of one answer send, by many devices; gives the symbols' counts of each.
+WAVES = """async ({ randomizer, value, devices, waves }) => {
+  const m = await import('/client/randomizer.js');
+  const { keyOf, memoryOf } = await import('/client/memory.js');
+  const { hex, words } = await import('/client/random.js');
+  m.verify(randomizer);
+  const found = [];
+  for (let device = 0; device < devices; device += 1) {
+    const key = await keyOf(hex(32));
+    const counts = [0, 0, 0, 0];
+    for (let wave = 0; wave < waves; wave += 1) {
+      const memory = memoryOf(key, 's', 'q', new Uint8Array(32));
+      const kept = await m.remember(value, randomizer, memory);
+      counts[m.randomize(value, randomizer, words(), kept)] += 1;
+    }
+    found.push(counts);
+  }
+  return found;
+}"""
+FOUR = """
+title = "Four"
+id = "four"
+[privacy]
+cap = 900
+[[questions]]
+id = "q"
+kind = "choice"
+text = "Which?"
+options = [
+  {id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}, {id = "d", text = "D"}]
+required = true
+mechanism = "krr"
+epsilon = 1
+epsilon_forever = 2
+"""
+
+
+def right_guesses(collector: Collector, browser: Browser) -> float:
+    """How often the most frequent report of 400 waves is the answer, over 100 devices."""
+    randomizer = collector.frozen(collector.publish(FOUR))["randomizers"]["q"]
+    device = Device(browser)
+    page = device.visit(f"{collector.url}/healthz")
+    given = {"randomizer": randomizer, "value": 2, "devices": 100, "waves": 400}
+    guesses = Counter(max(range(4), key=one.__getitem__) for one in page.evaluate(WAVES, given))
+    device.context.close()
+    return guesses[2] / 100
+
+
+#: The best that anybody can guess, of four answers, from what tells at most e^2 of each.
+BEST = math.exp(2) / (math.exp(2) + 3)
+
+
+def test_400_waves_do_not_reveal_an_answer_beyond_epsilon_forever(
+    collector: Collector, browser: Browser
+) -> None:
+    # Five standard deviations of 100 guesses: wrong once in two million runs.
+    assert right_guesses(collector, browser) < BEST + 5 * math.sqrt(BEST * (1 - BEST) / 100)
+
+
+FORGETS: list[tuple[str, str, str]] = [
+    # The permanent draw is made anew each time, as if it were remembered: averages tell.
+    ("memory.js", "const words = (await derive(key, message, blocks)).values();",
+     "const words = crypto.getRandomValues(new Uint32Array(8 * blocks)).values();"),
+    # The permanent stage is left out.
+    ("randomizer.js", "return { cohort, symbol: await CHANNELS[permanent.name]"
+     ".remember(symbol, permanent, drawn) };", "return { cohort, symbol };"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", FORGETS, ids=["forgets", "leaves out"])
+def test_without_a_memory_400_waves_do_reveal_it(
+    serve_client: ServeClient, browser: Browser, change: tuple[str, str, str]
+) -> None:
+    assert right_guesses(serve_client(change), browser) > 0.99
