@@ -23,7 +23,10 @@ const review = one('#review');
 
 /** Shows one of the page's states; in all but 'ready' there is nothing to fill in. */
 function say(state, message = '') {
-  if (state !== 'ready') form.hidden = review.hidden = true;
+  if (state !== 'ready') {
+    form.hidden = review.hidden = true;
+    one('#no-memory')?.toggleAttribute('hidden', true);
+  }
   for (const part of all('[data-state]')) part.hidden = part.dataset.state !== state;
   for (const slot of all('[data-slot="message"]')) slot.textContent = message;
 }

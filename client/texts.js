@@ -11,8 +11,8 @@ const MOST = 2 ** 20;
 
 /** What counts as the same text: NFKC, one case, one lower sigma, single spaces. */
 export function normalized(text) {
-  const folded = text.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('ς', 'σ');
-  return folded.normalize('NFKC').replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, '');
+  const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
+  return folded.replaceAll('ς', 'σ').normalize('NFKC').replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, '');
 }
 
 /**

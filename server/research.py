@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.chart import chart
+from analysis.domain import NO_ANSWER, OTHER, Texts
 from analysis.epsilon import MICRO
 from analysis.estimate import Estimate
 from analysis.plausibility import UNLIKE, plausibility
@@ -227,6 +228,8 @@ class Part:
     rows: list[Estimate]
     pictures: list[Markup]
     means: set[str]
+    #: How many rows are left to the download.
+    left_out: int = 0
 
     def show(self, term: str, value: float | None) -> str:
         """A number of the table: shares in percent, means in their own unit."""
@@ -235,7 +238,19 @@ class Part:
         return f"{value:,.5g}" if term in self.means else f"{100 * value:.1f} %"
 
 
-def _part(survey: Survey, question: Question, rows: list[Estimate]) -> Part:
+#: Of a long list the page shows so many.
+_SHOWN = 40
+
+
+def _most(rows: list[Estimate]) -> list[Estimate]:
+    """Of many texts those with the largest shares; no answer and all others in any case."""
+    texts = [row for row in rows if row.term not in (NO_ANSWER, OTHER)]
+    texts.sort(key=lambda row: -(row.estimate or 0))
+    return texts[:_SHOWN] + [row for row in rows if row.term in (NO_ANSWER, OTHER)]
+
+
+def _part(survey: Survey, question: Question, every: list[Estimate]) -> Part:
+    rows = _most(every) if isinstance(question.domain, Texts) else every
     title = f"Estimates with intervals: {survey.text(question.spec['text'])}"
     pictures = []
     found = question.mechanism.means(question.randomizer, question.domain)
@@ -249,7 +264,8 @@ def _part(survey: Survey, question: Question, rows: list[Estimate]) -> Part:
     shares = [row for row in rows if row.term not in means]
     if shares:
         pictures.append(chart(title, shares, 0, 1, "%"))
-    return Part(question, rows, [Markup(picture) for picture in pictures], set(means))
+    pictures_of = [Markup(picture) for picture in pictures]
+    return Part(question, rows, pictures_of, set(means), len(every) - len(rows))
 
 
 @blueprint.get("/results", strict_slashes=False)
@@ -276,6 +292,8 @@ def results(survey_id: str) -> str:
             "least": f"{min(totals):g}",
             "most": f"{max(totals):g}",
             "mean": f"{sum(totals) / len(totals):.4g}",
+            "constant": f"{max(row.epsilon_if_constant for row in rows):g}",
+            "remembers": any(row.method == "memory" for row in rows),
             "cap": f"{found.survey.cap / MICRO:g}",
         }
     return render_template(

@@ -37,7 +37,8 @@ CASES = [
     for name, mechanism in MECHANISMS.items()
     for place, domain in enumerate(DOMAINS)
     if mechanism.parameters is None and mechanism.fits(domain)
-    if name in ("krr", "oue", "sue", "hashed-krr", "hadamard", "pick", "duchi", "rappor")
+    if name
+    in ("krr", "oue", "sue", "hashed-krr", "hadamard", "pick", "multihot", "duchi", "rappor")
     for once, forever in ASKED
 ]
 every_case = pytest.mark.parametrize(("name", "domain", "once", "forever"), CASES)

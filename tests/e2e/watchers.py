@@ -120,7 +120,8 @@ def check_device(
     assert set(kept["databases"]) <= {"deniable"}
     assert set(kept["memo"]) <= {"secret", f"survey/{survey}"}
     for name in set(kept["memo"]) - {"secret"}:
-        assert set(kept["memo"][name]) == {"spent", "cap", "waves", "pending"}
+        known = {"spent", "constant", "cap", "waves", "times", "pending"}
+        assert set(kept["memo"][name]) == known
     for name in ("local", "session", "cookie", "caches", "files", "name", "state", "workers"):
         assert not kept[name], f"{name} is not empty"
     assert re.fullmatch(rf"http://[\w.:]+/s/{survey}", kept["url"])

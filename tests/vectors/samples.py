@@ -210,7 +210,20 @@ TEXTS: list[tuple[Domain, list[Any]]] = [
 ]
 #: Texts as they are typed.
 SPELLED = [
-    *("", " ", "a", " A\tb \n c ", "STRASSE", "Straße", "ΣΊΣΥΦΟΣ", "ﬁn", "Ångström", "İ", "ıI"),
+    *(
+        "",
+        " ",
+        "a",
+        " A\tb \n c ",
+        "STRASSE",
+        "Straße",
+        "STRAẞE",
+        "ΣΊΣΥΦΟΣ",
+        "ﬁn",
+        "Ångström",
+        "İ",
+        "ıI",
+    ),
     *("e\u0301", "é", "１２", "\u00a0x\u00a0", "ꭰᎠ", "😀", "ǆ", "no-answer"),
 ]
 PARAMETERS = {"p": "0.7", "prevalence": "0.2", "p_yes": "0.1", "p_no": "0.25"}

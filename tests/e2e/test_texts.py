@@ -1,0 +1,127 @@
+"""Texts: hashed and randomized on the device, which leave it in no form."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from collector import Collector, Relay, command
+from device import Device, expect_state, press, review
+from playwright.sync_api import Page, expect
+from watchers import check_bytes, check_device
+
+TEXTS = """
+title = "Texts"
+id = "texts"
+[[questions]]
+id = "boss"
+kind = "text"
+text = "Whom do you fear?"
+candidates = ["Anna", "Bert"]
+longest = 24
+epsilon = 1
+[[questions]]
+id = "word"
+kind = "text"
+text = "In one word?"
+required = true
+epsilon = 2
+"""
+#: What stands nowhere else, in the forms that it has on its way.
+TYPED, FOLDED = " Quetzal-CANARY ", "quetzal-canary"
+CANARIES = [TYPED.strip(), FOLDED, "quetzal"]
+
+
+def fill(page: Page, boss: str, word: str) -> None:
+    page.locator("#boss--text-input").fill(boss)
+    page.locator("#word--text-input").fill(word)
+
+
+def answer_texts(page: Page) -> None:
+    expect_state(page, "ready")
+    fill(page, TYPED, TYPED)
+    review(page)
+    press(page)
+    expect_state(page, "stored")
+
+
+def test_text_leaves_the_device_in_no_form(
+    device: Device, tmp_path: Path, relay: Callable[[Collector], Relay]
+) -> None:
+    with command(tmp_path, TEXTS) as served:
+        wire = relay(served)
+        page = device.visit(f"{wire.url}/s/texts")
+        answer_texts(page)
+        check_device(page, device, "texts", CANARIES)
+        check_bytes(bytes(wire.sent), CANARIES)
+        (body,) = device.posted()
+        for report in json.loads(body)["reports"].values():
+            assert set(report) == {"cohort", "report"}
+            assert all(type(one) is int for one in report.values())
+    for path in tmp_path.iterdir():
+        if path.is_file():
+            check_bytes(path.read_bytes(), CANARIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("report.js", "reports[id] = randomize(value,",
+         "reports[`${id}-${value}`] = randomize(value,"),
+        ("report.js", "version, wave, ...who,", "version, wave, x: prepared.boss.value, ...who,"),
+        ("form.js", "  const list = one('dl', review);",
+         "  fetch('/healthz?' + encodeURIComponent(answers().boss));\n"
+         "  const list = one('dl', review);"),
+    ],
+    ids=["key", "note", "query"],
+)  # fmt: skip
+def test_watcher_of_texts_catches_a_leak(
+    device: Device,
+    serve_client: Callable[..., Collector],
+    relay: Callable[[Collector], Relay],
+    name: str,
+    old: str,
+    new: str,
+) -> None:
+    served = serve_client((name, old, new))
+    wire = relay(served)
+    page = device.visit(f"{wire.url}/s/{served.publish(TEXTS)}")
+    expect_state(page, "ready")
+    fill(page, TYPED, TYPED)
+    review(page)
+    press(page)
+    page.wait_for_timeout(500)
+    with pytest.raises(AssertionError, match="is in it"):
+        check_bytes(bytes(wire.sent), CANARIES)
+
+
+def test_spelling_is_checked_on_no_other_computer(device: Device, collector: Collector) -> None:
+    page = device.visit(collector.page(collector.publish(TEXTS)))
+    field = page.locator("#boss--text-input")
+    for attribute, value in {"spellcheck": "false", "autocomplete": "off"}.items():
+        expect(field).to_have_attribute(attribute, value)
+
+
+@pytest.mark.parametrize(
+    ("boss", "word", "wrong"),
+    [
+        ("x" * 25, "a", "boss"),
+        ("", "", "word"),
+        ("", "  ", "word"),
+        # One letter of 18 when it is normalized.
+        ("ﷺﷺ", "a", "boss"),
+    ],
+    ids=["long", "missing", "blank", "expands"],
+)
+def test_text_that_cannot_be_answered_is_told_before_the_review(
+    device: Device, collector: Collector, boss: str, word: str, wrong: str
+) -> None:
+    page = device.visit(collector.page(collector.publish(TEXTS)))
+    expect_state(page, "ready")
+    fill(page, boss, word)
+    page.get_by_role("button", name="Review my answers").click()
+    expect(page.locator("#review")).to_be_hidden()
+    for name in ("boss", "word"):
+        odd = page.locator(f"#{name}--text-input").evaluate("one => !one.checkValidity()")
+        assert odd == (name == wrong)
+    assert device.posted() == []

@@ -1,0 +1,157 @@
+"""What the collector charges for waves that start from one remembered draw."""
+
+import sqlite3
+from collections import Counter
+from datetime import date
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from analysis.ledger import in_epsilon
+from analysis.simulate import payloads
+from analysis.survey import Survey, spent_on
+from analysis.survey_file import read_survey
+from server.deliver import to_store
+from server.results import find_ledger
+from server.store import Store
+
+PANEL = """
+title = "Panel"
+id = "panel"
+[privacy]
+cap = CAP
+[[questions]]
+id = "bullied"
+kind = "yes-no"
+text = "Were you bullied?"
+epsilon = 1
+epsilon_forever = 2
+[[questions]]
+id = "born"
+kind = "choice"
+text = "Where were you born?"
+options = [{id = "here", text = "Here"}, {id = "near", text = "Near"}, {id = "far", text = "Far"}]
+epsilon = 1
+epsilon_forever = 1.5
+stable = true
+[[questions]]
+id = "mood"
+kind = "yes-no"
+text = "Are you well?"
+epsilon = 0.5
+"""
+ANSWER = {"bullied": "yes", "born": "near", "mood": "no"}
+
+
+def panel(tmp_path: Path, cap: float = 50, old: str = "", new: str = "") -> Survey:
+    file = tmp_path / "panel.toml"
+    file.write_text(PANEL.replace("CAP", str(cap)).replace(old, new))
+    return read_survey(file)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Store:
+    return Store(tmp_path / "panel.db", create=True)
+
+
+def answered(store: Store, survey: Survey, wave: int, n: int = 3) -> Counter[str]:
+    store.publish(survey)
+    store.open_wave(survey.id, wave)
+    people = [ANSWER] * n
+    return to_store(store, survey.id, payloads(survey, people, wave, 5), lambda _: None)
+
+
+def charged(store: Store) -> set[int]:
+    totals = Counter[str]()
+    for spend in store.spends("panel"):
+        totals[spend.respondent] += spend.charged
+    return set(totals.values())
+
+
+@pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
+def test_waves_cost_what_is_proved_in_whichever_order_they_come(
+    empty: Store, tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    survey = panel(tmp_path)
+    for n, wave in enumerate(order, 1):
+        answered(empty, survey, wave)
+        assert charged(empty) == {spent_on([(survey, n)])}
+    assert list(empty.discrepancies(date.today())) == []
+    (row, *_) = find_ledger(empty, "panel")
+    bullied, born, mood = (question.randomizer for question in survey.questions)
+    total = bullied.spent(3) + born.spent(3, stable=True) + 3 * mood.charge
+    same = bullied.spent(3, stable=True) + born.spent(3, stable=True) + 3 * mood.charge
+    assert (row.epsilon, row.epsilon_if_constant) == (in_epsilon(total), in_epsilon(same))
+    assert row.epsilon_sum == in_epsilon(3 * survey.charge)
+    assert row.method == "memory"
+    assert row.epsilon_if_constant < row.epsilon < row.epsilon_sum
+
+
+def test_versions_that_share_a_memory_are_charged_together(empty: Store, tmp_path: Path) -> None:
+    first = panel(tmp_path)
+    reworded = panel(tmp_path, old="Were you bullied?", new="Have you been bullied?")
+    assert first.version != reworded.version
+    assert set(first.memos) == set(reworded.memos)
+    answered(empty, first, 1)
+    answered(empty, reworded, 2)
+    assert charged(empty) == {spent_on([(first, 2)])}
+    assert list(empty.discrepancies(date.today())) == []
+
+
+def test_other_weights_are_another_memory_and_add_up(empty: Store, tmp_path: Path) -> None:
+    first = panel(tmp_path)
+    other = panel(tmp_path, old="epsilon_forever = 2\n", new="epsilon_forever = 2.5\n")
+    unsure = panel(tmp_path, old="stable = true\n", new="")
+    for wave, survey in enumerate((first, other, unsure), 1):
+        answered(empty, survey, wave)
+    memos = [set(one.memos) for one in (first, other, unsure)]
+    assert [len(memos[0] & one) for one in memos] == [2, 1, 1]
+    bullied, born, mood = (question.randomizer for question in first.questions)
+    other_bullied, unsure_born = other.questions[0].randomizer, unsure.questions[1].randomizer
+    assert charged(empty) == {
+        bullied.spent(2) + other_bullied.spent(1) + 3 * mood.charge
+        + born.spent(2, stable=True) + unsure_born.spent(1)
+    }  # fmt: skip
+    assert list(empty.discrepancies(date.today())) == []
+
+
+def test_the_wave_that_would_pass_the_cap_is_refused(empty: Store, tmp_path: Path) -> None:
+    exact = spent_on([(panel(tmp_path), 3)])
+    for cap, stored in ((exact / 1e6, 3), ((exact - 1) / 1e6, 0)):
+        store = Store(tmp_path / f"{stored}.db", create=True)
+        survey = panel(tmp_path, cap=cap)
+        for wave in (1, 2):
+            assert answered(store, survey, wave)["stored"] == 3
+        assert answered(store, survey, 3)["stored"] == stored
+
+
+def test_a_wrong_charge_is_found(empty: Store, tmp_path: Path) -> None:
+    survey = panel(tmp_path)
+    for wave in (1, 2):
+        answered(empty, survey, wave)
+    with sqlite3.connect(tmp_path / "panel.db") as connection:
+        connection.execute(
+            "UPDATE ledger SET charged = ? WHERE wave = 2 AND respondent = "
+            "(SELECT min(respondent) FROM ledger)",
+            (survey.charge,),
+        )
+    assert list(empty.discrepancies(date.today())) == ["panel: somebody was charged another sum"]
+
+
+def test_the_same_seed_is_the_same_devices_in_every_wave(tmp_path: Path) -> None:
+    survey = panel(tmp_path)
+    # A permanent draw cannot be seen, but two cohorts of a text can.
+    text = PANEL.replace("CAP", "50") + (
+        '[[questions]]\nid = "place"\nkind = "text"\ntext = "Where?"\n'
+        'candidates = ["Rome", "Bern"]\nepsilon = 1\n'
+    )
+    (tmp_path / "text.toml").write_text(text)
+    survey = read_survey(tmp_path / "text.toml")
+    people = [{**ANSWER, "place": "rome"}] * 40
+    waves = [
+        [one["reports"]["place"]["cohort"] for one in payloads(survey, people, wave, 5)]
+        for wave in (1, 2)
+    ]
+    assert waves[0] == waves[1]
+    assert len(set(waves[0])) > 10
