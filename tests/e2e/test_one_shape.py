@@ -13,6 +13,8 @@ from watchers import with_fixed_randomness
 #: With enough pets for a channel that reports sets of them.
 PETS = "".join(f'  {{id = "pet-{n}", text = "Pet {n}"}},\n' for n in range(9))
 WIDE = SURVEY.replace('  {id = "cat"', f'{PETS}  {{id = "cat"')
+# One that devices remember, which must not show in what they store either.
+WIDE = WIDE.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
 RESPONDENTS: list[dict[str, str]] = [
     CANARIES,
     {"smoked": "yes", "pet": "pet-3", "team": "office", "debts": "0"},
@@ -83,17 +85,20 @@ def test_respondents_leave_the_same_traces(
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("report.js", "...who, reports", "...who, rid: counted.smoked === 'yes' ? who.rid : "
+        ("report.js", "...who, reports", "...who, rid: prepared.smoked.value === 0 ? who.rid : "
          "who.rid.replace(/./g, '0'), reports"),
-        ("report.js", f"return {REPORT}", "if (counted.smoked !== 'yes') delete "
+        ("report.js", f"return {REPORT}", "if (prepared.smoked.value !== 0) delete "
          f"reports.pet;\n  return {REPORT}"),
-        ("report.js", f"return {REPORT}", "if (!counted.debts) reports.debts = null;\n"
+        ("report.js", f"return {REPORT}", "if (!prepared.debts.value) reports.debts = null;\n"
          f"  return {REPORT}"),
-        ("form.js", "open.wave, cost, () =>", "open.wave, cost - (given.debts ? 0 : 1e6), () =>"),
+        ("form.js", "open.wave, price, () =>", "open.wave, (times) => ({ ...price(times), "
+         "cost: price(times).cost - (given.debts ? 0 : 1e6) }), () =>"),
+        ("form.js", "open.wave, price, () =>", "open.wave, (times) => ({ ...price(times), "
+         "times: { ...price(times).times, [prepared.smoked.kept.symbol]: 1 } }), () =>"),
         ("form.js", "const who =", "if (given.debts) await fetch('/client/draw.js?');\n"
          "  const who ="),
     ],
-    ids=["rid", "hidden is missing", "skipped is null", "cheaper", "one more request"],
+    ids=["rid", "hidden is missing", "skipped is null", "cheaper", "kept", "one more request"],
 )  # fmt: skip
 def test_comparison_catches_a_client_that_tells_them_apart(
     new_device: MakeDevice,
