@@ -15,11 +15,12 @@ test: .venv/.test
 	$(BIN)/python tests/e2e/chromium.py
 	$(BIN)/pytest
 
-# Accuracy and speed beside two published libraries, and the intake beside a bare server, with wrk;
-# seven minutes.
+# Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, and the intake
+# beside a bare server, with wrk; nine minutes. One thread of BLAS: two on a busy machine are slower.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/intake.py
 
 clean:

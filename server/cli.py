@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from analysis.errors import AnswersError, SurveyError
-from server.commands import field, plan, researchers, results, serve, simulate, survey, upkeep
+from server.commands import decode, field, plan, researchers, results, serve, simulate, survey, upkeep
 from server.deliver import Unreachable
 from server.demo import MissingData
 from server.results import Missing
@@ -18,7 +18,7 @@ _REFUSED = (SurveyError, AnswersError, StoreError, Missing, PortError, Unreachab
 _COMMANDS = (
     *(survey.check, plan.plan, survey.publish, simulate.simulate),
     *(serve.serve, field.invite, field.open_, field.close, researchers.researcher, researchers.log),
-    *(results.estimate, results.plausibility, results.ledger, results.export),
+    *(results.estimate, results.plausibility, results.ledger, results.export, decode.decode_),
     *(upkeep.backup, upkeep.restore, upkeep.audit, serve.demo),
 )
 

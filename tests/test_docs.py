@@ -66,7 +66,8 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         if words[0] == "serve":
             continue  # tests/server/test_serving.py runs it
         words = [str(truth) if word == "truth.csv" else word for word in words]
-        words += [] if "--db" in words or words[0] == "check" else ["--db", "deniable.db"]
+        none = "--db" in words or words[0] in ("check", "plan")
+        words += [] if none else ["--db", "deniable.db"]
         words = [str(tmp_path / word) if word.endswith(".db") else word for word in words]
         words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
         result = CliRunner().invoke(main, words)

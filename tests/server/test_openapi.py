@@ -24,7 +24,14 @@ from server.store import Store
 from server.wire import STATUS
 
 ROOT = Path(__file__).parent.parent.parent
-NIGHT = {"drove": "yes", "tried": "pills", "safe": "4", "spent": "30", "matters": ""}
+NIGHT = {
+    "where": "Blue",
+    "drove": "yes",
+    "tried": "pills",
+    "safe": "4",
+    "spent": "30",
+    "matters": "",
+}
 
 
 def _validator(name: str) -> OAS31Validator:

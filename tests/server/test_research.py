@@ -152,7 +152,7 @@ def test_every_kind_has_its_results_and_its_page(
     survey = read_survey(Path(__file__).parents[2] / "examples/night-life.toml")
     store.publish(survey)
     store.open_wave(survey.id)
-    row = {"drove": "no", "tried": "alcohol|pills", "safe": "3", "spent": "40"}
+    row = {"drove": "no", "tried": "alcohol|pills", "safe": "3", "spent": "40", "where": "Blue"}
     people = [{**row, "matters": "people|music|prices"}, {**row, "tried": "none", "matters": ""}]
     sent = to_store(store, survey.id, payloads(survey, people * 200, 1, 1), lambda _: None)
     assert sent == {"stored": 400}
