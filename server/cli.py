@@ -5,7 +5,17 @@ from typing import Any
 import click
 
 from analysis.errors import AnswersError, SurveyError
-from server.commands import decode, field, plan, researchers, results, serve, simulate, survey, upkeep
+from server.commands import (
+    decode,
+    field,
+    plan,
+    researchers,
+    results,
+    serve,
+    simulate,
+    survey,
+    upkeep,
+)
 from server.deliver import Unreachable
 from server.demo import MissingData
 from server.results import Missing

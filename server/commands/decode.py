@@ -107,9 +107,9 @@ def _tell(found: Decoded, correction: str, alpha: float) -> None:
     click.echo(f"{several}; {promise}", err=True)
     other = found.other
     click.echo(
-        f"strings that are not in the map: {100 * other.estimate:.2g} % of people, "
-        f"{100 * found.confidence_level:g} % interval {100 * other.low:.2g} to "
-        f"{100 * other.high:.2g} %",
+        f"strings that are not in the map: {100 * other.estimate:.3g} % of people, "
+        f"{100 * found.confidence_level:g} % interval {100 * other.low:.3g} to "
+        f"{100 * other.high:.3g} %",
         err=True,
     )
     if "few" in found.flags:
