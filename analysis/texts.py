@@ -20,9 +20,9 @@ _SPACE = re.compile(r"[\t-\r ]+")
 def normalized(text: str) -> str:
     """What counts as the same text: NFKC (Unicode Standard Annex 15), case-folded, trimmed.
 
-    Case is folded by lower, upper and lower case, with one lower sigma, since browsers have no other
-    rule; that joins the texts that full case-folding does, and dotless i with i. Runs of white
-    space become one space.
+    Case is folded by lower, upper and lower case, with one lower sigma, since browsers have no
+    other rule; that joins the texts that full case-folding does, and dotless i with i. Runs of
+    white space become one space.
     """
     folded = unicodedata.normalize("NFKC", text).lower().upper().lower().replace("ς", "σ")
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", folded)).strip(" ")

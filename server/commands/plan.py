@@ -33,14 +33,16 @@ def plan(survey_file: Path, respondents: int, waves: int, level: float, form: st
     for row in rows:
         if row["floor"] is not None:
             click.echo(
-                f'question "{row["question"]}": texts are found that about {100 * row["floor"]:.2g} '
-                "% of respondents give, or more; with a list of candidates rarer ones are",
+                f'question "{row["question"]}": texts are found that about '
+                f"{100 * row['floor']:.2g} % of respondents give, or more; with a list of "
+                "candidates rarer ones are",
                 err=True,
             )
         if row["cheaper"] == "fresh":
             click.echo(
                 f'question "{row["question"]}": {waves} waves with a memory cost up to '
-                f"ε = {row['epsilon_waves']:.3g}, fresh draws {row['epsilon_fresh']:.3g}; the memory "
-                f"tells less ({row['epsilon_if_constant']:.3g}) only of answers that do not change",
+                f"ε = {row['epsilon_waves']:.3g}, fresh draws {row['epsilon_fresh']:.3g}; the "
+                f"memory tells less ({row['epsilon_if_constant']:.3g}) only of answers that do "
+                "not change",
                 err=True,
             )

@@ -15,7 +15,6 @@ from server.clock import today
 from server.commands import database, form_of_table, print_table, publish_in, survey_file
 from server.store import Store
 
-
 #: More waves than this are not counted one by one.
 MANY = 1000
 
