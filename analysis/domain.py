@@ -84,12 +84,14 @@ class Rankings:
 class Texts:
     """Normalized texts of at most `longest` letters; `candidates` if those worth finding are known.
 
-    Letters are Unicode code points.
+    Letters are Unicode code points. Without candidates, texts are found that are made of `letters`,
+    or if there are none, of those that are usual in Latin script.
     """
 
     candidates: tuple[str, ...] | None
     longest: int
     no_answer: bool
+    letters: str = ""
 
 
 Domain = Categories | Numbers | Sets | Rankings | Texts

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import NO_ANSWER
+from analysis.domain import NO_ANSWER, Texts
 from analysis.intervals import Interval, ratio_interval, share_interval
 from analysis.kinds import KINDS
 from analysis.mechanisms.base import Mean, Share
-from analysis.survey import Survey
+from analysis.quantity import Quantity, people_directly, possible_share
+from analysis.survey import Question, Survey
+from analysis.text_estimate import text_quantities
 
 #: Below so many reports an interval that relies on their number being large is flagged.
 FEW = 100
@@ -26,7 +28,8 @@ class Estimate:
     standard error; None if that cannot be told. `epsilon` is that of one report. `flag` holds words
     joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (nor is any
     in the usual interval; another was taken) and ``few`` (too few reports, or too skewed ones, for
-    the approximation behind a mean's interval).
+    the approximation behind the interval); of texts also ``detected`` and ``collisions``
+    (`analysis.text_estimate`).
     """
 
     question: str
@@ -67,28 +70,18 @@ def estimates(
     for question in survey.questions:
         counts = tallies[question.id]
         n = question.randomizer.reports_in(counts)
-        mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
         skipped = "No answer, or not asked" if "shows_if" in question.spec else "No answer"
         labels = {
             NO_ANSWER: skipped,
             "mean": "Mean",
             **KINDS[question.spec["kind"]].labels(question.spec),
         }
-        shares = mechanism.shares(randomizer, domain)
-        supports, trials = shares.count(counts)
-        quantities = [
-            _mean(mean, counts, n, confidence_level) for mean in mechanism.means(randomizer, domain)
-        ]
-        quantities += [
-            _share(share, int(support), int(chances), confidence_level)
-            for share, support, chances in zip(shares.values, supports, trials, strict=True)
-        ]
         rows += [
             Estimate(
                 question=question.id,
                 kind=question.spec["kind"],
                 term=quantity.term,
-                label=survey.text(labels[quantity.term]),
+                label=quantity.label or survey.text(labels[quantity.term]),
                 estimate=quantity.value,
                 std_error=quantity.std_error,
                 conf_low=quantity.interval.low,
@@ -97,44 +90,46 @@ def estimates(
                 conf_method=quantity.interval.method,
                 n=n,
                 n_eff=quantity.n_eff,
-                epsilon=randomizer.epsilon,
-                mechanism=mechanism.name,
+                epsilon=question.randomizer.epsilon,
+                mechanism=question.mechanism.name,
                 flag=";".join(quantity.flags),
             )
-            for quantity in quantities
+            for quantity in _quantities(question, counts, n, confidence_level)
         ]
     return rows
 
 
-@dataclass(frozen=True)
-class _Quantity:
-    term: str
-    value: float | None
-    std_error: float | None
-    interval: Interval
-    n_eff: float | None
-    flags: list[str]
+def _quantities(
+    question: Question, counts: NDArray[np.int64], n: int, level: float
+) -> list[Quantity]:
+    mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
+    if isinstance(domain, Texts):
+        return text_quantities(randomizer, domain, counts, level)
+    shares = mechanism.shares(randomizer, domain)
+    supports, trials = shares.count(counts)
+    found = [_mean(mean, counts, n, level) for mean in mechanism.means(randomizer, domain)]
+    return found + [
+        _share(share, int(support), int(chances), level)
+        for share, support, chances in zip(shares.values, supports, trials, strict=True)
+    ]
 
 
-def _share(share: Share, count: int, n: int, level: float) -> _Quantity:
+def _share(share: Share, count: int, n: int, level: float) -> Quantity:
     p, q = float(share.p), float(share.q)
     interval = share_interval(count, n, p, q, level)
     if n == 0:
-        return _Quantity(share.term, None, None, interval, None, ["few"])
+        return Quantity(share.term, None, None, interval, None, ("few",))
     value = (count / n - q) / (p - q)
-    # At the nearest possible share, and not at 0 or 1 itself, which no count can prove: there the
-    # variance would be too small, or nothing.
-    least = 1 / (n + 2)
-    possible = min(1 - least, max(least, value))
+    possible = possible_share(value, n)
     support = q + (p - q) * possible
     std_error = (support * (1 - support) / n) ** 0.5 / abs(p - q)
     flags = ["out-of-range"] * (not 0 <= value <= 1)
     flags += ["boundary"] * (interval.method != "clopper-pearson")
-    n_eff = possible * (1 - possible) / std_error**2
-    return _Quantity(share.term, value, std_error, interval, n_eff, flags)
+    n_eff = people_directly(value, std_error, n)
+    return Quantity(share.term, value, std_error, interval, n_eff, tuple(flags))
 
 
-def _mean(mean: Mean, tally: NDArray[np.int64], n: int, level: float) -> _Quantity:
+def _mean(mean: Mean, tally: NDArray[np.int64], n: int, level: float) -> Quantity:
     low, width, counts = float(mean.low), float(mean.width), tally.reshape(-1)
     scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
     second = None if mean.second is None or not n else mean.second(tally)
@@ -145,12 +140,12 @@ def _mean(mean: Mean, tally: NDArray[np.int64], n: int, level: float) -> _Quanti
     few = answered < FEW or ratio.std_error is None or ratio.few
     flags = ["few"] * few
     if ratio.value is None or ratio.std_error is None:
-        return _Quantity(mean.term, None, None, interval, None, flags)
+        return Quantity(mean.term, None, None, interval, None, tuple(flags))
     flags = ["out-of-range"] * (not 0 <= ratio.value <= 1) + flags
     flags += ["boundary"] * found.method.endswith("likelihood")
     value, std_error = low + width * ratio.value, width * ratio.std_error
     if mean.squares is None or second is not None:
-        return _Quantity(mean.term, value, std_error, interval, None, flags)
+        return Quantity(mean.term, value, std_error, interval, None, tuple(flags))
     # The variance of the numbers themselves is estimated too: without knowing it to about its own
     # size, nothing can be said of the people it would take.
     squares = np.array(mean.squares, dtype=float)
@@ -158,4 +153,4 @@ def _mean(mean: Mean, tally: NDArray[np.int64], n: int, level: float) -> _Quanti
     spread = float(counts @ apart) / answered
     unsure = float(counts @ (apart - spread * present) ** 2) ** 0.5 / answered
     n_eff = spread / ratio.std_error**2 if spread > 2 * unsure else None
-    return _Quantity(mean.term, value, std_error, interval, n_eff, flags)
+    return Quantity(mean.term, value, std_error, interval, n_eff, tuple(flags))

@@ -6,12 +6,17 @@ from fractions import Fraction
 
 from scipy.special import ndtri
 
-from analysis.domain import Numbers
+from analysis.domain import Numbers, Texts
 from analysis.epsilon import MICRO
 from analysis.intervals import share_interval
 from analysis.mechanisms.base import Share
+from analysis.prefixes import LETTERS, floor
 from analysis.selection import variance
 from analysis.survey import Question, Survey
+from analysis.text_estimate import chances_of
+
+#: Letters of the texts that `Plan.floor` is about.
+USUAL_LENGTH = 8
 
 
 @dataclass(frozen=True)
@@ -19,11 +24,11 @@ class Plan:
     """One question; the columns of the table that `plan` prints.
 
     `half_width` is that of the interval of a share at the least favorable one; of the mean of a
-    number, in its unit; of a rare text. `floor` is the share from which on a text that is no
-    candidate is found nine times in ten. `epsilon_waves` is what so many waves cost together,
-    whatever is answered, `epsilon_if_constant` if no answer ever changes, and `epsilon_fresh` what
-    they would with fresh draws; `cheaper` is ``memory``, ``fresh`` (both whatever is answered) or,
-    without a memory, empty.
+    number, in its unit; of a rare text. `floor` is, without candidates, the share from which on a
+    text of at most eight letters is found nine times in ten. `epsilon_waves` is what so many waves
+    cost together, whatever is answered, `epsilon_if_constant` if no answer ever changes, and
+    `epsilon_fresh` what they would with fresh draws; `cheaper` is ``memory``, ``fresh`` (both
+    whatever is answered) or, without a memory, empty.
     """
 
     question: str
@@ -71,7 +76,7 @@ def plan(
                 epsilon=randomizer.epsilon,
                 respondents=respondents,
                 half_width=_half_width(question, respondents, confidence_level),
-                floor=None,
+                floor=_floor(question, respondents),
                 waves=waves,
                 epsilon_waves=worst,
                 epsilon_if_constant=constant,
@@ -104,6 +109,16 @@ def costs_of_waves(question: Question, most: int = 6) -> str:
     if dear:
         text += f"; fresh draws would cost less for {', '.join(map(str, dear))} waves"
     return text
+
+
+def _floor(question: Question, n: int) -> float | None:
+    """Of a question whose texts are to be found."""
+    domain = question.domain
+    if not isinstance(domain, Texts) or domain.candidates is not None:
+        return None
+    randomizer = question.randomizer
+    usual = min(domain.longest, USUAL_LENGTH)
+    return floor(randomizer.encoder, chances_of(randomizer), n, domain.letters or LETTERS, usual)
 
 
 def _half_width(question: Question, n: int, level: float) -> float:

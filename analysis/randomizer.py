@@ -177,7 +177,9 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         cohorts, symbols = self.shape
         if cohorts == 1:
             return self.channel.count_many(reports.drawn).reshape(1, symbols)
-        assert isinstance(self.channel, OneSymbol)
+        if not isinstance(self.channel, OneSymbol):
+            own = (reports.drawn[reports.cohorts == cohort] for cohort in range(cohorts))
+            return np.array([self.channel.count_many(one) for one in own])
         counts = np.zeros(cohorts * symbols, dtype=np.int64)
         dtype = np.min_scalar_type(len(counts) - 1)
         for part in parts(len(reports.drawn), max(32768, 4 * len(counts))):

@@ -8,6 +8,8 @@ import re
 import struct
 import unicodedata
 
+import numpy as np
+
 #: Begins each message; another rule of making it would have another number.
 _TAG = b"deniable-text-1"
 
@@ -40,13 +42,10 @@ def text_words(what: int, text: str, start: int, count: int) -> tuple[int, ...]:
     start, count : int
         Which words of the stream, eight of which come from one SHA-256.
     """
-    encoded = text.encode()
-    first = start // 8
-    words = [
-        word
-        for block in range(first, (start + count - 1) // 8 + 1)
-        for word in struct.unpack(
-            ">8I", hashlib.sha256(_TAG + struct.pack(">BI", what, block) + encoded).digest()
-        )
+    head, encoded, first = _TAG + bytes([what]), text.encode(), start // 8
+    blocks = range(first, (start + count - 1) // 8 + 1)
+    hashes = [
+        hashlib.sha256(head + struct.pack(">I", block) + encoded).digest() for block in blocks
     ]
+    words = np.frombuffer(b"".join(hashes), dtype=">u4").tolist()
     return tuple(words[start - 8 * first : start - 8 * first + count])

@@ -98,7 +98,7 @@ export const prefix = {
   },
   async encode(value, e, cohort) {
     const place = Math.floor(whole('cohort', cohort, prefix.cohorts(e)) / e.families);
-    const [word] = await wordsOf(value, cohort % e.families, 1, e.lengths[place]);
+    const [word] = await wordsOf(value, cohort, 1, e.lengths[place]);
     return word % e.inputs;
   },
 };

@@ -259,6 +259,7 @@ def _question() -> Schema:
             "epsilon_forever": _POSITIVE,
             "stable": {"type": "boolean"},
             "longest": {"type": "integer", "minimum": 1},
+            "letters": _TEXT,
             "candidates": {"type": "array", "items": _TEXT, "minItems": 2, "uniqueItems": True},
         },
     )

@@ -105,8 +105,9 @@ class Prefix:
     """A hash of the text's beginning, whose length its cohort says; of all of it, if no longer.
 
     For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
-    hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort
-    ``l * families + c`` hashes the first ``lengths[l]`` letters by the function c.
+    hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort c asks for the
+    first ``lengths[c // families]`` letters, and has a function of its own: were those of all
+    lengths the same, texts that collide would do so at each, and look the same at all.
     """
 
     families: int
@@ -132,12 +133,12 @@ class Prefix:
         return (
             isinstance(domain, Texts)
             and domain.candidates is None
-            and self.lengths[-1] == domain.longest
+            and self.lengths[-1] >= domain.longest
         )
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
-        place, family = divmod(whole("cohort", cohort, self.cohorts), self.families)
-        (word,) = _words(value, family, 1, self.lengths[place])
+        place = whole("cohort", cohort, self.cohorts) // self.families
+        (word,) = _words(value, cohort, 1, self.lengths[place])
         return word % self.inputs
 
     def encode_many(

@@ -11,6 +11,8 @@ from analysis.texts import normalized
 MOST_CANDIDATES = 20_000
 #: Letters of a text, if the author does not say, and the most that can be asked for.
 _USUAL, _LONGEST = 32, 256
+#: Pairs of letters are tried after each beginning: more would take too long.
+_MOST_LETTERS = 200
 
 
 class Text:
@@ -38,7 +40,9 @@ class Text:
         )
         if isinstance(given, str):
             frozen["candidates"] = _from_file(table, given, longest)
-        elif given is not None:
+        elif given is None:
+            frozen |= _read_letters(table)
+        else:
             places = [f"{table.place}: candidate {number}" for number in range(1, len(given) + 1)]
             frozen["candidates"] = _checked(table.place, zip(places, given, strict=True), longest)
         return frozen
@@ -46,7 +50,8 @@ class Text:
     def domain(self, question: dict[str, Any]) -> Texts:
         candidates = question.get("candidates")
         texts = None if candidates is None else tuple(map(normalized, candidates))
-        return Texts(texts, question["longest"], question["no_answer"])
+        letters = question.get("letters", "")
+        return Texts(texts, question["longest"], question["no_answer"], letters)
 
     def value(self, answer: str, question: dict[str, Any]) -> str | None:
         """The normalized text; None for no answer."""
@@ -63,6 +68,23 @@ class Text:
             OTHER: "Any other answer",
             **{normalized(one): one for one in question.get("candidates", ())},
         }
+
+
+def _read_letters(table: Table) -> dict[str, Any]:
+    """What the texts are made of, if the author says: each letter once, as normalized."""
+    given = table.take(
+        "letters",
+        lambda value: isinstance(value, str) and 2 <= len(_letters(value)) <= _MOST_LETTERS,
+        f"a text of the 2 to {_MOST_LETTERS} letters that answers are made of",
+        default=None,
+    )
+    return {} if given is None else {"letters": _letters(given)}
+
+
+def _letters(text: str) -> str:
+    """Those of the text, and the space between words if it has one."""
+    found = (normalized(one) or " " * one.isspace() for one in text)
+    return "".join(dict.fromkeys(letter for letters in found for letter in letters))
 
 
 def _from_file(table: Table, name: str, longest: int) -> list[str]:

@@ -28,6 +28,8 @@ from analysis.randomizer import Randomizer
 #: Functions of texts, one for each cohort: with so many, and candidates fitted together, the error
 #: of collisions is small beside the noise.
 FAMILIES = 256
+#: Texts of more letters are not found: each two more would cost all of them precision.
+LONGEST_FOUND = 14
 #: Beyond ε = 6 or so a hash to more symbols gains nothing that collisions do not take.
 MOST_SYMBOLS = 1024
 #: A tally has a cell for each cohort and symbol; more of them would not be kept and transformed.
@@ -105,15 +107,19 @@ def _of_texts(domain: Texts, epsilon: Fraction) -> Randomizer[Any, Window]:
     ratio = float(exp_lower(epsilon))
     symbols = min(MOST_SYMBOLS, max(2, round(ratio + 1)))
     if domain.candidates is None:
-        encoder: Digest | Prefix = Prefix(FAMILIES // 4, lengths_to(domain.longest), symbols)
+        encoder: Digest | Prefix = Prefix(FAMILIES // 2, lengths_to(domain.longest), symbols)
     else:
         encoder = Digest(FAMILIES, symbols)
     return spends(Randomizer(encoder, window_of(symbols, epsilon)), epsilon)
 
 
 def lengths_to(longest: int) -> tuple[int, ...]:
-    """The lengths of beginnings that are asked for: steps of two letters, then whole texts."""
-    return (*[length for length in (2, 4, 6) if length < longest], longest)
+    """The lengths of beginnings that are asked for; at the last, which tells shares, all is whole.
+
+    Steps of two letters found the most texts of three to fourteen letters, in simulations.
+    """
+    steps = [length for length in range(2, LONGEST_FOUND + 1, 2) if length < longest]
+    return (*steps, *[longest] * (longest <= LONGEST_FOUND), longest + 1)
 
 
 def _no_words(_: int) -> NDArray[np.uint32]:

@@ -4,7 +4,7 @@ import { normalized } from '../texts.js';
 /** Whether an encoder maps each answer, and nothing else, to an input. @returns {boolean} */
 export function fits({ candidates, longest }, encoder) {
   if (candidates) return ['digest', 'bloom'].includes(encoder.name);
-  return encoder.name === 'prefix' && encoder.lengths.at(-1) === longest;
+  return encoder.name === 'prefix' && encoder.lengths.at(-1) >= longest;
 }
 
 /**

@@ -76,12 +76,15 @@ def test_hashes_of_texts_are_as_if_drawn() -> None:
 
 
 def test_a_beginning_is_told_from_a_whole_text() -> None:
-    encoder = Prefix(4, (2, 6), 1000)
-    assert encoder.encode("ab", 1, iter(())) == Digest(4, 1000).encode("ab", 1, iter(()))
-    same = {encoder.encode(text, 1, iter(())) for text in ("abc", "abd", "ab c")}
-    assert len(same) == 1
-    assert encoder.encode("ab", 1, iter(())) not in same
-    assert encoder.encode("abc", 5, iter(())) == Digest(4, 1000).encode("abc", 1, iter(()))
+    encoder, whole = Prefix(4, (2, 6), 1000), Digest(8, 1000)
+    # Cohorts 0 to 3 ask for two letters, 4 to 7 for six, by a function of their own.
+    for cohort in range(8):
+        same = {encoder.encode(text, cohort, iter(())) for text in ("abc", "abd", "ab c")}
+        assert len(same) == (1 if cohort < 4 else 3)
+        assert encoder.encode("ab", cohort, iter(())) not in same
+        for text in ("ab",) if cohort < 4 else ("ab", "abc", "abcdef"):
+            symbol = encoder.encode(text, cohort, iter(()))
+            assert symbol == whole.encode(text, cohort, iter(()))
 
 
 def test_equal_words_of_a_bloom_filter_set_one_bit() -> None:
@@ -124,6 +127,8 @@ def test_candidates_may_stand_in_a_file_beside_the_survey(read: Any, tmp_path: P
         ('candidates = "bytes.txt"', "bytes.txt: line 2: expected text in UTF-8"),
         ('candidates = "long.txt"', "long.txt: line 2: expected a text of 1 to 32 letters"),
         ('mechanism = "rappor"', "mechanism must be one of hashed-krr, which fit"),
+        ('letters = "a"', "letters must be a text of the 2 to 200 letters that answers are made"),
+        ('letters = "abc"\ncandidates = ["a", "b"]', 'unknown key "letters"'),
         ('mechanism = "krr"', "mechanism must be one of hashed-krr"),
         ('options = [{id = "a", text = "A"}]', 'unknown key "options"'),
         ("epsilon_forever = 1", "epsilon_forever must be a number greater than epsilon (1)"),
