@@ -13,10 +13,9 @@ def changes(
 ) -> list[Estimate]:
     """The difference of each quantity that both waves have, later less earlier.
 
-    A normal interval, with the variances of both waves added as if other people had answered. Who
-    answers both with a memory brings the same permanent noise to both, which the difference is
-    free of: then the interval is wider than it need be (Cochran, Sampling Techniques, 3rd edition
-    1977, section 12.11).
+    A normal interval, with the variances of both waves added as if other people had answered. If
+    the same did and most stay with their answer, it is wider than it need be: who they are, and
+    with a memory their permanent noise, is the same in both. If most swap theirs, it is too narrow.
 
     Parameters
     ----------

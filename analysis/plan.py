@@ -3,14 +3,17 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
+from analysis.discovery import LETTERS, floor
 from analysis.domain import Numbers, Texts
 from analysis.epsilon import MICRO
 from analysis.intervals import share_interval
-from analysis.mechanisms.base import Share
-from analysis.prefixes import LETTERS, floor
+from analysis.mechanisms.base import Mean, Share
+from analysis.randomizer import Randomizer
 from analysis.selection import variance
 from analysis.survey import Question, Survey
 from analysis.text_estimate import chances_of
@@ -126,9 +129,29 @@ def _half_width(question: Question, n: int, level: float) -> float:
     shares = question.mechanism.shares(randomizer, domain).values
     if shares and not isinstance(domain, Numbers):
         return max(_of_share(share, n, level) for share in shares)
-    one = variance(question.mechanism, randomizer, domain)
+    if isinstance(domain, Numbers | Texts):
+        one = variance(question.mechanism, randomizer, domain)
+    else:
+        means = question.mechanism.means(randomizer, domain)
+        one = max(_worst(mean, randomizer) for mean in means if mean.is_share)
     width = float(domain.high - domain.low) if isinstance(domain, Numbers) else 1.0
     return float(ndtri((1 + level) / 2) * math.sqrt(one / n) * width)
+
+
+def _worst(mean: Mean, randomizer: Randomizer[Any, Any]) -> float:
+    """The largest variance of a share's score, over all ways that answers can be spread.
+
+    A score whose expectation is 1 for the value and 0 for others, and whose mean square is a for
+    the value and b for the worst other, has the variance ``t a + (1 - t) b - t^2`` where a part t
+    has the value: the most at ``t = (a - b) / 2``, or at an end.
+    """
+    channel, scores = randomizer.channel, np.array(mean.scores, dtype=float)
+    rows = np.array([channel.weights(x) for x in range(channel.inputs)], dtype=float)
+    rows /= rows[0].sum()
+    squares, there = rows @ scores**2, rows @ scores > 0.5
+    a, b = float(squares[there].max()), float(squares[~there].max())
+    part = min(1.0, max(0.0, (a - b) / 2))
+    return part * a + (1 - part) * b - part**2
 
 
 def _of_share(share: Share, n: int, level: float) -> float:

@@ -15,7 +15,7 @@ from analysis.encoders import ENCODERS, Encoder
 from analysis.epsilon import exp_lower, log_ratio, micro
 from analysis.errors import ReportError, shown
 from analysis.memory import Memory
-from analysis.parts import check_part, read_fraction, read_part, to_numbers, written
+from analysis.part_json import check_part, read_fraction, read_part, to_numbers, written
 from analysis.waves import constant_ratio, worst_ratio
 from analysis.words import Block, below, below_many, parts
 

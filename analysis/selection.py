@@ -16,8 +16,8 @@ from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share
 from analysis.mechanisms.one_of_k import OneOfK
 from analysis.mechanisms.one_of_texts import text_share
+from analysis.mechanisms.two_stages import can_remember, with_memory
 from analysis.randomizer import Randomizer
-from analysis.two_stages import can_remember, with_memory
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,16 @@ def compile_as(
 ) -> Randomizer[Any, Any]:
     """As `compiled`; where ε is too small for so many values, the error says how small."""
     try:
-        return compiled(mechanism, domain, epsilon, params, forever)
+        mechanism.compile(domain, epsilon, params)
     except TooCoarse:
         raise ValueError(too_small(mechanism, domain, epsilon, params)) from None
+    try:
+        return compiled(mechanism, domain, epsilon, params, forever)
+    except TooCoarse:
+        raise ValueError(
+            f"epsilon_forever must be nearer to epsilon {float(epsilon):g} for {mechanism.name} "
+            f"and weights of 32 bits, got {float(forever or 0):g}"
+        ) from None
 
 
 def too_small(

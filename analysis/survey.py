@@ -256,7 +256,8 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
         randomizer = Randomizer.from_json(data["randomizers"][spec["id"]])
         randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
         randomizer.check_forever(forever_of(spec))
-        if spec.get("stable", False) not in ((True, False) if randomizer.stages else (False,)):
+        stable = spec.get("stable", False)
+        if type(stable) is not bool or (stable and not randomizer.stages):
             raise ValueError(f"question {spec['id']}: stable must be about a memory")
         if spec["mechanism"]["name"] not in MECHANISMS or (
             "shows_if" in spec and not spec["no_answer"]

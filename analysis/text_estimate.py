@@ -10,12 +10,12 @@ from scipy.special import ndtr
 from analysis.channels.bits import Bits
 from analysis.decoding import ALPHA, FEW, Chances, decode
 from analysis.decoding.discoveries import detected
+from analysis.decoding.few import fit_few
+from analysis.discovery import LETTERS, find
 from analysis.domain import NO_ANSWER, OTHER, Texts
 from analysis.encoders.text import Bloom, Digest, Prefix
-from analysis.few_texts import fit_few
 from analysis.intervals import Interval
 from analysis.mechanisms.one_of_texts import text_share
-from analysis.prefixes import LETTERS, find
 from analysis.quantity import Quantity, normal_interval, people_directly
 from analysis.randomizer import Randomizer
 from analysis.texts import NOTHING, WHOLE, text_words
@@ -32,7 +32,7 @@ def text_quantities(
 ) -> list[Quantity]:
     """The shares of candidates, or of the texts found; of no answer; and of all other texts.
 
-    Estimates of candidates are unbiased over the hashes, and may lie outside [0, 1]. Flags are
+    Estimates of candidates are nearly unbiased over hashes, and may lie outside [0, 1]. Flags are
     ``detected`` (among all candidates it stands out: of those so flagged a tenth at most is not
     there at all, on average), ``collisions`` (over a quarter of the variance is not noise, but
     texts that share hashes with it, and more respondents will not make it less), ``out-of-range``,
@@ -165,8 +165,8 @@ def hits_of(
     """(cohorts, candidates, hashes) inputs of the candidates, and of no answer after them."""
     hashes = encoder.hashes if isinstance(encoder, Bloom) else 1
     hashed = [(WHOLE, text) for text in candidates] + [(NOTHING, "")] * no_answer
-    found = np.empty((encoder.families, len(hashed), hashes), dtype=np.uint16)
+    found = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
     for place, (what, text) in enumerate(hashed):
-        words = np.array(text_words(what, text, 0, encoder.families * hashes), dtype=np.uint32)
-        found[:, place] = (words % encoder.inputs).reshape(encoder.families, hashes)
+        words = np.array(text_words(what, text, 0, encoder.functions * hashes), dtype=np.uint32)
+        found[:, place] = (words % encoder.inputs).reshape(encoder.functions, hashes)
     return found

@@ -35,15 +35,16 @@ def worst_ratio(
 
     Windows: exact for two inputs, for more inputs than waves, and for up to `EXACT` waves; else a
     bound. Bits: a bound; exact if any `most` places can be an input's ones, with `most` the largest
-    number in `apart`, and there are ``2 * most * waves`` places. From `SEARCHED` waves on a bound
-    of each further report, given those before. Never falls as waves are added.
+    number in `apart`, and there are ``2 * most * waves`` places. After `SEARCHED` waves a bound of
+    each further report, given those before. Never falls as waves are added.
 
     Parameters
     ----------
     permanent, instant : Window or Bits
         Two of one kind, with equal `inputs`. Windows have width 1 and ``far <= near``.
     apart : pairs of numbers
-        In how many ones two inputs can differ, either way; of no meaning for windows.
+        In how many ones two inputs can differ, either way; of no meaning for windows. No input has
+        more ones than the largest of these numbers.
     waves : int
         At least 0.
     """

@@ -197,7 +197,7 @@ async function showReceipt(report = null) {
   one('#receipt details').hidden = !report;
   one('#receipt-spent').textContent = String(spent / 1e6);
   one('#receipt-cap').textContent = cap;
-  one('#receipt-constant').textContent = String(constant / 1e6);
+  one('#receipt-constant')?.replaceChildren(String(constant / 1e6));
   one('#receipt h2').focus();
 }
 

@@ -1,8 +1,9 @@
 /**
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey what was
  * spent and promised, which waves were answered, how often each memory was used, and the reports
- * that still wait to be sent. No answer. A change is one transaction: no other tab comes between reading and writing, and what was
- * written is on the disk before anything is sent, so that no crash makes a second draw.
+ * that still wait to be sent. No answer. A change is one transaction: no other tab comes between
+ * reading and writing, and what was written is on the disk before anything is sent, so that no
+ * crash makes a second draw.
  */
 import { keyOf } from './memory.js';
 import { hex } from './random.js';

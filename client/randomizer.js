@@ -158,7 +158,8 @@ export function verify(randomizer) {
   if (limit) {
     checkStated('delta', wholeRatio('delta', randomizer.delta), divergence(channel, limit));
   } else {
-    checkStated('ratio', stated, ratio(permanent ? followedBy(permanent, channel) : channel, apart));
+    const whole = permanent ? followedBy(permanent, channel) : channel;
+    checkStated('ratio', stated, ratio(whole, apart));
   }
   if (permanent) {
     checkStated('forever', wholeRatio('forever', randomizer.forever), ratio(permanent, apart));

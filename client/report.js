@@ -123,7 +123,8 @@ export async function priceOf(survey, randomizers) {
     const found = { cost: 0, constant: 0, times: { ...before } };
     for (const [place, { id, stable = false }] of survey.questions.entries()) {
       const times = (memos[place] && before[memos[place]]) || 0;
-      const more = (taken) => spent(randomizers[id], times + 1, taken) - spent(randomizers[id], times, taken);
+      const total = (n, assumed) => spent(randomizers[id], n, assumed);
+      const more = (assumed) => total(times + 1, assumed) - total(times, assumed);
       found.cost += more(stable);
       found.constant += more(true);
       if (memos[place]) found.times[memos[place]] = times + 1;

@@ -12,7 +12,8 @@ const MOST = 2 ** 20;
 /** What counts as the same text: NFKC, one case, one lower sigma, single spaces. */
 export function normalized(text) {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
-  return folded.replaceAll('ς', 'σ').normalize('NFKC').replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, '');
+  const single = folded.replaceAll('ς', 'σ').normalize('NFKC');
+  return single.replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, '');
 }
 
 /**
@@ -57,38 +58,38 @@ function checkSizes(name, inputs, words) {
 
 /** The text's word of that number, the cohort, modulo `inputs`. */
 export const digest = {
-  fields: { families: 0, inputs: 0 },
-  cohorts: ({ families }) => families,
+  fields: { functions: 0, inputs: 0 },
+  cohorts: ({ functions }) => functions,
   keepsCohort: true,
-  check: ({ families, inputs }) => checkSizes('digest', inputs, families),
-  async encode(value, { families, inputs }, cohort) {
-    const [word] = await wordsOf(value, whole('cohort', cohort, families), 1);
+  check: ({ functions, inputs }) => checkSizes('digest', inputs, functions),
+  async encode(value, { functions, inputs }, cohort) {
+    const [word] = await wordsOf(value, whole('cohort', cohort, functions), 1);
     return word % inputs;
   },
 };
 
 /** A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`. */
 export const bloom = {
-  fields: { families: 0, hashes: 0, inputs: 0 },
-  cohorts: ({ families }) => families,
+  fields: { functions: 0, hashes: 0, inputs: 0 },
+  cohorts: ({ functions }) => functions,
   keepsCohort: true,
   apart: ({ hashes }) => [[hashes, hashes]],
-  check({ families, hashes, inputs }) {
-    checkSizes('bloom', inputs, families * hashes);
+  check({ functions, hashes, inputs }) {
+    checkSizes('bloom', inputs, functions * hashes);
     if (2 * hashes > inputs || hashes > 16) {
       throw new RangeError(`bloom: hashes must be at most 16, and half of inputs, got ${hashes}`);
     }
   },
-  async encode(value, { families, hashes, inputs }, cohort) {
-    const words = await wordsOf(value, whole('cohort', cohort, families) * hashes, hashes);
+  async encode(value, { functions, hashes, inputs }, cohort) {
+    const words = await wordsOf(value, whole('cohort', cohort, functions) * hashes, hashes);
     return [...new Set(words.map((word) => word % inputs))].sort((a, b) => a - b);
   },
 };
 
 /** A hash of the text's beginning, whose length its cohort says; of all of it, if no longer. */
 export const prefix = {
-  fields: { families: 0, lengths: 1, inputs: 0 },
-  cohorts: ({ families, lengths }) => families * lengths.length,
+  fields: { functions: 0, lengths: 1, inputs: 0 },
+  cohorts: ({ functions, lengths }) => functions * lengths.length,
   keepsCohort: true,
   check(e) {
     checkSizes('prefix', e.inputs, prefix.cohorts(e));
@@ -97,7 +98,7 @@ export const prefix = {
     }
   },
   async encode(value, e, cohort) {
-    const place = Math.floor(whole('cohort', cohort, prefix.cohorts(e)) / e.families);
+    const place = Math.floor(whole('cohort', cohort, prefix.cohorts(e)) / e.functions);
     const [word] = await wordsOf(value, cohort, 1, e.lengths[place]);
     return word % e.inputs;
   },

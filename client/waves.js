@@ -83,7 +83,7 @@ function constantWindow(permanent, instant, waves) {
   return [near * high + far * low + rest, far * high + near * low + rest];
 }
 
-/** The largest ratios of a bit's reports, if it is 1 in `fewest`.. waves, to never; and of never. */
+/** The largest ratios of a bit's reports, if 1 in `fewest`.. waves, to never; and of never. */
 function gains(permanent, instant, waves, fewest = 0) {
   const [one, zero, total] = [permanent.one, permanent.zero, permanent.total].map(BigInt);
 

@@ -117,12 +117,13 @@ def _odds_of_waves(question: Question) -> str:
     """What all waves tell together of one answer, and on what assumption."""
     forever = f"{float(question.randomizer.forever):.3g}"
     sentence = (
-        f"However many waves you answer, all of them together make one answer at most {forever} "
-        "times as likely as another, as long as your answer stays the same. "
+        "However often you answer this survey again, all that you sent is at most "
+        f"{forever} times as likely under one answer as under another, as long as your answer "
+        "stays the same. "
     )
     if question.stable:
         return sentence + "The survey takes it for one that cannot change, and counts so. "
-    return sentence + "An answer that changes tells more, which is counted whether it does or not. "
+    return sentence + "An answer that changes can tell more; that is counted in any case. "
 
 
 def _odds_of_text(question: Question) -> str:
@@ -130,17 +131,19 @@ def _odds_of_text(question: Question) -> str:
     randomizer = question.randomizer
     most = f"{float(randomizer.ratio):.3g}"
     if randomizer.channel.takes_bits:
+        hashes = randomizer.encoder.hashes
+        bits = "one" if hashes == 1 else f"at most {hashes}"
         return (
-            f"What is sent is not the text. Of {randomizer.channel.inputs} bits, a few are set by "
-            "it, and by very many other texts too; then each is swapped by chance. Any pattern can "
-            f"come from any text; one makes it at most {most} times as likely as another does. "
+            f"What is sent is not the text. It sets {bits} of {randomizer.channel.inputs} bits, as "
+            "very many other texts do; then each bit is swapped by chance. Any pattern can come "
+            f"from any text; one makes it at most {most} times as likely as another does. "
         )
     symbols = randomizer.channel.inputs
     kept = round(100 * Fraction(randomizer.channel.near, randomizer.channel.total))
     return (
-        f"What is sent is not the text. It is turned into one of {symbols} symbols, and so is "
-        f"about 1 in {symbols} of all other texts. Then the symbol is swapped by chance: of 100 "
-        f"people, about {kept} send that of their text, and the others another one. "
+        f"What is sent is not the text. It is turned into one of {symbols} symbols, and about 1 in "
+        f"{symbols} of all other texts into the same one. Then the symbol is swapped by chance: of "
+        f"100 people, about {kept} send that of their text, and the others another one. "
     )
 
 

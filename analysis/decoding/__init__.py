@@ -33,7 +33,7 @@ class Other:
 class Decoded:
     """Shares of candidates, an array of (candidates,) each, in the order they were given.
 
-    `estimate` is unbiased over the hashes, and may lie outside [0, 1]; intervals lie within.
+    `estimate` is nearly unbiased over hashes, and may lie outside [0, 1]; intervals lie within.
     `low` and `high` cover at the level asked, on average over all candidates. `p_value` is that of
     the share being 0 against being greater. For the candidates that are `detected`,
     `detected_low` and `detected_high` cover at the level asked on average over the detected; NaN

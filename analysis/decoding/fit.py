@@ -4,7 +4,7 @@ The model is linear: debiased tallies = shares times columns + noise + what othe
 columns come from hashes, all other candidates are random effects to the one that is estimated,
 large ones known nearly exactly and small ones hardly at all; how well, and how shares are spread,
 is learned from the reports by expectation propagation. Each estimate leaves out what was learned
-from its own candidate, so it is unbiased, and normal around the share.
+from its own candidate, so it is nearly unbiased, and nearly normal.
 
 References
 ----------

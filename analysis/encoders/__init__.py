@@ -35,7 +35,10 @@ class Encoder(Protocol):
 
     @property
     def apart(self) -> tuple[tuple[int, int], ...]:
-        """If it gives bits: in how many ones two inputs can differ, (more, fewer), the extremes."""
+        """If it gives bits: in how many ones two inputs can differ, (more, fewer), the extremes.
+
+        No input has more ones than the largest of these numbers.
+        """
 
     def check(self) -> None:
         """Raise ValueError unless its numbers make sense."""

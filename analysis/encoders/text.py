@@ -25,7 +25,7 @@ _MOST = 2**20
 class Digest:
     """The text's word of that number, the cohort, modulo `inputs`."""
 
-    families: int
+    functions: int
     inputs: int
 
     name: ClassVar[str] = "digest"
@@ -36,16 +36,16 @@ class Digest:
     @property
     def cohorts(self) -> int:
         """One for each function of the family."""
-        return self.families
+        return self.functions
 
     def check(self) -> None:
-        _check_sizes("digest", self.inputs, self.families)
+        _check_sizes("digest", self.inputs, self.functions)
 
     def fits(self, domain: Domain) -> bool:
         return isinstance(domain, Texts) and domain.candidates is not None
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
-        (word,) = _words(value, whole("cohort", cohort, self.families), 1)
+        (word,) = _words(value, whole("cohort", cohort, self.functions), 1)
         return word % self.inputs
 
     def encode_many(
@@ -62,7 +62,7 @@ class Bloom:
     Pihur and Korolova, CCS 2014, section 3.1). Words may agree, and then fewer bits are set.
     """
 
-    families: int
+    functions: int
     hashes: int
     inputs: int
 
@@ -73,14 +73,14 @@ class Bloom:
     @property
     def cohorts(self) -> int:
         """One for each list of words."""
-        return self.families
+        return self.functions
 
     @property
     def apart(self) -> tuple[tuple[int, int], ...]:
         return ((self.hashes, self.hashes),)
 
     def check(self) -> None:
-        _check_sizes("bloom", self.inputs, self.families * self.hashes)
+        _check_sizes("bloom", self.inputs, self.functions * self.hashes)
         if 2 * self.hashes > self.inputs or self.hashes > 16:
             raise ValueError(
                 f"bloom: hashes must be at most 16, and half of inputs, got {self.hashes}"
@@ -90,7 +90,7 @@ class Bloom:
         return isinstance(domain, Texts) and domain.candidates is not None
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
-        start = whole("cohort", cohort, self.families) * self.hashes
+        start = whole("cohort", cohort, self.functions) * self.hashes
         return tuple(sorted({one % self.inputs for one in _words(value, start, self.hashes)}))
 
     def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
@@ -106,11 +106,11 @@ class Prefix:
 
     For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
     hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort c asks for the
-    first ``lengths[c // families]`` letters, and has a function of its own: were those of all
+    first ``lengths[c // functions]`` letters, and has a function of its own: were those of all
     lengths the same, texts that collide would do so at each, and look the same at all.
     """
 
-    families: int
+    functions: int
     lengths: tuple[int, ...]
     inputs: int
 
@@ -122,7 +122,7 @@ class Prefix:
     @property
     def cohorts(self) -> int:
         """One for each length and function."""
-        return len(self.lengths) * self.families
+        return len(self.lengths) * self.functions
 
     def check(self) -> None:
         _check_sizes("prefix", self.inputs, self.cohorts)
@@ -137,7 +137,7 @@ class Prefix:
         )
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
-        place = whole("cohort", cohort, self.cohorts) // self.families
+        place = whole("cohort", cohort, self.cohorts) // self.functions
         (word,) = _words(value, cohort, 1, self.lengths[place])
         return word % self.inputs
 

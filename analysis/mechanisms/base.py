@@ -22,8 +22,7 @@ class Share:
 
     A report supports the value with probability `p` if it is the respondent's, with `q` if another
     is. So the support count is binomial, and ``(count / trials - q) / (p - q)`` is unbiased (Wang
-    et al., USENIX Security 2017, section 3). `portion` of all reports are trials of this value;
-    if it is above 1, each report is several.
+    et al., USENIX Security 2017, section 3). `portion` of all reports are trials of this value.
     """
 
     term: str
@@ -40,9 +39,7 @@ class Share:
     @property
     def poisoning(self) -> float:
         """How many honest people one fake report weighs at most: the largest score of a report."""
-        return float(
-            max(1 - self.q, self.q) / abs(self.p - self.q) / min(self.portion, Fraction(1))
-        )
+        return float(max(1 - self.q, self.q) / abs(self.p - self.q) / self.portion)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from analysis.randomizer import Randomizer
 
 #: Functions of texts, one for each cohort: with so many, and candidates fitted together, the error
 #: of collisions is small beside the noise.
-FAMILIES = 256
+FUNCTIONS = 256
 #: Texts of more letters are not found: each two more would cost all of them precision.
 LONGEST_FOUND = 14
 #: Beyond ε = 6 or so a hash to more symbols gains nothing that collisions do not take.
@@ -107,9 +107,9 @@ def _of_texts(domain: Texts, epsilon: Fraction) -> Randomizer[Any, Window]:
     ratio = float(exp_lower(epsilon))
     symbols = min(MOST_SYMBOLS, max(2, round(ratio + 1)))
     if domain.candidates is None:
-        encoder: Digest | Prefix = Prefix(FAMILIES // 2, lengths_to(domain.longest), symbols)
+        encoder: Digest | Prefix = Prefix(FUNCTIONS // 2, lengths_to(domain.longest), symbols)
     else:
-        encoder = Digest(FAMILIES, symbols)
+        encoder = Digest(FUNCTIONS, symbols)
     return spends(Randomizer(encoder, window_of(symbols, epsilon)), epsilon)
 
 

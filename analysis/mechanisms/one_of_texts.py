@@ -11,14 +11,16 @@ from analysis.randomizer import Randomizer
 
 
 def text_share(randomizer: Randomizer[Any, Any]) -> Share:
-    """How one text's share would be estimated alone, had the hashes no collisions but by chance.
+    """How one text's share would be estimated alone, with a fresh hash function for each report.
 
-    To compare mechanisms by; `analysis.text_estimate` fits all candidates together.
+    To compare mechanisms by; `analysis.text_estimate` fits all candidates together. Of one bit a
+    text, if it has bits.
     """
     encoder, channel = randomizer.encoder, randomizer.channel
     if isinstance(channel, Bits):
-        # Each of its bits tells it, as well as if there were so many more reports.
-        return Share("", *bit_chances(channel), Fraction(encoder.hashes))
+        p, q = bit_chances(channel)
+        # Another text sets the bit of this one, too, by chance.
+        return Share("", p, q + (p - q) / channel.inputs)
     portion = Fraction(1, len(encoder.lengths)) if isinstance(encoder, Prefix) else Fraction(1)
     p = Fraction(channel.near, channel.total)
     return Share("", p, Fraction(1, channel.inputs), portion)

@@ -3,7 +3,8 @@
 Erlingsson, Pihur and Korolova, CCS 2014, section 3; with a memory in two stages, permanent and
 instantaneous response. Channel: encoder `bloom`, `bits` with p = 1 - q = s / (s + 1), where
 s = e^(ε/2h) for h hashes.
-By hand: h = 2 and ε = 4 ln 3 keep each bit 3 times in 4.
+By hand: h = 1 and ε = 2 ln 3 keep each bit 3 times in 4. The variance of a rare text's share is
+about s / (s - 1)² / h, the least for h = 1: at ε = 2 it is .92, and 1.96 with two hashes.
 """
 
 from fractions import Fraction
@@ -17,7 +18,7 @@ from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsil
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
-#: Bits, cohorts and hashes. One hash tells more at equal ε than two (`benchmarks/decoding.py`).
+#: Bits, cohorts and hashes.
 BITS, COHORTS, HASHES = 32, 64, 1
 
 

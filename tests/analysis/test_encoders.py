@@ -108,6 +108,15 @@ def test_encoders_without_cohorts_lose_nothing(one: Encoder) -> None:
     assert len({one.encode(value, 0, iter(())) for value in values}) == len(values)
 
 
+@every_case
+def test_no_input_has_more_ones_than_two_can_differ_in(encoder: Encoder, values: list[Any]) -> None:
+    if encoder.gives_bits:
+        most = max(max(pair) for pair in encoder.apart)
+        cohorts = range(min(100, encoder.cohorts or 1))
+        inputs = [encoder.encode(value, c, iter(())) for value in values for c in cohorts]
+        assert max(map(len, inputs)) <= most
+
+
 HASHES = [Hash(4, 2, 2), Hash(9, 2, 3), Hash(20, 3, 3), Hash(7, 1, 7), Hash(24, 2, 5)]
 HASHES += [Hash(32, 5, 2), Hash(121, 2, 11)]
 

@@ -2,7 +2,6 @@
 
 import importlib
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -153,4 +152,4 @@ def test_change_of_what_cannot_be_told_is_all_that_is_possible() -> None:
         assert row.conf_low < 0 < row.conf_high
         assert (row.n, row.flag, row.conf_method) == (0, "few", "none")
     assert [row.term for row in changes(some, some)] == ["v0:change", "v1:change"]
-    assert Fraction(changes(some, some)[0].estimate or 0) == 0
+    assert changes(some, some)[0].estimate == 0

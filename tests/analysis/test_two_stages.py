@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 from fractions import Fraction
 from itertools import count
 from math import log
@@ -14,10 +15,10 @@ from analysis.channels.bits import Bits
 from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
 from analysis.epsilon import exp_lower
 from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.two_stages import can_remember
 from analysis.memory import Memory
 from analysis.randomizer import Randomizer
-from analysis.selection import candidates, compiled
-from analysis.two_stages import can_remember
+from analysis.selection import candidates, compile_as, compiled
 from analysis.words import seeded_block, seeded_words
 
 DOMAINS: list[Domain] = [
@@ -31,7 +32,7 @@ DOMAINS: list[Domain] = [
     Texts(None, 9, True),
 ]
 #: ε of one wave, and of all.
-ASKED = [("1", "2"), ("0.5", "4"), ("2", "2.1"), ("3", "8")]
+ASKED = [("1", "2"), ("0.5", "4"), ("2", "2.1"), ("3", "8"), ("0.1", "12")]
 CASES = [
     pytest.param(name, domain, Fraction(once), Fraction(forever), id=f"{name}-{place}-{once}")
     for name, mechanism in MECHANISMS.items()
@@ -114,6 +115,13 @@ def test_even_one_answer_can_cost_more_than_fresh_draws_would() -> None:
     # Reports that agree tell of the kept symbol: with 40 symbols, 2 waves of ε 0.5 tell 0.55 each.
     kept = remembering("krr", DOMAINS[2], Fraction(1, 2), Fraction(4))
     assert kept.spent(2, stable=True) > 2.1 * kept.charge
+
+
+@pytest.mark.parametrize(("once", "forever"), [("0.001", "15.5"), ("0.001", "20"), ("0.1", "20")])
+def test_what_32_bits_cannot_serve_is_refused_in_words(once: str, forever: str) -> None:
+    message = f"epsilon_forever must be nearer to epsilon {once} for oue and weights of 32"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        compile_as(MECHANISMS["oue"], DOMAINS[1], Fraction(once), {}, Fraction(forever))
 
 
 def test_published_calibration_spends_less_than_asked() -> None:

@@ -217,14 +217,14 @@ def test_numbers_of_the_docstring() -> None:
         ),
     ],
 )
-def test_constant_answers_tell_what_another_program_found(
+def test_constant_answers_tell_what_they_did_before(
     stages: tuple[Window, Window], apart: tuple[tuple[int, int], ...], expected: list[float]
 ) -> None:
     found = [log(constant_ratio(*stages, apart, waves)) for waves in (1, 2, 3, 4, 6, 8, 12)]
     assert found == pytest.approx(expected, abs=0.006)
 
 
-def test_changing_answers_tell_what_another_program_found() -> None:
+def test_changing_answers_tell_what_they_did_before() -> None:
     found = [log(worst_ratio(*_windows(2, 1, 4), (), waves)) for waves in range(1, 5)]
     assert found == pytest.approx([1, 2.196, 3.443, 4.543], abs=0.001)
 

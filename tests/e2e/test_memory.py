@@ -10,9 +10,15 @@ from collector import Collector
 from conftest import ServeClient
 from device import READ_MEMO, Device, expect_state, press, review
 from playwright.sync_api import Browser, Page, expect
+from scipy.stats import chi2
 
+from analysis.channels.bits import Bits
+from analysis.channels.window import Window
+from analysis.encoders.categories import Hash, Index, Onehot
+from analysis.encoders.text import Bloom, Digest, Prefix
 from analysis.ledger import in_epsilon
 from analysis.memory import Memory, pseudonym
+from analysis.randomizer import Randomizer
 from analysis.survey import Survey, spent_on, thaw
 
 PANEL = """
@@ -124,7 +130,7 @@ def remembered(survey: Survey, secret: bytes, answers: dict[str, str]) -> dict[s
             symbol, lambda x, c=cohort, m=memory: m.words("permanent", c, x)
         )
         found[question.id] = {"cohort": cohort, "symbol": kept}
-    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(found))
 
 
 @pytest.mark.parametrize("later", [SAME, OTHER], ids=["same answers", "changed answers"])
@@ -204,6 +210,51 @@ def test_two_tabs_of_two_waves_share_one_memory(device: Device, collector: Colle
     second = device.visit(collector.page(name))
     expect_state(second, "ready")
     assert first.evaluate(PREPARE, SAME) == second.evaluate(PREPARE, SAME)
+
+
+#: Gives what many devices, of other secrets, send of a value in one wave: how often each report.
+DEVICES = """async ({ randomizer, value, devices }) => {
+  const m = await import('/client/randomizer.js');
+  const { keyOf, memoryOf } = await import('/client/memory.js');
+  const { hex, words } = await import('/client/random.js');
+  m.verify(randomizer);
+  const found = {};
+  for (let device = 0; device < devices; device += 1) {
+    const memory = memoryOf(await keyOf(hex(32)), 's', 'q', new Uint8Array(32));
+    const kept = await m.remember(value, randomizer, memory);
+    const report = JSON.stringify(m.randomize(value, randomizer, words(), kept));
+    found[report] = (found[report] ?? 0) + 1;
+  }
+  return found;
+}"""
+SMALL: dict[str, tuple[Randomizer[Any, Any], Any]] = {
+    "krr": (Randomizer.remembering(Index(3), Window(3, 1, 5, 1), Window(3, 1, 3, 1)), 1),
+    "sue": (Randomizer.remembering(Onehot(3), Bits(3, 5, 1, 6), Bits(3, 3, 1, 4)), 1),
+    "hash": (Randomizer.remembering(Hash(4, 2, 2), Window(2, 1, 5, 1), Window(2, 1, 3, 1)), 3),
+    "digest": (Randomizer(Digest(2, 3), Window(3, 1, 3, 1)), "rome"),
+    "bloom": (Randomizer(Bloom(2, 1, 3), Bits(3, 3, 1, 4)), "rome"),
+    "prefix": (Randomizer(Prefix(2, (2, 9), 3), Window(3, 1, 3, 1)), "rome"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_one_wave_of_many_devices_has_the_law_of_the_channel(
+    device: Device, collector: Collector, name: str
+) -> None:
+    randomizer, value = SMALL[name]
+    page, n = device.visit(f"{collector.url}/healthz"), 2000
+    given = {"randomizer": randomizer.to_json(), "value": value, "devices": n}
+    found = page.evaluate(DEVICES, given)
+    expected: dict[str, float] = {}
+    cohorts = randomizer.encoder.cohorts or 1
+    for cohort in range(cohorts):
+        symbol = randomizer.encoder.encode(value, cohort, iter(()))
+        for report, chance in randomizer.channel.distribution(symbol):
+            whole = {"cohort": cohort, "report": report} if cohorts > 1 else report
+            expected[json.dumps(whole, separators=(",", ":"))] = n * float(chance) / cohorts
+    assert set(found) <= set(expected)
+    apart = sum((found.get(key, 0) - mean) ** 2 / mean for key, mean in expected.items())
+    assert chi2.sf(apart, len(expected) - 1) > 1e-6
 
 
 #: Draws what 400 waves of one answer send, by many devices; gives the symbols' counts of each.

@@ -178,12 +178,12 @@ UNSOUND: list[tuple[str, dict[str, Any]]] = [
     *(("pick", {"parts": 4, "inputs": one}) for one in (1, 4)),
     *(("order", {"items": one, "inputs": 3}) for one in (1, 3, 9)),
     *(("order", {"items": 3, "inputs": one}) for one in (5, 8)),
-    *(("digest", {"families": 4, "inputs": one}) for one in (1, 65537)),
-    ("digest", {"families": 2**20 + 1, "inputs": 3}),
-    *(("bloom", {"families": 4, "hashes": one, "inputs": 8}) for one in (0, 5, 17)),
-    ("bloom", {"families": 2**19, "hashes": 3, "inputs": 8}),
-    *(("prefix", {"families": 4, "lengths": one, "inputs": 3}) for one in ([], [2, 2], [3, 1], 2)),
-    ("prefix", {"families": 2**19, "lengths": [1, 2, 3], "inputs": 3}),
+    *(("digest", {"functions": 4, "inputs": one}) for one in (1, 65537)),
+    ("digest", {"functions": 2**20 + 1, "inputs": 3}),
+    *(("bloom", {"functions": 4, "hashes": one, "inputs": 8}) for one in (0, 5, 17)),
+    ("bloom", {"functions": 2**19, "hashes": 3, "inputs": 8}),
+    *(("prefix", {"functions": 4, "lengths": one, "inputs": 3}) for one in ([], [2, 2], [3, 1], 2)),
+    ("prefix", {"functions": 2**19, "lengths": [1, 2, 3], "inputs": 3}),
 ]
 
 DOMAINS: list[tuple[Domain, list[Any]]] = [

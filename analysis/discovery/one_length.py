@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from analysis.decoding import Chances, decode
+from analysis.decoding.few import fit_few
 from analysis.encoders.text import Prefix
-from analysis.few_texts import fit_few
 from analysis.texts import NOTHING, text_words
 
 #: The most texts that are chosen at one length; it bounds the time that it takes.
@@ -45,7 +45,7 @@ class Length:
 
     @cached_property
     def held(self) -> NDArray[np.int64]:
-        """The families that anybody reported for."""
+        """The functions that anybody reported for."""
         return np.flatnonzero(self.counts.sum(axis=1))
 
     @cached_property
@@ -87,10 +87,10 @@ class Length:
         cells : (texts, held) array
             Places of the further texts' symbols in `tallies`, row after row.
         """
-        families, symbols = self.tallies.shape
-        explained = np.full((families, symbols), (1 - shares.sum()) / symbols)
+        functions, symbols = self.tallies.shape
+        explained = np.full((functions, symbols), (1 - shares.sum()) / symbols)
         for share, places in zip(shares, own, strict=True):
-            explained[np.arange(families), places] += share
+            explained[np.arange(functions), places] += share
         p, q, left = self.chances.p, self.chances.q, self.tallies - explained
         drawn = np.clip(q + (p - q) * explained, q / 2, 1 - q / 2)
         reports = self.totals[:, np.newaxis]
@@ -135,7 +135,7 @@ class Length:
 
 
 def symbols(encoder: Prefix, place: int, what: Iterable[Hashed]) -> NDArray[np.int64]:
-    """(texts, families) symbols of what is hashed by those who are asked for one length."""
-    start = place * encoder.families
-    words = [text_words(how, text, start, encoder.families) for how, text in what]
-    return np.array(words, dtype=np.int64).reshape(-1, encoder.families) % encoder.inputs
+    """(texts, functions) symbols of what is hashed by those who are asked for one length."""
+    start = place * encoder.functions
+    words = [text_words(how, text, start, encoder.functions) for how, text in what]
+    return np.array(words, dtype=np.int64).reshape(-1, encoder.functions) % encoder.inputs

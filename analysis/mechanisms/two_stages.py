@@ -2,14 +2,14 @@
 
 The one-wave channel is taken apart into a permanent one, which spends ε∞ over all waves, and an
 instant one of symmetric noise after it. Since both in a row are again the one-wave channel, the
-variance of a wave is that of a fresh draw.
+variance of a wave is that of a fresh draw by the same mechanism.
 
 k-ary: with p₁/q₁ = e^ε∞ and p/q = e^ε₁, the instant p₂ = (p - q₁) / (p₁ - q₁). This is exact; the
-calibration of L-GRR by Arcolezi et al. (PVLDB 2022, section 4) leaves out that a permanent symbol
+calibration of L-GRR by Arcolezi et al. (arXiv 2111.04636, 2021) leaves out that a permanent symbol
 other than both answers can lead to a report, so that it spends less than asked if k > 2.
 Bits: an instant stage that keeps each bit but with chance s leaves the permanent chances
 (p - s) / (1 - 2s) and (q - s) / (1 - 2s). Of `sue` that is RAPPOR (Erlingsson, Pihur and Korolova,
-CCS 2014) with symmetric instant noise, or L-SUE; of `oue`, L-OSUE (Arcolezi et al., section 4).
+CCS 2014) with symmetric instant noise, or L-SUE; of `oue`, L-OSUE (Arcolezi et al.).
 By hand: k = 4, ε∞ = 2, ε₁ = 1 keep the answer with p₁ = .711, its memory with p₂ = .617.
 """
 
@@ -93,7 +93,10 @@ def _stages_of_bits(
     def spare(flip: float) -> float:
         return float(whole - permanent(flip).ratio(apart))
 
-    flip = brentq(spare, 0.0, min(q, 1 - p) * (1 - 1e-9), xtol=1e-15)
+    most = min(q, 1 - p) * (1 - 1e-9)
+    if spare(most) > 0:
+        raise TooCoarse("weights of 32 bits cannot serve so large an ε over all waves")
+    flip = brentq(spare, 0.0, most, xtol=1e-15)
     first = permanent(flip)
     while first.ratio(apart) > whole:
         first = Bits(bits.inputs, first.one - 1, first.zero + 1, WORD)

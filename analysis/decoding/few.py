@@ -1,7 +1,8 @@
 """Shares of texts that are few beside the cells of a tally: all fitted at once, by least squares.
 
-Nothing is assumed of how shares are spread, so the fit is linear in the tally, and exactly unbiased
-whatever the hashes of the candidates are; many candidates are for `analysis.decoding`.
+Nothing is assumed of how shares are spread, so with fixed weights the fit would be unbiased
+whatever the hashes of the candidates are; the weights are estimated too, which with few reports
+biases it by a small part of its standard error. Many candidates are for `analysis.decoding`.
 """
 
 from dataclasses import dataclass

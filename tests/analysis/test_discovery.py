@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from analysis.decoding import Chances
+from analysis.discovery import Search, find, floor
+from analysis.discovery.one_length import Hashed, symbols
 from analysis.encoders.text import Prefix
-from analysis.one_length import Hashed, symbols
-from analysis.prefixes import Search, find, floor
 from analysis.texts import BEGINNING, NOTHING, WHOLE
 
 LENGTHS = (2, 4, 6, 8, 20)

@@ -20,11 +20,11 @@ from scipy.special import ndtr, ndtri
 
 from analysis.decoding import Chances
 from analysis.decoding.discoveries import detected, selected_level
+from analysis.discovery.one_length import NOBODY, Hashed, Length
 from analysis.encoders.text import Prefix
-from analysis.one_length import NOBODY, Hashed, Length
 from analysis.texts import BEGINNING, WHOLE
 
-#: What can follow: letters of the larger languages in Latin script, as normalized texts have them.
+#: What can follow, if the author does not say: each letter more costs time and finds a little less.
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 -'.äöüåøéèáíóúñç"
 #: Of the texts told to be found, a part of at most this is false, on average.
 ALPHA = 0.05
@@ -106,7 +106,7 @@ def find(
     confidence_level : float
         Of the intervals that `Search.level` is for.
     """
-    each = counts.reshape(len(encoder.lengths), encoder.families, encoder.inputs)
+    each = counts.reshape(len(encoder.lengths), encoder.functions, encoder.inputs)
     asked = [Length(encoder, place, each[place], chances) for place in range(len(each))]
     shares = {NOBODY: _Share(-1)} if no_answer else {}
     survived = _search(asked, shares, letters)
