@@ -164,7 +164,12 @@ def test_a_mistake_is_named(read: Any, keys: str, message: str) -> None:
 def test_stored_surveys_that_spend_or_leave_out_more_than_they_say_are_refused(read: Any) -> None:
     gaussian = read(NUMBER + 'required = true\nmechanism = "gaussian"\ndelta = 1e-3\n')
     choice = read(SCALE + 'mechanism = "krr"\n')
+    kept = read(SCALE + 'mechanism = "krr"\nepsilon_forever = 2\n')
     changes: list[tuple[Question, dict[str, Any], str]] = [
+        (kept, {"epsilon_forever": 1.5}, "over all waves must be at most"),
+        (kept, {"stable": 1}, "stable must be about a memory"),
+        (choice, {"stable": True}, "stable must be about a memory"),
+        (choice, {"epsilon_forever": 2}, "if, and only if, there is a memory"),
         (gaussian, {"delta": 1e-4}, "its delta is more than was asked for"),
         (gaussian, {"epsilon": 0.5}, "must be at most e"),
         (

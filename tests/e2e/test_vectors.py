@@ -298,6 +298,13 @@ def test_randomizer_that_does_not_fit_its_question_is_refused(
 
 FREE = {"encoder": {"name": "index", "inputs": 3}, "channel": WINDOW, "ratio": ["271", "100"]}
 ASKED = QUESTION | {"options": OPTIONS}
+#: One with a memory: ln 3 over all waves.
+KEPT = {
+    "encoder": {"name": "index", "inputs": 3},
+    "permanent": {**WINDOW, "near": 3, "far": 1},
+    "channel": {**WINDOW, "near": 2, "far": 1},
+    **{"ratio": ["4", "3"], "forever": ["3", "1"]},
+}
 BOTH = {"encoder": {"name": "index", "inputs": 2}, "channel": {**WINDOW, "inputs": 2}}
 
 
@@ -318,6 +325,13 @@ BOTH = {"encoder": {"name": "index", "inputs": 2}, "channel": {**WINDOW, "inputs
         # A probability of failing that the survey does not state, or that is no privacy at all.
         ({}, {**FREE, "ratio": ["2", "1"], "delta": ["71", "471"]}),
         ({"delta": 1}, {**FREE, "ratio": ["2", "1"], "delta": ["71", "471"]}),
+        # A memory that the survey does not tell of, or less of than it is, or that is not there.
+        ({}, KEPT),
+        ({"epsilon_forever": 1}, KEPT),
+        ({"epsilon_forever": 1}, FREE),
+        ({"stable": True}, FREE),
+        ({"epsilon_forever": 2, "stable": 1}, KEPT),
+        ({"epsilon_forever": 2}, {**KEPT, "forever": ["2", "1"]}),
     ],
 )
 def test_survey_that_would_leave_some_answers_out_is_refused(
@@ -331,6 +345,10 @@ def test_survey_that_would_leave_some_answers_out_is_refused(
     assert run("report.js", body, asked) == 2 * 996949
     fitting = ASKED | {"shows_if": ["and", ["!=", "p", "b"], ["not", ["=", "p", "a"]]]}
     assert run("report.js", body, {**asked, "questions": [first, fitting]}) == 2 * 996949
+    kept = {**asked, "questions": [first, ASKED | {"epsilon_forever": 1.1, "stable": True}]}
+    # ln (4/3), in millionths, rounded up
+    both = {"p": FREE, "q": KEPT}
+    assert run("report.js", body, {**kept, "randomizers": both}) == 996949 + 287683
     question = ASKED | changes
     given = {
         "questions": [first, question],
