@@ -19,6 +19,7 @@ from analysis.encoders import ENCODERS
 from analysis.intervals import share_interval
 from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS
+from analysis.plan import Plan
 from analysis.plausibility import Plausibility
 from analysis.selection import choose
 from analysis.table import ESTIMATE_COLUMNS, LEDGER_COLUMNS
@@ -105,7 +106,9 @@ def test_columns_are_documented() -> None:
     text = (ROOT / "docs/tables.md").read_text()
     columns = [*ESTIMATE_COLUMNS, *LEDGER_COLUMNS, *(field.name for field in fields(Check))]
     columns.remove("saving")  # a message, no column
-    columns += [field.name for kind in (Plausibility, Finding, Entry) for field in fields(kind)]
+    columns += [
+        field.name for kind in (Plan, Plausibility, Finding, Entry) for field in fields(kind)
+    ]
     assert [name for name in columns if f"`{name}`" not in text] == []
 
 

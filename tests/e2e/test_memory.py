@@ -195,6 +195,7 @@ def test_emptied_storage_is_a_new_respondent_and_the_page_says_so(
     )
     page.reload()
     expect_state(page, "ready")
+    expect(page.locator("#no-memory")).to_be_visible()
     expect(page.locator("#no-memory")).to_contain_text("you count as somebody new")
     answer_wave(page, SAME)
     rows = collector.ledger(name)
