@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from scipy.special import ndtri
 
+from analysis.domain import OTHER
 from analysis.estimate import FEW, Estimate
 
 
@@ -31,10 +32,19 @@ def changes(
         the smaller wave's.
     """
     earlier = {(row.question, row.term): row for row in before}
+    # Where texts are found rather than listed, "other" is what was not found: not the same thing.
+    terms = {
+        row.question: {one.term for one in after if one.question == row.question}
+        for row in earlier.values()
+    }
+    same = {
+        name: own == {term for question, term in earlier if question == name}
+        for name, own in terms.items()
+    }
     found = []
     for row in after:
         old = earlier.get((row.question, row.term))
-        if old is None:
+        if old is None or (row.term == OTHER and not same[row.question]):
             continue
         # Where one is not known, all that both intervals allow.
         value, error, method = None, None, "none"

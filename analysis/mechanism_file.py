@@ -65,6 +65,8 @@ def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> No
     stable = table.flag("stable")
     if stable and not forever:
         raise table.error("stable", "left out, or epsilon_forever given: it is about its cost")
+    if stable and "shows_if" in question:
+        raise table.error("stable", "left out: with shows_if, who is not asked has another answer")
     if forever:
         question["epsilon_forever"] = plain(forever)
     if stable:

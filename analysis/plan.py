@@ -10,9 +10,10 @@ from scipy.special import ndtri
 
 from analysis.discovery import LETTERS, floor
 from analysis.domain import Numbers, Texts
-from analysis.epsilon import MICRO
+from analysis.epsilon import MICRO, exp_lower
 from analysis.intervals import share_interval
 from analysis.mechanisms.base import Mean, Share
+from analysis.mechanisms.hashed_krr import LONGEST_FOUND
 from analysis.randomizer import Randomizer
 from analysis.selection import variance
 from analysis.survey import Question, Survey
@@ -112,6 +113,26 @@ def costs_of_waves(question: Question, most: int = 6) -> str:
     if dear:
         text += f"; fresh draws would cost less for {', '.join(map(str, dear))} waves"
     return text
+
+
+def warnings(question: Question) -> list[str]:
+    """What an author may not expect of a question with a memory, or of texts to be found."""
+    found, domain, randomizer = [], question.domain, question.randomizer
+    if question.stable and (domain.no_answer or "shows_if" in question.spec):
+        found.append(
+            "is charged as stable, but who skips it once, or is not asked, tells more than that; "
+            "required = true without shows_if keeps it stable"
+        )
+    if question.memo and randomizer.forever > exp_lower(Fraction(4)):
+        found.append(
+            f"over many waves reports nearly tell an answer at epsilon_forever = "
+            f"{question.spec['epsilon_forever']:g}; the page will say so to respondents"
+        )
+    if isinstance(domain, Texts) and domain.candidates is None and domain.longest > LONGEST_FOUND:
+        found.append(
+            f"texts of more than {LONGEST_FOUND} letters are not found; they count as other"
+        )
+    return found
 
 
 def _floor(question: Question, n: int) -> float | None:

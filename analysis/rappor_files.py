@@ -60,6 +60,10 @@ class RapporParams:
         return Chances((1 - self.f / 2, self.f / 2), (self.q, self.p), repeats=repeats)
 
 
+#: Where chances of a 1 differ less, no number of reports tells anything.
+_LEAST = 1e-6
+
+
 def read_params(path: Path) -> RapporParams:
     """Of a file.
 
@@ -85,8 +89,10 @@ def read_params(path: Path) -> RapporParams:
     p, q, f = (_chance(path, line, column + 1, fields[column]) for column in range(3, 6))
     if p == q:
         raise _error(path, line, 5, "q to differ from p, or reports tell nothing", fields[4])
-    if f == 1:
-        raise _error(path, line, 6, "f below 1, or reports tell nothing", fields[5])
+    if abs(p - q) * (1 - f) < _LEAST:
+        raise _error(
+            path, line, 6, "f smaller, or p and q further apart: nothing is told", fields[5]
+        )
     return RapporParams(k, h, m, p, q, f)
 
 
@@ -116,6 +122,7 @@ def read_map(path: Path, params: RapporParams) -> tuple[list[str], NDArray[np.in
     """The candidates, and the (m, candidates, h) array of their bits from 0 on."""
     seen: dict[str, int] = {}
     cells: list[NDArray[np.int64]] = []
+    alike_at: dict[bytes, int] = {}
     first = np.repeat(np.arange(params.m, dtype=np.int64) * params.k, params.h) + 1
     for line, fields in _rows(path):
         _check_length(path, line, fields, 1 + params.m * params.h)
@@ -135,6 +142,10 @@ def read_map(path: Path, params: RapporParams) -> tuple[list[str], NDArray[np.in
             cohort = f"of cohort {at // params.h}; is the map made for other parameters?"
             expected = f"a cell of {low}..{low + params.k - 1} {cohort}"
             raise _error(path, line, at + 2, expected, fields[at + 1])
+        # Those that are alike in all cohorts cannot be told apart.
+        alike = alike_at.setdefault(np.sort(bits.reshape(params.m, params.h)).tobytes(), line)
+        if alike != line:
+            raise _error(path, line, 2, "cells of its own", f"all those of line {alike}")
         cells.append(bits)
     if not cells:
         raise _error(path, 1, 1, "a candidate", "nothing")

@@ -95,7 +95,7 @@ def compiled(
     if forever is None:
         return randomizer
     if not can_remember(randomizer):
-        raise ValueError(f"epsilon_forever: {mechanism.name} has no second stage: leave it out")
+        raise ValueError(f"epsilon_forever must be left out: {mechanism.name} can have no memory")
     return with_memory(randomizer, epsilon, forever)
 
 

@@ -29,6 +29,9 @@ from analysis.selection import choose, compile_as
 #: Keys of a question that some mechanisms heed.
 WISHES = ("delta", "aim", "prior")
 
+#: Keys of a question that its answers' inputs depend on.
+MAPPING = ("kind", "no_answer", "options", "at_most", "min", "max", "longest")
+
 #: Who may answer: everybody; who has an invitation to a wave; the same invited people each wave.
 ACCESS = ("open", "invited", "panel")
 
@@ -73,10 +76,20 @@ class Question:
 
     @cached_property
     def digest(self) -> bytes:
-        """SHA-256 of the compiled randomizer, and of what is assumed of its answers."""
+        """SHA-256 of the compiled randomizer, and of what makes an answer one of its inputs.
+
+        So equal answers of versions that share a memory are equal inputs; of stable questions, also
+        the wording is, since another fact may differ.
+        """
+        asked = {key: self.spec[key] for key in MAPPING if key in self.spec}
+        if "options" in asked:
+            asked["options"] = [option["id"] for option in asked["options"]]
+        if self.stable:
+            asked["text"] = self.spec["text"]
         whole: dict[str, Any] = {
             "randomizer": self.randomizer.to_json(),
             "stable": self.stable,
+            "asked": asked,
         }
         return hashlib.sha256(rfc8785.dumps(whole)).digest()
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from analysis.channels.bits import Bits
 from analysis.decoding import ALPHA, FEW, Chances, decode
-from analysis.decoding.discoveries import detected
+from analysis.decoding.discoveries import detected, selected_level
 from analysis.decoding.few import fit_few
 from analysis.discovery import LETTERS, find
 from analysis.domain import NO_ANSWER, OTHER, Texts
@@ -30,6 +30,29 @@ def text_quantities(
     tally: NDArray[np.int64],
     confidence_level: float = 0.95,
 ) -> list[Quantity]:
+    """As `_quantities`; the latest ones are kept, as they can take seconds."""
+    cells = np.ascontiguousarray(tally, dtype=np.int64)
+    return list(_kept(randomizer, domain, cells.tobytes(), cells.shape, confidence_level))
+
+
+@lru_cache(maxsize=32)
+def _kept(
+    randomizer: Randomizer[Any, Any],
+    domain: Texts,
+    cells: bytes,
+    shape: tuple[int, int],
+    confidence_level: float,
+) -> tuple[Quantity, ...]:
+    tally = np.frombuffer(cells, dtype=np.int64).reshape(shape)
+    return tuple(_quantities(randomizer, domain, tally, confidence_level))
+
+
+def _quantities(
+    randomizer: Randomizer[Any, Any],
+    domain: Texts,
+    tally: NDArray[np.int64],
+    confidence_level: float,
+) -> list[Quantity]:
     """The shares of candidates, or of the texts found; of no answer; and of all other texts.
 
     Estimates of candidates are nearly unbiased over hashes, and may lie outside [0, 1]. Flags are
@@ -45,7 +68,8 @@ def text_quantities(
     tally : (cohorts, symbols) array
         Of its reports.
     confidence_level : float
-        Of every interval, on average over all candidates, or over all texts that are found.
+        Of the intervals, on average over all candidates, and over those that are detected or found,
+        whose own are wider for that (false coverage rate).
     """
     n = randomizer.reports_in(tally)
     if n == 0:
@@ -72,6 +96,8 @@ def _candidates(
     hits = hits_of(randomizer.encoder, domain.candidates, domain.no_answer)
     estimates, errors, other = _fitted(counts, totals, hits, chances_of(randomizer))
     seen = detected(ndtr(-estimates / errors), "fdr", ALPHA)
+    # What stands out looks larger than it is; and wider intervals cover no less over all.
+    chosen = selected_level(level, int(seen.sum()), len(seen))
     alone = text_share(randomizer)
     quantities = []
     for place, term in enumerate((*domain.candidates, *[NO_ANSWER] * domain.no_answer)):
@@ -79,7 +105,8 @@ def _candidates(
         noise = alone.variance(min(1.0, max(0.0, value))) / n
         flags = ["collisions"] * (noise < (1 - COLLISIONS) * std_error**2)
         flags += ["detected"] * bool(seen[place])
-        quantities.append(_quantity(term, value, std_error, level, n, flags))
+        own = chosen if seen[place] else level
+        quantities.append(_quantity(term, value, std_error, own, n, flags))
     return [*quantities, _quantity(OTHER, *other, level, n, [])]
 
 

@@ -147,7 +147,7 @@ const startWithNextLink = () =>
 async function drawOnce(given) {
   const price = await priceOf(survey, open.randomizers);
   const key = await memo.deviceKey();
-  const prepared = await prepare(open, given, key);
+  const prepared = await prepare(open, given, key, words());
   const who = { rid: hex(16), respondent: await pseudonym(key, survey.id) };
   if (isInvited()) who.token = invitation();
   if (survey.proof_of_work) {

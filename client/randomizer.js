@@ -198,19 +198,22 @@ export const delta = (randomizer) =>
   'delta' in randomizer ? asNumber(wholeRatio('delta', randomizer.delta)) : 0;
 
 /**
- * What the device keeps of an answer for all waves: nothing, if the randomizer has no memory.
+ * What must be known of an answer before it is drawn: what the device keeps of it for all waves, and
+ * a text's hash. Nothing, if the randomizer has no memory and takes no texts.
  * @param {*} value of the question's domain, from kinds.js
  * @param {object} randomizer one that `verify` has passed
  * @param {import('./memory.js').Memory} memory
+ * @param {import('./draw.js').Words} words for a cohort that is not kept
  * @returns {Promise<{cohort: number, symbol: *}|undefined>}
  * @throws {RangeError} if the encoder knows no such value
  */
-export async function remember(value, { encoder, permanent }, memory) {
-  const { cohorts, keepsCohort, encode } = ENCODERS[encoder.name];
-  if (!permanent && !keepsCohort) return undefined;
-  const own = (words) => below(cohorts(encoder), words);
-  const cohort = cohorts ? await memory.draw('cohort', 0, 0, own) : 0;
-  const round = (words) => encode(value, encoder, cohort, words);
+export async function remember(value, { encoder, permanent }, memory, words) {
+  const { cohorts, keepsCohort, ofTexts, encode } = ENCODERS[encoder.name];
+  if (!permanent && !ofTexts) return undefined;
+  const own = (source) => (cohorts ? below(cohorts(encoder), source) : 0);
+  const keeps = permanent || keepsCohort;
+  const cohort = keeps ? await memory.draw('cohort', 0, 0, own) : own(words);
+  const round = (source) => encode(value, encoder, cohort, source);
   const symbol = await memory.draw('rounding', 0, 0, round);
   if (!permanent) return { cohort, symbol };
   const drawn = (one, make) => memory.draw('permanent', cohort, one, make);

@@ -35,6 +35,12 @@ export class FrozenReport {
 /** Larger ones are refused: a report would too often tell its answer outright. */
 const LARGEST_DELTA = 0.01;
 
+/** What is kept and derived under an id must be another's under no other. */
+function checkId(id) {
+  if (typeof id === 'string' && /^[a-z0-9][a-z0-9-]{0,63}$/.test(id)) return;
+  throw new RangeError('"id" expected at most 64 of a-z, 0-9 and -, not starting with -');
+}
+
 /**
  * Checks that every answer to a question has a value. If one had none, its report would be
  * missing, and that would tell the answer.
@@ -44,6 +50,7 @@ const LARGEST_DELTA = 0.01;
  */
 function checkQuestion(question, earlier) {
   const { id, options = [], shows_if: condition, no_answer: skips } = question;
+  checkId(id);
   const ids = options.map((option) => option.id);
   const distinct = new Set(ids).size === ids.length && !earlier.includes(id);
   const clean = ids.every((one) => typeof one === 'string' && !['', 'no-answer'].includes(one));
@@ -59,13 +66,14 @@ function checkQuestion(question, earlier) {
 }
 
 /** Checks that what a question states of its ε over all waves is so. */
-function checkForever({ id, stable = false, epsilon_forever: stated }, randomizer) {
+function checkForever(question, randomizer) {
+  const { id, stable = false, epsilon_forever: stated, shows_if: condition } = question;
   const all = forever(randomizer);
   if ((all === undefined) !== (stated === undefined) || all > stated + 1e-9) {
     throw new RangeError(`"${id}" expected ε of ${stated} over all waves, got ${all}`);
   }
-  if (typeof stable !== 'boolean' || (stable && all === undefined)) {
-    throw new RangeError(`"${id}" expected to be stable only with a memory`);
+  if (typeof stable !== 'boolean' || (stable && (all === undefined || condition))) {
+    throw new RangeError(`"${id}" expected to be stable only with a memory, and always asked`);
   }
 }
 
@@ -77,6 +85,7 @@ function checkForever({ id, stable = false, epsilon_forever: stated }, randomize
  *   spends more than it states
  */
 export function check(survey, randomizers) {
+  checkId(survey.id);
   const earlier = [];
   for (const question of survey.questions) {
     const { id } = question;
@@ -100,9 +109,18 @@ export function check(survey, randomizers) {
   }
 }
 
-/** SHA-256 of a question's compiled randomizer, and of what is assumed of its answers. */
-const digestOfQuestion = ({ id, stable = false }, randomizers) =>
-  digestOf({ randomizer: randomizers[id], stable });
+/** Keys of a question that its answers' inputs depend on. */
+const MAPPING = ['kind', 'no_answer', 'options', 'at_most', 'min', 'max', 'longest'];
+
+/** SHA-256 of a question's compiled randomizer, and of what makes an answer one of its inputs. */
+function digestOfQuestion(question, randomizers) {
+  const { id, text, options, stable = false } = question;
+  const entries = MAPPING.filter((key) => key in question).map((key) => [key, question[key]]);
+  const asked = Object.fromEntries(entries);
+  if (options) asked.options = options.map((option) => option.id);
+  if (stable) asked.text = text;
+  return digestOf({ randomizer: randomizers[id], stable, asked });
+}
 
 /**
  * What one more wave costs, computed from the weights, whatever is answered.
@@ -134,20 +152,22 @@ export async function priceOf(survey, randomizers) {
 }
 
 /**
- * What the device keeps of each answer for all waves; it follows from its secret alone.
+ * What must be known of each answer before it is drawn.
  * @param {{survey: object, randomizers: object}} open
  * @param {Object<string, string>} answers one for each question, as its form control holds it
  * @param {CryptoKey} key the device's
+ * @param {import('./draw.js').Words} words
  * @returns {Promise<Object<string, object>>} for `draw`, never stored: it holds answers
  */
-export async function prepare({ survey, randomizers }, answers, key) {
+export async function prepare({ survey, randomizers }, answers, key, words) {
   const counted = shown(survey, answers);
   const prepared = {};
   for (const question of survey.questions) {
     const { id, kind } = question;
     const value = KINDS[kind].value(counted[id], question);
     const digest = await digestOfQuestion(question, randomizers);
-    const kept = await remember(value, randomizers[id], memoryOf(key, survey.id, id, digest));
+    const memory = memoryOf(key, survey.id, id, digest);
+    const kept = await remember(value, randomizers[id], memory, words);
     prepared[id] = { value, kept };
   }
   return prepared;

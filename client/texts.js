@@ -60,7 +60,7 @@ function checkSizes(name, inputs, words) {
 export const digest = {
   fields: { functions: 0, inputs: 0 },
   cohorts: ({ functions }) => functions,
-  keepsCohort: true,
+  ofTexts: true,
   check: ({ functions, inputs }) => checkSizes('digest', inputs, functions),
   async encode(value, { functions, inputs }, cohort) {
     const [word] = await wordsOf(value, whole('cohort', cohort, functions), 1);
@@ -73,6 +73,7 @@ export const bloom = {
   fields: { functions: 0, hashes: 0, inputs: 0 },
   cohorts: ({ functions }) => functions,
   keepsCohort: true,
+  ofTexts: true,
   apart: ({ hashes }) => [[hashes, hashes]],
   check({ functions, hashes, inputs }) {
     checkSizes('bloom', inputs, functions * hashes);
@@ -90,7 +91,7 @@ export const bloom = {
 export const prefix = {
   fields: { functions: 0, lengths: 1, inputs: 0 },
   cohorts: ({ functions, lengths }) => functions * lengths.length,
-  keepsCohort: true,
+  ofTexts: true,
   check(e) {
     checkSizes('prefix', e.inputs, prefix.cohorts(e));
     if (e.lengths.some((length, place) => place > 0 && length <= e.lengths[place - 1])) {

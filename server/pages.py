@@ -8,7 +8,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.domain import Categories, Numbers, Texts
-from analysis.epsilon import MICRO
+from analysis.epsilon import MICRO, exp_lower
 from analysis.randomizer import is_weak
 from analysis.survey import Question, Survey, spent_on
 from server.clock import today
@@ -59,8 +59,11 @@ def survey(survey_id: str) -> tuple[str, int]:
     return page, 200
 
 
-def odds(question: Question) -> str:
-    """What a report tells about one respondent, in a sentence made from the channel."""
+def odds(question: Question, remembers: bool = False) -> str:
+    """What a report tells about one respondent, in a sentence made from the channel.
+
+    `remembers` is whether the device remembers draws of some question of the survey.
+    """
     shares = question.mechanism.shares(question.randomizer, question.domain).values
     most = f"{float(question.randomizer.ratio):.3g}"
     skipped = ", and from an empty one" if question.domain.no_answer else ""
@@ -91,9 +94,13 @@ def odds(question: Question) -> str:
         )
     if question.memo:
         sentence += _odds_of_waves(question)
+    elif remembers:
+        sentence += "It is drawn afresh each time, so each time you answer it tells as much again. "
     if question.randomizer.delta:
         chance = float(question.randomizer.delta)
         sentence += f"With a chance of {chance:.2g} a report can tell more than that. "
+    if question.memo and question.randomizer.forever > exp_lower(Fraction(4)):
+        return sentence + "Over many times that is weak: who sees all can be nearly sure of it."
     if is_weak(question.randomizer):
         return sentence + "That is weak: who sees the report can be nearly sure of your answer."
     return sentence + "No report proves what anybody answered."
@@ -103,13 +110,16 @@ def waves_cost(survey: Survey) -> str:
     """What a few waves cost together, in a sentence; "" without a memory."""
     if not survey.memos:
         return ""
+    waves = [n for n in (2, 3, 4) if spent_on([(survey, n)]) <= survey.cap]
+    if not waves:
+        return ""
     worst, constant = (
-        [f"{spent_on([(survey, n)], stable=stable) / MICRO:.3g}" for n in (2, 3, 4)]
+        ", ".join(f"{spent_on([(survey, n)], stable=stable) / MICRO:.3g}" for n in waves)
         for stable in (False, True)
     )
     return (
-        f"Two, three or four waves together tell at most ε = {', '.join(worst)}, whatever you "
-        f"answer; {', '.join(constant)} if no answer ever changes."
+        f"{', '.join(map(str, waves))} waves together tell at most ε = {worst}, whatever you "
+        f"answer; {constant} if no answer ever changes."
     )
 
 
@@ -122,7 +132,9 @@ def _odds_of_waves(question: Question) -> str:
         "stays the same. "
     )
     if question.stable:
-        return sentence + "The survey takes it for one that cannot change, and counts so. "
+        sentence += "The survey takes it for one that cannot change, and counts so"
+        skips = "; who answers it once and skips it once tells more" * question.domain.no_answer
+        return f"{sentence}{skips}. "
     return sentence + "An answer that changes can tell more; that is counted in any case. "
 
 
@@ -138,12 +150,14 @@ def _odds_of_text(question: Question) -> str:
             "very many other texts do; then each bit is swapped by chance. Any pattern can come "
             f"from any text; one makes it at most {most} times as likely as another does. "
         )
+    what = "Its beginning, or all of it," if randomizer.encoder.name == "prefix" else "It"
     symbols = randomizer.channel.inputs
     kept = round(100 * Fraction(randomizer.channel.near, randomizer.channel.total))
     return (
-        f"What is sent is not the text. It is turned into one of {symbols} symbols, and about 1 in "
-        f"{symbols} of all other texts into the same one. Then the symbol is swapped by chance: of "
-        f"100 people, about {kept} send that of their text, and the others another one. "
+        f"What is sent is not the text. {what} is turned into one of {symbols} symbols, and about "
+        f"1 in {symbols} of all others into the same one. Then the symbol is swapped by chance: of "
+        f"100 people, about {kept} send that of their text, and the others another one. One text "
+        f"makes a report at most {most} times as likely as another does. "
     )
 
 

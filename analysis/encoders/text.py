@@ -1,7 +1,7 @@
 """Encoders of a value that is a text, hashed; None is no-answer.
 
 The functions of the cohorts are a keyed family: words of one stream that SHA-256 makes of the text
-(`analysis.texts`). A device has one cohort, so that equal texts have equal inputs in every wave.
+(`analysis.texts`).
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Digest:
 
     name: ClassVar[str] = "digest"
     gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = True
+    keeps_cohort: ClassVar[bool] = False
     apart: ClassVar[tuple[tuple[int, int], ...]] = ()
 
     @property
@@ -116,7 +116,7 @@ class Prefix:
 
     name: ClassVar[str] = "prefix"
     gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = True
+    keeps_cohort: ClassVar[bool] = False
     apart: ClassVar[tuple[tuple[int, int], ...]] = ()
 
     @property

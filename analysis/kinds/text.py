@@ -55,7 +55,8 @@ class Text:
 
     def value(self, answer: str, question: dict[str, Any]) -> str | None:
         """The normalized text; None for no answer."""
-        text = normalized(answer)
+        # Normalizing a huge text takes long, and compatibility forms have 18 letters at most.
+        text = normalized(answer) if len(answer) <= 18 * question["longest"] + 99 else answer
         if text in ("", NO_ANSWER) and question["no_answer"]:
             return None
         if 0 < len(text) <= question["longest"]:
@@ -96,9 +97,13 @@ def _from_file(table: Table, name: str, longest: int) -> list[str]:
         raise SurveyError(f"{table.place}: candidates: {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise SurveyError(f"{path}: line {line}: expected text in UTF-8, got other bytes") from None
-    numbered = ((f"{path}: line {n}", line) for n, line in enumerate(lines, 1) if line.strip())
-    return _checked(str(path), numbered, longest)
+        raise SurveyError(
+            f"{table.place}: candidates: {path}: line {line}: expected text in UTF-8, "
+            "got other bytes"
+        ) from None
+    place = f"{table.place}: candidates: {path}"
+    numbered = ((f"{place}: line {n}", line) for n, line in enumerate(lines, 1) if line.strip())
+    return _checked(place, numbered, longest)
 
 
 def _checked(place: str, candidates: Any, longest: int) -> list[str]:
@@ -114,7 +119,7 @@ def _checked(place: str, candidates: Any, longest: int) -> list[str]:
             raise SurveyError(f"{where}: expected another text than {text}, which is reserved")
         if text in found:
             raise SurveyError(f"{where}: expected once, got it twice: {shown(one)}")
-        found[text] = one.strip()
+        found[text] = one.strip("\t\n\v\f\r ")
     if not 2 <= len(found) <= MOST_CANDIDATES:
         raise SurveyError(
             f"{place}: candidates must be from 2 to {MOST_CANDIDATES}, got {len(found)}"

@@ -30,8 +30,9 @@ from analysis.randomizer import Randomizer
 FUNCTIONS = 256
 #: Texts of more letters are not found: each two more would cost all of them precision.
 LONGEST_FOUND = 14
-#: Beyond ε = 6 or so a hash to more symbols gains nothing that collisions do not take.
-MOST_SYMBOLS = 1024
+#: The best number for ε up to 4.8; beyond, more would tell a little better, but decoding takes
+#: memory that grows with their square.
+MOST_SYMBOLS = 128
 #: A tally has a cell for each cohort and symbol; more of them would not be kept and transformed.
 MOST_CELLS = 2**20
 

@@ -20,10 +20,13 @@ from scipy.optimize import brentq
 
 from analysis.channels.bits import Bits
 from analysis.channels.window import Window
-from analysis.epsilon import TooCoarse, best_weights, exp_lower
+from analysis.epsilon import TooCoarse, best_weights, exp_lower, log_ratio
 from analysis.mechanisms.krr import window_of
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
+
+#: In how many ones two inputs may differ, either way.
+MOST_ONES = 4
 
 
 def can_remember(randomizer: Randomizer[Any, Any]) -> bool:
@@ -33,7 +36,8 @@ def can_remember(randomizer: Randomizer[Any, Any]) -> bool:
         return False
     if isinstance(channel, Window):
         return channel.width == 1 and channel.near > channel.far
-    return isinstance(channel, Bits)
+    # With many ones, so do the costs of waves take long to prove.
+    return isinstance(channel, Bits) and max(map(max, randomizer.encoder.apart)) <= MOST_ONES
 
 
 def with_memory(
@@ -91,10 +95,10 @@ def _stages_of_bits(
         return Bits(bits.inputs, int(one * WORD), min(int(one * WORD), int(zero * WORD) + 1), WORD)
 
     def spare(flip: float) -> float:
-        return float(whole - permanent(flip).ratio(apart))
+        return log_ratio(whole) - log_ratio(permanent(flip).ratio(apart))
 
     most = min(q, 1 - p) * (1 - 1e-9)
-    if spare(most) > 0:
+    if spare(most) > 0 or spare(0.0) < 0:
         raise TooCoarse("weights of 32 bits cannot serve so large an ε over all waves")
     flip = brentq(spare, 0.0, most, xtol=1e-15)
     first = permanent(flip)

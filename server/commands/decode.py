@@ -1,5 +1,6 @@
 """`deniable decode`: the files of google/rappor, its reports decoded anew."""
 
+from math import isfinite
 from pathlib import Path
 
 import click
@@ -64,6 +65,8 @@ def decode_(
     form: str,
 ) -> None:
     """Print which strings reports of google/rappor hold, and how often."""
+    if not all(map(isfinite, (alpha, repeats, level))):
+        raise click.UsageError("expected finite numbers for --alpha, --reports-per-person, --level")
     try:
         asked = read_params(params)
         totals, bits = read_counts(counts, asked)

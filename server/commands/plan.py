@@ -5,7 +5,9 @@ from pathlib import Path
 
 import click
 
+from analysis.epsilon import MICRO
 from analysis.plan import plan as plan_questions
+from analysis.survey import spent_on
 from analysis.survey_file import read_survey
 from server.commands import form_of_table, print_table, survey_file
 
@@ -26,12 +28,23 @@ def plan(survey_file: Path, respondents: int, waves: int, level: float, form: st
     """Print how precise each question will be, and what its waves will cost a respondent."""
     if not 0.01 <= level <= 0.9999:
         raise click.BadParameter("expected a number from 0.01 to 0.9999", param_hint="--level")
-    rows = [
-        asdict(row) for row in plan_questions(read_survey(survey_file), respondents, waves, level)
-    ]
+    survey = read_survey(survey_file)
+    if spent_on([(survey, waves)]) > survey.cap:
+        click.echo(
+            f"{survey.id}: {waves} waves cost more than the cap of {survey.cap / MICRO:g}; "
+            "nobody could answer all of them",
+            err=True,
+        )
+    rows = [asdict(row) for row in plan_questions(survey, respondents, waves, level)]
     print_table(rows, rows[0], form)
     for row in rows:
-        if row["floor"] is not None:
+        if row["floor"] is not None and row["floor"] >= 1:
+            click.echo(
+                f'question "{row["question"]}": so few respondents are not enough to find any '
+                "text; give candidates",
+                err=True,
+            )
+        elif row["floor"] is not None:
             click.echo(
                 f'question "{row["question"]}": texts are found that about '
                 f"{100 * row['floor']:.2g} % of respondents give, or more; with a list of "

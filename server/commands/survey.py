@@ -7,7 +7,7 @@ import click
 
 from analysis.check import check as check_questions
 from analysis.epsilon import MICRO
-from analysis.plan import costs_of_waves
+from analysis.plan import costs_of_waves, warnings
 from analysis.randomizer import is_weak
 from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey
@@ -38,6 +38,8 @@ def check(survey_file: Path, form: str) -> None:
         f"{_waves_within(survey)} in all",
         err=True,
     )
+    if survey.memos and spent_on([(survey, 2)]) > survey.cap:
+        click.echo("nobody could answer a second wave: raise the cap in [privacy]", err=True)
     delta = float(sum(question.randomizer.delta for question in survey.questions))
     if delta:
         click.echo(f"that holds but for a chance of δ = {delta:.3g} in each wave", err=True)
@@ -54,6 +56,8 @@ def check(survey_file: Path, form: str) -> None:
     for question in survey.questions:
         if question.memo:
             click.echo(f'question "{question.id}": {costs_of_waves(question)}', err=True)
+        for warning in warnings(question):
+            click.echo(f'question "{question.id}": {warning}', err=True)
         if is_weak(question.randomizer):
             click.echo(
                 f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '

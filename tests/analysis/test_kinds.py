@@ -145,6 +145,7 @@ def test_a_mechanism_can_be_named(read: Any, keys: str, name: str, epsilon: floa
         ('kind = "note"\nepsilon = 1', "kind note is not supported yet"),
         ('kind = "scale"\nepsilon = 1\npoints = ["mean", "x"]', "other labels than no-answer, me"),
         (RANK.replace('"x"', '"mean"', 1), "item 1: id must be another id than mean, whi"),
+        (SCALE + 'epsilon_forever = 2\nstable = true\nshows_if = "a = 1"', "shows_if: expected"),
         (NUMBER + "delta = 1e-6", "delta must be left out: nothing heeds it here"),
         (NUMBER + 'mechanism = "duchi"\nprior = [1]', "prior must be left out: only optimal heeds"),
         (NUMBER + 'required = true\nmechanism = "gaussian"\ndelta = 1e-8', "delta must be fr"),

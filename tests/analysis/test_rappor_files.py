@@ -114,7 +114,7 @@ def test_a_map_is_written_as_it_is_read(tmp_path: Path) -> None:
         ("params.csv", "k,h,m,p,q,f\n4,2,2,nan,.7,0\n", "line 2, column 4: expected a probabili"),
         ("params.csv", "k,h,m,p,q,f\n4,2,2,.5,.5,0\n", "line 2, column 5: expected q to differ"),
         ("params.csv", "k,h,m,p,q,f\n4,2,2,.2,.7,1.5\n", "line 2, column 6: expected a probabili"),
-        ("params.csv", "k,h,m,p,q,f\n4,2,2,.2,.7,1\n", "line 2, column 6: expected f below 1"),
+        ("params.csv", "k,h,m,p,q,f\n4,2,2,.2,.7,1\n", "line 2, column 6: expected f smaller"),
         ("counts.csv", "", "line 1, column 1: expected 2 lines, for as many cohorts, got 0 lines"),
         ("counts.csv", "10,1,2,3,4\n", "line 2, column 1: expected 2 lines"),
         ("counts.csv", "9,1,2,3,4\n" * 3, "line 3, column 1: expected 2 lines, for as many"),

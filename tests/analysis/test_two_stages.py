@@ -147,7 +147,9 @@ def test_the_best_mechanism_that_can_have_a_memory_is_chosen() -> None:
         assert found
         assert all(one.randomizer.stages for one in found)
     assert not can_remember(MECHANISMS["subset"].compile(DOMAINS[2], Fraction(1), {}))
-    with pytest.raises(ValueError, match="epsilon_forever: subset has no second stage"):
+    with pytest.raises(
+        ValueError, match="epsilon_forever must be left out: subset can have no memory"
+    ):
         compiled(MECHANISMS["subset"], DOMAINS[2], Fraction(1), {}, Fraction(2))
 
 

@@ -88,7 +88,8 @@ PREPARE = """async (answers) => {
   const [{ prepare }, { deviceKey }] = await Promise.all(
     ['report', 'memo'].map((name) => import(`/client/${name}.js`)));
   const open = JSON.parse(document.querySelector('#survey-data').textContent);
-  const all = await prepare(open, answers, await deviceKey());
+  const { words } = await import('/client/random.js');
+  const all = await prepare(open, answers, await deviceKey(), words());
   return Object.fromEntries(Object.entries(all).map(([id, { kept }]) => [id, kept ?? null]));
 }"""
 
@@ -222,7 +223,7 @@ DEVICES = """async ({ randomizer, value, devices }) => {
   const found = {};
   for (let device = 0; device < devices; device += 1) {
     const memory = memoryOf(await keyOf(hex(32)), 's', 'q', new Uint8Array(32));
-    const kept = await m.remember(value, randomizer, memory);
+    const kept = await m.remember(value, randomizer, memory, words());
     const report = JSON.stringify(m.randomize(value, randomizer, words(), kept));
     found[report] = (found[report] ?? 0) + 1;
   }
@@ -270,7 +271,7 @@ WAVES = """async ({ randomizer, value, devices, waves }) => {
     const counts = [0, 0, 0, 0];
     for (let wave = 0; wave < waves; wave += 1) {
       const memory = memoryOf(key, 's', 'q', new Uint8Array(32));
-      const kept = await m.remember(value, randomizer, memory);
+      const kept = await m.remember(value, randomizer, memory, words());
       counts[m.randomize(value, randomizer, words(), kept)] += 1;
     }
     found.push(counts);

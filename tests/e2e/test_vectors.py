@@ -168,7 +168,7 @@ def test_devices_remember_as_the_reference(run: Run, name: str) -> None:
           const value = given(draw.value), words = tape(draw.words);
           const key = await keyOf(draw.secret);
           const memory = memoryOf(key, 'work-2026', one.question, digest);
-          const kept = await m.remember(value, one.randomizer, memory);
+          const kept = await m.remember(value, one.randomizer, memory, words);
           const report = m.randomize(value, one.randomizer, words, kept);
           return [JSON.stringify(report), words.left]; })); }));"""
     for case, drawn in zip(cases, run("randomizer.js", body, cases), strict=True):
@@ -283,7 +283,7 @@ def test_randomizer_that_does_not_fit_its_question_is_refused(
     run: Run, question: dict[str, Any], encoder: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     one = {"encoder": encoder, "channel": WINDOW, "ratio": ["271", "100"], **changes}
-    body = """const survey = {questions: [v.question]}, randomizers = {q: v.one};
+    body = """const survey = {id: 's', questions: [v.question]}, randomizers = {q: v.one};
       try { m.check(survey, randomizers); return (await m.priceOf(survey, randomizers))({}).cost; }
       catch (error) { return error instanceof RangeError; }"""
     assert run("report.js", body, {"question": question, "one": one}) is True
@@ -330,6 +330,9 @@ BOTH = {"encoder": {"name": "index", "inputs": 2}, "channel": {**WINDOW, "inputs
         ({"epsilon_forever": 1}, KEPT),
         ({"epsilon_forever": 1}, FREE),
         ({"stable": True}, FREE),
+        ({"epsilon_forever": 2, "stable": True, "shows_if": ["=", "p", "a"]}, KEPT),
+        # Ids that another's messages could be read as.
+        *(({"id": one}, FREE) for one in ("q\ud800", "", "Q", "-q", "q" * 65, "\0\0\0\x11q", 3)),
         ({"epsilon_forever": 2, "stable": 1}, KEPT),
         ({"epsilon_forever": 2}, {**KEPT, "forever": ["2", "1"]}),
     ],
@@ -341,7 +344,7 @@ def test_survey_that_would_leave_some_answers_out_is_refused(
     body = """try { m.check(v, v.randomizers);
         return (await m.priceOf(v, v.randomizers))({}).cost; }
       catch (error) { return error instanceof RangeError; }"""
-    asked = {"questions": [first, ASKED], "randomizers": {"p": FREE, "q": FREE}}
+    asked = {"id": "s", "questions": [first, ASKED], "randomizers": {"p": FREE, "q": FREE}}
     assert run("report.js", body, asked) == 2 * 996949
     fitting = ASKED | {"shows_if": ["and", ["!=", "p", "b"], ["not", ["=", "p", "a"]]]}
     assert run("report.js", body, {**asked, "questions": [first, fitting]}) == 2 * 996949
@@ -351,6 +354,7 @@ def test_survey_that_would_leave_some_answers_out_is_refused(
     assert run("report.js", body, {**kept, "randomizers": both}) == 996949 + 287683
     question = ASKED | changes
     given = {
+        "id": "s",
         "questions": [first, question],
         "randomizers": {"p": FREE, question["id"]: randomizer},
     }

@@ -99,6 +99,25 @@ def test_versions_that_share_a_memory_are_charged_together(empty: Store, tmp_pat
     assert list(empty.discrepancies(date.today())) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('{id = "here", text = "Here"}, {id = "near", text = "Near"}',
+         '{id = "near", text = "Near"}, {id = "here", text = "Here"}'),
+        ("Where were you born?", "Where were you married?"),
+        ('id = "near"', 'id = "north"'),
+    ],
+    ids=["order", "wording", "ids"],
+)  # fmt: skip
+def test_answers_that_mean_other_inputs_share_no_memory(tmp_path: Path, old: str, new: str) -> None:
+    first, other = panel(tmp_path), panel(tmp_path, old=old, new=new)
+    assert len(set(first.memos) & set(other.memos)) == 1
+    bullied, born, mood = (question.randomizer for question in first.questions)
+    assert spent_on([(first, 1), (other, 1)]) == (
+        bullied.spent(2) + 2 * born.spent(1, stable=True) + 2 * mood.charge
+    )
+
+
 def test_other_weights_are_another_memory_and_add_up(empty: Store, tmp_path: Path) -> None:
     first = panel(tmp_path)
     other = panel(tmp_path, old="epsilon_forever = 2\n", new="epsilon_forever = 2.5\n")
@@ -144,7 +163,7 @@ def test_the_same_seed_is_the_same_devices_in_every_wave(tmp_path: Path) -> None
     # A permanent draw cannot be seen, but two cohorts of a text can.
     text = PANEL.replace("CAP", "50") + (
         '[[questions]]\nid = "place"\nkind = "text"\ntext = "Where?"\n'
-        'candidates = ["Rome", "Bern"]\nepsilon = 1\n'
+        'candidates = ["Rome", "Bern"]\nepsilon = 1\nepsilon_forever = 2\n'
     )
     (tmp_path / "text.toml").write_text(text)
     survey = read_survey(tmp_path / "text.toml")
