@@ -94,7 +94,7 @@ def test_respondents_leave_the_same_traces(
         ("form.js", "open.wave, price, () =>", "open.wave, (times) => ({ ...price(times), "
          "cost: price(times).cost - (given.debts ? 0 : 1e6) }), () =>"),
         ("form.js", "open.wave, price, () =>", "open.wave, (times) => ({ ...price(times), "
-         "times: { ...price(times).times, [prepared.smoked.kept.symbol]: 1 } }), () =>"),
+         "times: { ...price(times).times, [prepared.smoked.value]: 1 } }), () =>"),
         ("form.js", "const who =", "if (given.debts) await fetch('/client/draw.js?');\n"
          "  const who ="),
     ],
