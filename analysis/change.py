@@ -32,19 +32,13 @@ def changes(
         the smaller wave's.
     """
     earlier = {(row.question, row.term): row for row in before}
-    # Where texts are found rather than listed, "other" is what was not found: not the same thing.
-    terms = {
-        row.question: {one.term for one in after if one.question == row.question}
-        for row in earlier.values()
-    }
-    same = {
-        name: own == {term for question, term in earlier if question == name}
-        for name, own in terms.items()
-    }
+    later = {(row.question, row.term): row for row in after}
+    # Where texts are found rather than listed, "other" is what was not: perhaps another thing.
+    differing = {question for question, _ in earlier.keys() ^ later.keys()}
     found = []
-    for row in after:
-        old = earlier.get((row.question, row.term))
-        if old is None or (row.term == OTHER and not same[row.question]):
+    for key, row in later.items():
+        old = earlier.get(key)
+        if old is None or (row.term == OTHER and row.question in differing):
             continue
         # Where one is not known, all that both intervals allow.
         value, error, method = None, None, "none"

@@ -59,7 +59,7 @@ class Text:
         text = normalized(answer) if len(answer) <= 18 * question["longest"] + 99 else answer
         if text in ("", NO_ANSWER) and question["no_answer"]:
             return None
-        if 0 < len(text) <= question["longest"]:
+        if 0 < len(text) <= question["longest"] and text != NO_ANSWER:
             return text
         empty = ", or empty" * question["no_answer"]
         raise ValueError(f"a text of at most {question['longest']} letters{empty}")

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -140,6 +141,16 @@ def test_intervals_of_changes_hold(first: float, second: float, n: int, stays: b
         held += row.conf_low <= second - first <= row.conf_high
     # At a coverage of .93, fewer than 129 of 150 come once in a thousand runs.
     assert held >= 129
+
+
+def test_what_is_other_in_each_wave_has_no_change() -> None:
+    survey = one_question.choice(2, "krr")
+    (one, *_) = estimates(survey, {"q": np.array([[30, 20]])})
+    before = [replace(one, term=term) for term in ("rome", "bern", "other")]
+    after = [replace(one, term=term) for term in ("rome", "oslo", "other")]
+    assert [row.term for row in changes(before, after)] == ["rome:change"]
+    again = [row.term for row in changes(before, before)]
+    assert again == ["rome:change", "bern:change", "other:change"]
 
 
 def test_change_of_what_cannot_be_told_is_all_that_is_possible() -> None:
