@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import betaincinv, chdtri, stdtrit, xlog1py, xlogy
+from scipy.special import betaincinv, chdtri, ndtri, stdtrit, xlog1py, xlogy
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,40 @@ def share_interval(
     if low < high:
         return Interval(low, high, "clopper-pearson")
     return _border_interval(count, n, p, q, confidence_level, border=low)
+
+
+def normal_intervals(
+    estimates: NDArray[np.float64], std_errors: NDArray[np.float64], confidence_level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper ends for shares, from normal estimates of them, clipped to [0, 1].
+
+    Where all of one lies outside, the likelihood interval of a normal mean known to lie within is
+    given instead, so that it never shrinks to a point; coverage can only rise by that.
+
+    Parameters
+    ----------
+    estimates, std_errors : (n,) arrays
+        ``std_errors > 0``; estimates may lie outside [0, 1].
+    confidence_level : float
+        In (0, 1).
+    """
+    reach = float(ndtri((1 + confidence_level) / 2)) * std_errors
+    low, high = estimates - reach, estimates + reach
+    beyond = np.maximum(0.0, np.maximum(-estimates, estimates - 1))
+    width = np.minimum(1.0, np.hypot(reach, beyond) - beyond)
+    return (
+        np.where(low >= 1, 1 - width, np.maximum(low, 0.0)),
+        np.where(high <= 0, width, np.minimum(high, 1.0)),
+    )
+
+
+def normal_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:
+    """As `normal_intervals`, of one share, with the name of the method."""
+    ends = normal_intervals(np.array([estimate]), np.array([std_error]), confidence_level)
+    low, high = (float(end[0]) for end in ends)
+    reach = float(ndtri((1 + confidence_level) / 2)) * std_error
+    usual = -reach < estimate < 1 + reach
+    return Interval(low, high, "normal" if usual else "constrained-likelihood")
 
 
 def _border_interval(

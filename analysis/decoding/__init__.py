@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from analysis.decoding.cells import Cells
 from analysis.decoding.discoveries import detected, selected_level
 from analysis.decoding.fit import fit
 from analysis.decoding.noise import Chances
+from analysis.intervals import normal_intervals
 
 __all__ = ["Chances", "Decoded", "Other", "decode"]
 
@@ -98,10 +99,12 @@ def decode(
     errors = np.sqrt(found.variance)
     p_value = ndtr(-found.estimate / errors)
     chosen = detected(p_value, correction, alpha)
-    low, high = _interval(found.estimate, errors, confidence_level)
+    low, high = normal_intervals(found.estimate, errors, confidence_level)
     level = selected_level(confidence_level, int(chosen.sum()), len(chosen))
-    ends = _interval(found.estimate, errors, level)
-    other = _interval(np.array([found.other]), np.array([found.other_error]), confidence_level)
+    ends = normal_intervals(found.estimate, errors, level)
+    other = normal_intervals(
+        np.array([found.other]), np.array([found.other_error]), confidence_level
+    )
     n = int(totals.sum())
     return Decoded(
         estimate=found.estimate,
@@ -116,20 +119,6 @@ def decode(
         reports=n,
         confidence_level=confidence_level,
         flags=("few",) if n / chances.repeats < FEW else (),
-    )
-
-
-def _interval(
-    estimate: NDArray[np.float64], errors: NDArray[np.float64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Normal, cut to [0, 1]; where nothing is left, of a normal mean known to lie within."""
-    reach = float(ndtri((1 + level) / 2)) * errors
-    low, high = estimate - reach, estimate + reach
-    short = np.maximum(0.0, np.maximum(-estimate, estimate - 1))
-    inner = np.minimum(1.0, np.sqrt(reach**2 + short**2) - short)
-    return (
-        np.where(low >= 1, 1 - inner, np.maximum(low, 0.0)),
-        np.where(high <= 0, inner, np.minimum(high, 1.0)),
     )
 
 
