@@ -68,4 +68,21 @@ database = click.option(
 )
 survey_file = click.argument("survey_file", metavar="SURVEY.toml", type=click.Path(path_type=Path))
 survey_id = click.argument("survey_id", metavar="SURVEY-ID")
+
+
+def _is_level(_: click.Context, parameter: click.Parameter, value: float) -> float:
+    """Refuses NaN, too, which a range of click's lets through."""
+    if 0.01 <= value <= 0.9999:
+        return value
+    raise click.BadParameter("expected a number from 0.01 to 0.9999", param=parameter)
+
+
+level_of_intervals = click.option(
+    "--level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    callback=_is_level,
+    help="Of the intervals.",
+)
 wave_number = click.IntRange(1, 1_000_000)

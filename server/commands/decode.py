@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.decoding import ALPHA, Decoded, decode
 from analysis.rappor_files import RapporFileError, read_counts, read_map, read_params
-from server.commands import form_of_table, print_table
+from server.commands import form_of_table, level_of_intervals, print_table
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -39,13 +39,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     show_default=True,
     help="Reports of one answer that a person sent, with the same remembered noise.",
 )
-@click.option(
-    "--level",
-    type=click.FloatRange(0.01, 0.9999),
-    default=0.95,
-    show_default=True,
-    help="Of the intervals.",
-)
+@level_of_intervals
 @click.option(
     "--detected",
     "only",
@@ -65,8 +59,8 @@ def decode_(
     form: str,
 ) -> None:
     """Print which strings reports of google/rappor hold, and how often."""
-    if not all(map(isfinite, (alpha, repeats, level))):
-        raise click.UsageError("expected finite numbers for --alpha, --reports-per-person, --level")
+    if not (isfinite(alpha) and isfinite(repeats)):
+        raise click.UsageError("expected finite numbers for --alpha and --reports-per-person")
     try:
         asked = read_params(params)
         totals, bits = read_counts(counts, asked)

@@ -9,7 +9,7 @@ from analysis.epsilon import MICRO
 from analysis.plan import plan as plan_questions
 from analysis.survey import spent_on
 from analysis.survey_file import read_survey
-from server.commands import form_of_table, print_table, survey_file
+from server.commands import form_of_table, level_of_intervals, print_table, survey_file
 
 
 @click.command()
@@ -22,12 +22,10 @@ from server.commands import form_of_table, print_table, survey_file
     show_default=True,
     help="How many waves each respondent answers.",
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@level_of_intervals
 @form_of_table
 def plan(survey_file: Path, respondents: int, waves: int, level: float, form: str) -> None:
     """Print how precise each question will be, and what its waves will cost a respondent."""
-    if not 0.01 <= level <= 0.9999:
-        raise click.BadParameter("expected a number from 0.01 to 0.9999", param_hint="--level")
     survey = read_survey(survey_file)
     if spent_on([(survey, waves)]) > survey.cap:
         click.echo(

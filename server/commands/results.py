@@ -21,6 +21,7 @@ from analysis.table import (
 from server.commands import (
     database,
     form_of_table,
+    level_of_intervals,
     print_table,
     record,
     survey_id,
@@ -44,7 +45,7 @@ _version = click.option("--version", help="First digits of the version.  [the la
 @survey_id
 @click.option("--wave", default=None, help="A wave's number, or all.  [the highest]")
 @_version
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@level_of_intervals
 @click.option(
     "--fakes",
     type=click.IntRange(1),
@@ -62,8 +63,6 @@ def estimate(
     form: str,
 ) -> None:
     """Print debiased estimates with intervals; of all waves, also how they changed."""
-    if not 0.01 <= level <= 0.9999:
-        raise click.BadParameter("expected a number from 0.01 to 0.9999", param_hint="--level")
     if wave not in (None, "all") and not re.fullmatch("[0-9]{1,7}", wave):
         raise click.BadParameter(f"expected a number or all, got {wave}", param_hint="--wave")
     store = Store(db)
