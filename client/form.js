@@ -20,6 +20,8 @@ const { survey } = open;
 const form = one('#answers');
 const controls = one('#controls');
 const review = one('#review');
+/** What a wave costs, once the randomizers are checked. */
+let price;
 
 /** Shows one of the page's states; in all but 'ready' there is nothing to fill in. */
 function say(state, message = '') {
@@ -145,7 +147,6 @@ const startWithNextLink = () =>
 
 /** Draws and keeps the report, unless this device has drawn already or may not. */
 async function drawOnce(given) {
-  const price = await priceOf(survey, open.randomizers);
   const key = await memo.deviceKey();
   const prepared = await prepare(open, given, key, words());
   const who = { rid: hex(16), respondent: await pseudonym(key, survey.id) };
@@ -189,7 +190,6 @@ async function send(drawn) {
 
 /** What to quote, and what was spent; of a report just drawn, its bytes too. */
 async function showReceipt(report = null) {
-  const price = await priceOf(survey, open.randomizers);
   const { rid, spent, constant, cap } = await memo.recall(survey, open.wave, price);
   one('#receipt').hidden = false;
   one('#receipt-rid').textContent = report?.content.rid ?? rid;
@@ -246,7 +246,7 @@ async function start() {
   const version = await versionOf(survey, open.randomizers);
   if (version !== open.version) throw new RangeError(`"version" expected ${version}, got ${open.version}`);
   check(survey, open.randomizers);
-  const price = await priceOf(survey, open.randomizers);
+  price = await priceOf(survey, open.randomizers);
   // Fails here, before anybody has answered, where nothing can be kept.
   await memo.deviceKey();
   const { pending } = await memo.recall(survey, open.wave, price);
