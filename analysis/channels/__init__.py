@@ -50,6 +50,9 @@ class Channel(Protocol):
     def distribution(self, symbol: Any) -> Iterator[tuple[Any, Fraction]]:
         """Every report with its exact probability for the input `symbol`."""
 
+    def chance(self, report: Any, symbol: Any) -> float:
+        """The probability of one report for the input `symbol`."""
+
     def moments(self, symbol: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """How a report counts, given an input: (symbols,) mean and (symbols, symbols) E[c c']."""
 

@@ -113,6 +113,13 @@ class Bits:
             chance = prod(drawn, start=Fraction(1))
             yield base64.urlsafe_b64encode(packed).rstrip(b"=").decode(), chance
 
+    def chance(self, report: str, symbol: tuple[int, ...]) -> float:
+        rates = np.full(self.inputs, self.zero / self.total)
+        rates[list(symbol)] = self.one / self.total
+        ones = self._ones(report)
+        missing = np.prod(np.delete(1 - rates, ones))
+        return float(np.prod(rates[ones]) * missing)
+
     def moments(self, symbol: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         mean = np.full(self.symbols, self.zero / self.total)
         mean[list(symbol)], mean[-1] = self.one / self.total, 1.0

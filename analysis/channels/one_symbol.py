@@ -31,6 +31,10 @@ class OneSymbol(ABC):
         total = sum(row)
         return ((output, Fraction(weight, total)) for output, weight in enumerate(row))
 
+    def chance(self, report: int, symbol: int) -> float:
+        row = self.weights(symbol)
+        return row[report] / sum(row)
+
     def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         row = np.array(self.weights(symbol), dtype=float)
         return row / row.sum(), np.diag(row / row.sum())

@@ -86,6 +86,12 @@ class Subset:
         for members in combinations(range(self.inputs), self.size):
             yield members, within if symbol in members else without
 
+    def chance(self, report: list[int], symbol: int) -> float:
+        weight, others = self.include, comb(self.inputs - 1, self.size - 1)
+        if symbol not in report:
+            weight, others = self.exclude, comb(self.inputs - 1, self.size)
+        return weight / (self.include + self.exclude) / others
+
     def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         others, include = self.inputs - 1, self.include / (self.include + self.exclude)
         # Of the others, needed or needed + 1 are members, all equally likely.

@@ -1,0 +1,187 @@
+"""The columns of a survey's reports: what each respondent's report says of each thing asked."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.channels.one_symbol import OneSymbol
+from analysis.column import Column, left_inverse
+from analysis.domain import NO_ANSWER, Categories, Numbers, Scale, Sets
+from analysis.encoders.several import Pick
+from analysis.randomizer import Randomizer
+from analysis.survey import Question
+
+#: More values than that make no table that could be read, and no reports that could fill it.
+MOST_VALUES = 128
+_YES, _NO = "yes", "no"
+
+
+def columns_of(question: Question, reports: Sequence[Any]) -> list[Column]:
+    """The column of a question; of one with several options, a column for each, of yes and no.
+
+    Parameters
+    ----------
+    question : Question
+        Of a survey; not a text, and not a ranking.
+    reports : sequence
+        Of each respondent, as they were sent.
+
+    Raises
+    ------
+    ValueError
+        If the question's answers are no columns that can be crossed, or have too many values.
+    """
+    domain = question.domain
+    if isinstance(domain, Sets):
+        return [_option(question, domain, option, reports) for option in range(len(domain.flags))]
+    if isinstance(domain, Categories) and len(domain.ids) <= MOST_VALUES:
+        return [_categories(question, domain, reports)]
+    if isinstance(domain, Numbers) and isinstance(question.randomizer.channel, OneSymbol):
+        return [_number(question, domain, reports)]
+    if isinstance(domain, Categories):
+        raise ValueError(
+            f"{question.id}: expected at most {MOST_VALUES} values, got {len(domain.ids)}"
+        )
+    raise ValueError(
+        f"{question.id}: expected a yes-no, choice, choices, scale or number question, "
+        f"got kind {question.spec['kind']}"
+    )
+
+
+def _categories(question: Question, domain: Categories, reports: Sequence[Any]) -> Column:
+    randomizer = question.randomizer
+    channel, encoder = randomizer.channel, randomizer.encoder
+    values = range(len(domain.ids))
+    whole = encoder.cohorts is None and isinstance(channel, OneSymbol)
+    if whole:
+        kinds, codes = list(range(channel.symbols)), np.asarray(reports, dtype=np.int64)
+    else:
+        kinds, codes = _distinct(reports)
+    chances = np.empty((len(kinds), len(values)))
+    for row, report in enumerate(kinds):
+        cohort, drawn = _parts(randomizer, report)
+        inputs = (encoder.encode(value, cohort, iter(())) for value in values)
+        chances[row] = [channel.chance(drawn, one) for one in inputs]
+    amounts = None
+    if isinstance(domain, Scale):
+        amounts = (*map(float, domain.scores), *[float("nan")] * domain.no_answer)
+    scores = _support_scores(question, domain, kinds)
+    if scores is None:
+        scores = left_inverse(chances)
+    return _column(question, question.id, domain.ids, codes, chances, scores, whole, amounts)
+
+
+def _support_scores(
+    question: Question, domain: Categories, kinds: list[Any]
+) -> NDArray[np.float64] | None:
+    """As shares are estimated: from which values a report supports; None if not by support."""
+    shares = question.mechanism.shares(question.randomizer, domain)
+    if len(shares.values) != len(domain.ids):
+        return None
+    p, q = (np.array([float(getattr(one, side)) for one in shares.values]) for side in "pq")
+    scores = np.empty((len(kinds), len(domain.ids)))
+    tally = np.zeros(question.randomizer.shape, dtype=np.int64)
+    for row, report in enumerate(kinds):
+        cells = question.randomizer.tallied(report)
+        for cell in cells:
+            tally[cell] = 1
+        scores[row] = (shares.count(tally)[0] - q) / (p - q)
+        for cell in cells:
+            tally[cell] = 0
+    return scores
+
+
+def _number(question: Question, domain: Numbers, reports: Sequence[Any]) -> Column:
+    """Its values are the points of the encoder's grid, to which numbers were rounded unbiased."""
+    channel, steps = question.randomizer.channel, question.randomizer.encoder.steps
+    points = [domain.low + (domain.high - domain.low) * step / steps for step in range(steps + 1)]
+    inputs = [*range(steps + 1), *[channel.inputs - 1] * domain.no_answer]
+    weights = np.array([channel.weights(one) for one in inputs], dtype=np.float64)
+    chances = (weights / weights[0].sum()).T
+    values = tuple(f"{float(point):.10g}" for point in points)
+    codes = np.asarray(reports, dtype=np.int64)
+    missing = domain.no_answer
+    return _column(
+        question,
+        question.id,
+        values + (NO_ANSWER,) * missing,
+        codes,
+        chances,
+        left_inverse(chances),
+        True,
+        (*map(float, points), *[float("nan")] * missing),
+    )
+
+
+def _option(question: Question, domain: Sets, option: int, reports: Sequence[Any]) -> Column:
+    """Whether one of several options was ticked, from its bit, or if it was the one picked."""
+    randomizer = question.randomizer
+    values = (_YES, _NO, *[NO_ANSWER] * domain.no_answer)
+    if isinstance(randomizer.encoder, Pick):
+        channel, parts = randomizer.channel, randomizer.encoder.parts
+        weights = np.array([channel.weights(one) for one in range(channel.inputs)], dtype=float)
+        told = (weights / weights[0].sum()).T / parts
+        # The last row is of those who told of another option, as likely under every value.
+        chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / parts)])
+        codes = np.array(
+            [one["report"] if one["cohort"] == option else len(told) for one in reports],
+            dtype=np.int64,
+        )
+    else:
+        bits = randomizer.channel
+        one, zero = bits.one / bits.total, bits.zero / bits.total
+        own = np.array([one, zero, zero][: len(values)])
+        skipped = np.array([zero, zero, one][: len(values)])
+        chances = np.array([own, 1 - own])
+        if domain.no_answer:
+            chances = np.vstack([chances * skipped, chances * (1 - skipped)])
+        last = bits.inputs - 1
+        codes = np.empty(len(reports), dtype=np.int64)
+        for row, report in enumerate(reports):
+            ticked = bits.tallied(report)
+            codes[row] = (option not in ticked) + 2 * (domain.no_answer and last not in ticked)
+    name = f"{question.id}.{domain.flags[option]}"
+    return _column(question, name, values, codes, chances, left_inverse(chances), True, None)
+
+
+def _column(
+    question: Question,
+    name: str,
+    values: Iterable[str],
+    codes: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    whole: bool,
+    amounts: tuple[float, ...] | None,
+) -> Column:
+    epsilon, mechanism = question.randomizer.epsilon, question.mechanism.name
+    return Column(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism)
+
+
+def _parts(randomizer: Randomizer[Any, Any], report: Any) -> tuple[int, Any]:
+    """The cohort of a report, 0 if it has none, and what was drawn."""
+    if randomizer.encoder.cohorts is None:
+        return 0, report
+    return report["cohort"], report["report"]
+
+
+def _distinct(reports: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Reports that differ, as they were sent, and which of them each respondent's is."""
+    places: dict[Hashable, int] = {}
+    kinds: list[Any] = []
+    codes = np.empty(len(reports), dtype=np.int64)
+    for row, report in enumerate(reports):
+        key = _key(report)
+        if key not in places:
+            places[key] = len(kinds)
+            kinds.append(report)
+        codes[row] = places[key]
+    return kinds, codes
+
+
+def _key(report: Any) -> Hashable:
+    if isinstance(report, dict):
+        return report["cohort"], _key(report["report"])
+    return tuple(report) if isinstance(report, list) else report

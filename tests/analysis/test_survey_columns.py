@@ -1,0 +1,102 @@
+"""Columns of a survey: their tables are the channels' own laws, by exact sums over all reports."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.domain import Categories, Numbers, Sets
+from analysis.mechanisms import MECHANISMS
+from analysis.survey import Question
+from analysis.survey_columns import columns_of
+
+sys.path[:0] = [str(Path(__file__).parent)]
+one_question = importlib.import_module("one_question")
+CROSSED = [case for case in one_question.CASES if case.values[1]["kind"] != "rank"]
+
+
+def _law(question: Question, value: Any) -> Iterator[tuple[Any, Fraction]]:
+    """Every report with its chance, cohorts drawn evenly; of a number's grid point, its own."""
+    encoder, channel = question.randomizer.encoder, question.randomizer.channel
+    cohorts = encoder.cohorts or 1
+    for cohort in range(cohorts):
+        for drawn, chance in channel.distribution(encoder.encode(value, cohort, iter(()))):
+            one = list(drawn) if isinstance(drawn, tuple) else drawn
+            report = one if encoder.cohorts is None else {"cohort": cohort, "report": one}
+            yield report, chance / cohorts
+
+
+def _values(question: Question) -> list[Any]:
+    """Values of the domain in the order of the columns' values, several for sets."""
+    domain = question.domain
+    if isinstance(domain, Categories):
+        return list(range(len(domain.ids)))
+    if isinstance(domain, Numbers):
+        steps = question.randomizer.encoder.steps
+        return [*(Fraction(step, steps) for step in range(steps + 1)), *[None] * domain.no_answer]
+    assert isinstance(domain, Sets)
+    one = [tuple(int(flag == at) for flag in range(len(domain.flags))) for at in range(2)]
+    return [*one, *[None] * domain.no_answer]
+
+
+@pytest.mark.parametrize(("mechanism", "question"), CROSSED)
+def test_scores_and_chances_are_those_of_the_channel(
+    mechanism: str, question: dict[str, Any]
+) -> None:
+    asked = one_question.survey_of(mechanism, question).questions[0]
+    values = _values(asked)
+    laws = [list(_law(asked, value)) for value in values]
+    reports = [report for report, _ in laws[0]]
+    law = np.array([[float(chance) for _, chance in one] for one in laws]).T
+    for place, column in enumerate(columns_of(asked, reports)):
+        truth = list(range(len(values)))
+        if isinstance(asked.domain, Sets):
+            # What a set is to the column of an option: ticked, not, or no answer.
+            truth = [2 if value is None else 1 - value[place] for value in values]
+        stated = column.chances[:, truth]
+        if column.whole:
+            kinds = len(column.chances)
+            summed = np.array([np.bincount(column.codes, one, kinds) for one in law.T]).T
+            assert stated == pytest.approx(summed)
+            assert column.chances.sum(axis=0) == pytest.approx(1)
+        else:
+            ratio = law / stated[column.codes]
+            assert ratio == pytest.approx(np.broadcast_to(ratio[:, :1], ratio.shape))
+        expected = column.scores[column.codes].T @ law
+        assert expected == pytest.approx(np.eye(len(column.values))[:, truth], abs=1e-6)
+
+
+def test_amounts_are_scores_and_numbers() -> None:
+    scale = one_question.survey_of(
+        "krr", {"kind": "scale", "options": one_question.options(3), "no_answer": True}
+    )
+    (column,) = columns_of(scale.questions[0], [0, 1])
+    assert column.amounts is not None
+    assert column.amounts[:3] == (1, 2, 3)
+    assert np.isnan(column.amounts[3])
+    number = one_question.survey_of(
+        "duchi", {"kind": "number", "min": -5, "max": 10, "no_answer": False}
+    )
+    (column,) = columns_of(number.questions[0], [0, 1])
+    assert column.amounts == (-5, 10)
+    assert column.values == ("-5", "10")
+
+
+def test_what_cannot_be_crossed_is_refused() -> None:
+    rank = one_question.survey_of(
+        "pick", {"kind": "rank", "options": one_question.options(3), "no_answer": True}
+    )
+    with pytest.raises(ValueError, match=r"q: expected a yes-no, choice, .*, got kind rank"):
+        columns_of(rank.questions[0], [])
+    with pytest.raises(ValueError, match="q: expected at most 128 values, got 200"):
+        columns_of(one_question.choice(200, "krr").questions[0], [])
+
+
+def test_every_mechanism_of_one_of_k_gives_columns() -> None:
+    crossed = {case.values[0] for case in CROSSED}
+    assert crossed >= set(MECHANISMS) - {"permutations", "rappor"}
