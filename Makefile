@@ -13,7 +13,7 @@ test: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/e2e/chromium.py
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, and the intake
 # beside a bare server, with wrk; nine minutes. One thread of BLAS: two on a busy machine are slower.
