@@ -6,7 +6,8 @@ from dataclasses import replace
 from scipy.special import ndtri
 
 from analysis.domain import OTHER
-from analysis.estimate import FEW, Estimate
+from analysis.estimate import Estimate
+from analysis.quantity import FEW
 
 
 def changes(

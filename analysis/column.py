@@ -78,8 +78,13 @@ class Column:
 
         The other is the reference, as is the first of more than two.
         """
-        yes = [value for value in self.answers if value.lower() in _YES]
-        return yes[0] if len(yes) == 1 else self.answers[-1]
+        return event_of(self.answers) or self.answers[-1]
+
+
+def event_of(answers: Iterable[str]) -> str | None:
+    """The answer that is written as a "yes" is; None if none is, or several."""
+    yes = [answer for answer in answers if answer.lower() in _YES]
+    return yes[0] if len(yes) == 1 else None
 
 
 def from_matrix(
@@ -119,7 +124,7 @@ def from_matrix(
         worst = int(np.abs(sums - 1).argmax())
         raise ValueError(
             f"columns of the matrix must sum to 1, since one of the reports is made; that of "
-            f'"{values[worst]}" sums to {sums[worst]:.10g}'
+            f'"{values[worst]}" sums to {sums[worst]:.10g} (write "1/3" rather than 0.333)'
         )
     with np.errstate(divide="ignore"):
         rows = matrix[matrix.max(axis=1) > 0]

@@ -1,21 +1,17 @@
 """From the tallies of noisy reports to estimates, each with all that is needed to read it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import NO_ANSWER, Texts
-from analysis.intervals import Interval, ratio_interval, share_interval
-from analysis.kinds import KINDS
-from analysis.mechanisms.base import Mean, Share
-from analysis.quantity import Quantity, people_directly, possible_share
+from analysis.domain import Texts
+from analysis.mean_estimate import mean_quantity
+from analysis.quantity import Quantity
+from analysis.share_estimate import share_quantity
 from analysis.survey import Question, Survey
 from analysis.text_estimate import text_quantities
-
-#: Below so many reports an interval that relies on their number being large is flagged.
-FEW = 100
 
 
 @dataclass(frozen=True)
@@ -48,11 +44,19 @@ class Estimate:
     mechanism: str
     flag: str
 
+    @property
+    def design_effect(self) -> float | None:
+        """The variance as a multiple of what asking the same `n` people directly would give."""
+        return None if self.n_eff is None else self.n / self.n_eff
+
 
 def estimates(
     survey: Survey,
     tallies: Mapping[str, NDArray[np.int64]],
     confidence_level: float = 0.95,
+    *,
+    method: str = "clopper-pearson",
+    simultaneous: bool = False,
 ) -> list[Estimate]:
     """Every quantity of every question, in the survey's order.
 
@@ -65,23 +69,31 @@ def estimates(
         or of all, count for each symbol.
     confidence_level : float
         Of every interval by itself, in (0, 1).
+    method : str
+        Of the intervals of shares that reports simply support or not: one of
+        `analysis.intervals.INTERVALS`.
+    simultaneous : bool
+        Whether the level is that of all shares of a question together (Bonferroni: each of k misses
+        a k-th as often); `conf_method` then ends in ``-bonferroni``. Means are left out of it, and
+        texts without candidates, of which those that are found have wider intervals anyway.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, or no such level.
     """
     rows: list[Estimate] = []
     for question in survey.questions:
         counts = tallies[question.id]
         n = question.randomizer.reports_in(counts)
-        skipped = "No answer, or not asked" if "shows_if" in question.spec else "No answer"
-        labels = {
-            NO_ANSWER: skipped,
-            "mean": "Mean",
-            **KINDS[question.spec["kind"]].labels(question.spec),
-        }
+        together = _together(question) if simultaneous else 1
+        labels = {"mean": "Mean", **survey.labels(question)}
         rows += [
             Estimate(
                 question=question.id,
                 kind=question.spec["kind"],
                 term=quantity.term,
-                label=quantity.label or survey.text(labels[quantity.term]),
+                label=quantity.label or labels[quantity.term],
                 estimate=quantity.value,
                 std_error=quantity.std_error,
                 conf_low=quantity.interval.low,
@@ -94,63 +106,51 @@ def estimates(
                 mechanism=question.mechanism.name,
                 flag=";".join(quantity.flags),
             )
-            for quantity in _quantities(question, counts, n, confidence_level)
+            for quantity in _quantities(question, counts, n, confidence_level, method, together)
         ]
     return rows
 
 
+def _together(question: Question) -> int:
+    """Of how many shares intervals can be simultaneous: all of the question, if they are known."""
+    domain = question.domain
+    if isinstance(domain, Texts):
+        return 1 if domain.candidates is None else len(domain.candidates) + domain.no_answer + 1
+    shares = question.mechanism.shares(question.randomizer, domain).values
+    means = question.mechanism.means(question.randomizer, domain)
+    return max(1, len(shares) + sum(mean.is_share for mean in means))
+
+
 def _quantities(
-    question: Question, counts: NDArray[np.int64], n: int, level: float
+    question: Question,
+    counts: NDArray[np.int64],
+    n: int,
+    level: float,
+    method: str,
+    together: int,
 ) -> list[Quantity]:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
+    own = level if together == 1 else 1 - (1 - level) / together
     if isinstance(domain, Texts):
-        return text_quantities(randomizer, domain, counts, level)
+        texts = text_quantities(randomizer, domain, counts, own)
+        return [_one_of(together, quantity) for quantity in texts]
     shares = mechanism.shares(randomizer, domain)
     supports, trials = shares.count(counts)
-    found = [_mean(mean, counts, n, level) for mean in mechanism.means(randomizer, domain)]
+    found = [
+        _one_of(together, mean_quantity(mean, counts, n, own))
+        if mean.is_share
+        else mean_quantity(mean, counts, n, level)
+        for mean in mechanism.means(randomizer, domain)
+    ]
     return found + [
-        _share(share, int(support), int(chances), level)
+        _one_of(together, share_quantity(share, int(support), int(chances), own, method))
         for share, support, chances in zip(shares.values, supports, trials, strict=True)
     ]
 
 
-def _share(share: Share, count: int, n: int, level: float) -> Quantity:
-    p, q = float(share.p), float(share.q)
-    interval = share_interval(count, n, p, q, level)
-    if n == 0:
-        return Quantity(share.term, None, None, interval, None, ("few",))
-    value = (count / n - q) / (p - q)
-    possible = possible_share(value, n)
-    support = q + (p - q) * possible
-    std_error = (support * (1 - support) / n) ** 0.5 / abs(p - q)
-    flags = ["out-of-range"] * (not 0 <= value <= 1)
-    flags += ["boundary"] * (interval.method != "clopper-pearson")
-    n_eff = people_directly(value, std_error, n)
-    return Quantity(share.term, value, std_error, interval, n_eff, tuple(flags))
-
-
-def _mean(mean: Mean, tally: NDArray[np.int64], n: int, level: float) -> Quantity:
-    low, width, counts = float(mean.low), float(mean.width), tally.reshape(-1)
-    scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
-    second = None if mean.second is None or not n else mean.second(tally)
-    ratio = ratio_interval(counts, scores, present, level, n, second)
-    found = ratio.interval
-    interval = Interval(low + width * found.low, low + width * found.high, found.method)
-    answered = float(counts @ present)
-    few = answered < FEW or ratio.std_error is None or ratio.few
-    flags = ["few"] * few
-    if ratio.value is None or ratio.std_error is None:
-        return Quantity(mean.term, None, None, interval, None, tuple(flags))
-    flags = ["out-of-range"] * (not 0 <= ratio.value <= 1) + flags
-    flags += ["boundary"] * found.method.endswith("likelihood")
-    value, std_error = low + width * ratio.value, width * ratio.std_error
-    if mean.squares is None or second is not None:
-        return Quantity(mean.term, value, std_error, interval, None, tuple(flags))
-    # The variance of the numbers themselves is estimated too: without knowing it to about its own
-    # size, nothing can be said of the people it would take.
-    squares = np.array(mean.squares, dtype=float)
-    apart = squares - 2 * ratio.value * scores + ratio.value**2 * present
-    spread = float(counts @ apart) / answered
-    unsure = float(counts @ (apart - spread * present) ** 2) ** 0.5 / answered
-    n_eff = spread / ratio.std_error**2 if spread > 2 * unsure else None
-    return Quantity(mean.term, value, std_error, interval, n_eff, tuple(flags))
+def _one_of(together: int, quantity: Quantity) -> Quantity:
+    """With a method that tells that so many intervals hold the level together."""
+    interval = quantity.interval
+    if together == 1 or interval.method == "none":
+        return quantity
+    return replace(quantity, interval=replace(interval, method=f"{interval.method}-bonferroni"))

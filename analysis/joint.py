@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: Log-likelihood that may be missing from its maximum. At 1e-4 the shares are within 0.015 standard
-#: errors of the likeliest ones.
-GAP = 1e-4
-ROUNDS = 50_000
+from analysis.mixture import ROUNDS, mixture
+
 #: A share below so many of its standard errors is told to be at the border.
 BORDER = 0.05
 #: Directions with less than this part of the largest information are not known at all.
@@ -23,7 +21,7 @@ class Joint:
     cannot tell apart. Where `boundary`, the share is 0 or so near that its estimate is not normal:
     its error is that of a share inside, as a scale only. `covariance` is of the pairs in the order
     of ``share.ravel()``, without what is infinite. `converged` tells that the log-likelihood is at
-    most `GAP` below its maximum; `log_likelihood` sums over reports.
+    most `analysis.mixture.GAP` below its maximum; `log_likelihood` sums over reports.
     """
 
     share: NDArray[np.float64]
@@ -75,54 +73,19 @@ def joint(
     groups, times = groups[times > 0], times[times > 0]
     left, right = groups[:, : first.shape[1]], groups[:, first.shape[1] :]
     likelihood = (left[:, :, None] * right[:, None, :]).reshape(len(groups), -1)
-    if not len(groups) or not likelihood.any(axis=1).all():
-        raise ValueError("expected reports that some pair of values can make, got none or others")
-    # Parts of the largest chance: products of many bits would underflow.
-    scale = likelihood.max(axis=1)
-    likelihood = likelihood / scale[:, None]
-    share, taken, converged = _climb(likelihood, times, rounds)
-    mixed = likelihood @ share
-    error, covariance = _errors(likelihood / mixed[:, None], times)
-    table = share.reshape(first.shape[1], second.shape[1])
+    found = mixture(likelihood, times, rounds)
+    error, covariance = _errors(found.ratios, times)
+    table = found.weights.reshape(first.shape[1], second.shape[1])
     return Joint(
         share=table,
         std_error=error.reshape(table.shape),
-        boundary=(share < BORDER * error).reshape(table.shape),
+        boundary=(found.weights < BORDER * error).reshape(table.shape),
         covariance=covariance,
-        log_likelihood=float(times @ np.log(mixed * scale)),
-        converged=converged,
-        rounds=taken,
+        log_likelihood=found.height,
+        converged=found.converged,
+        rounds=found.rounds,
         reports=int(times.sum()),
     )
-
-
-def _climb(
-    likelihood: NDArray[np.float64], times: NDArray[np.float64], rounds: int
-) -> tuple[NDArray[np.float64], int, bool]:
-    """Weights of the mixture that make the reports likeliest; steps taken; if they are there."""
-    total = times.sum()
-    parts = times / total
-
-    def step(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
-        """A step of EM; the log-likelihood before it, and a bound of what is missing."""
-        mixed = likelihood @ weights
-        slope = (parts / mixed) @ likelihood
-        # The log-likelihood is concave: its maximum is below every tangent's, at a corner.
-        return weights * slope, float(parts @ np.log(mixed)), total * float(slope.max() - 1)
-
-    weights = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    for turn in range(0, rounds, 3):
-        one, height, missing = step(weights)
-        if missing < GAP:
-            return weights, turn, True
-        two, _, _ = step(one)
-        change, bend = one - weights, (two - one) - (one - weights)
-        size = float(np.sqrt((change @ change) / max(bend @ bend, 1e-300)))
-        far = weights + 2 * size * change + size**2 * bend
-        far = np.maximum(far, 1e-3 * two)
-        third, reached, _ = step(far / far.sum())
-        weights = third if size > 1 and reached >= height else two
-    return weights, rounds, False
 
 
 def _errors(

@@ -16,7 +16,7 @@ from typing import Any
 
 import rfc8785
 
-from analysis.domain import Domain
+from analysis.domain import NO_ANSWER, Domain
 from analysis.epsilon import MICRO
 from analysis.errors import SurveyError
 from analysis.kinds import KINDS
@@ -186,6 +186,12 @@ class Survey:
     def text(self, text: Any) -> str:
         """One string of a text that may have several languages: the first language's."""
         return str(text[self.spec["languages"][0]] if isinstance(text, dict) else text)
+
+    def labels(self, question: Question) -> dict[str, str]:
+        """The text of each value of a question, and of no-answer, by their terms."""
+        skipped = "No answer, or not asked" if "shows_if" in question.spec else "No answer"
+        own = KINDS[question.spec["kind"]].labels(question.spec)
+        return {NO_ANSWER: skipped, **{term: self.text(text) for term, text in own.items()}}
 
 
 def spent_on(answered: Iterable[tuple[Survey, int]], stable: bool = False) -> int:

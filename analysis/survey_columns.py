@@ -1,6 +1,7 @@
 """The columns of a survey's reports: what each respondent's report says of each thing asked."""
 
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,18 @@ from analysis.survey import Question
 #: More values than that make no table that could be read, and no reports that could fill it.
 MOST_VALUES = 128
 _YES, _NO = "yes", "no"
+
+
+def variable(name: str) -> str:
+    """A column's name as formulas and other programs take it: of letters, digits and _."""
+    return re.sub(r"\W", "_", name)
+
+
+def column_names(question: Question) -> list[str]:
+    """The names of `columns_of` a question, without its reports."""
+    if isinstance(question.domain, Sets):
+        return [f"{question.id}.{flag}" for flag in question.domain.flags]
+    return [question.id]
 
 
 def columns_of(question: Question, reports: Sequence[Any]) -> list[Column]:
@@ -158,6 +171,49 @@ def _column(
 ) -> Column:
     epsilon, mechanism = question.randomizer.epsilon, question.mechanism.name
     return Column(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism)
+
+
+def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Any], list[float]]]:
+    """What single reports are worth, debiased, for programs that know nothing of the channel.
+
+    Averages of these weights over respondents are unbiased: of each value's share, or for a number
+    of what it is where there is one, and of whether there is.
+
+    Parameters
+    ----------
+    question : Question
+        Of a survey; texts and rankings have none.
+
+    Returns
+    -------
+    tuple
+        Names, such as ``team_lab``, and the function that gives the weights of a report.
+    """
+    name, domain = variable(question.id), question.domain
+    if isinstance(domain, Numbers):
+        (mean,) = question.mechanism.means(question.randomizer, domain)
+        amounts = [
+            [float(mean.low * there + mean.width * score), float(there)][: 1 + domain.no_answer]
+            for score, there in zip(mean.scores, mean.present, strict=True)
+        ]
+        return (name, f"{name}_answered")[: 1 + domain.no_answer], amounts.__getitem__
+    try:
+        columns = columns_of(question, [])
+    except ValueError:
+        return (), lambda _: []
+    names = tuple(
+        variable(f"{column.name}_{value}") for column in columns for value in column.values
+    )
+    known: dict[Hashable, list[float]] = {}
+
+    def weights(report: Any) -> list[float]:
+        key = _key(report)
+        if key not in known:
+            own = columns_of(question, [report])
+            known[key] = [float(one) for column in own for one in column.scores[column.codes[0]]]
+        return known[key]
+
+    return names, weights
 
 
 def _parts(randomizer: Randomizer[Any, Any], report: Any) -> tuple[int, Any]:

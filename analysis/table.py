@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from analysis.estimate import Estimate
@@ -19,9 +20,9 @@ PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 
 
 def estimate_rows(
-    survey: str, version: str, wave: int, rows: Iterable[Estimate]
+    survey: str, version: str | None, wave: int | None, rows: Iterable[Estimate]
 ) -> list[dict[str, Any]]:
-    """Estimates of one wave with the survey's id, version and wave in front."""
+    """Estimates with the survey, version and wave that they are of in front; None for none."""
     where = {"survey": survey, "version": version, "wave": wave}
     return [{**where, **asdict(row)} for row in rows]
 
@@ -45,7 +46,10 @@ def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str
 
 
 def _number(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else value
+    """JSON has no infinity: what has no bound is null, like what is not known."""
+    if isinstance(value, Decimal | float):
+        return float(value) if isfinite(value) else None
+    return value
 
 
 def _cell(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Looking results up: from a store to the estimates and the ledger of one survey."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.column import Column
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, ledger
 from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
 from analysis.survey import Survey
+from analysis.survey_columns import column_names, columns_of, debiasing, variable
 from server.clock import today
 from server.store import Open, Store
 
@@ -42,6 +44,15 @@ class WaveReports:
     rows: Iterator[dict[str, Any]]
 
 
+@dataclass(frozen=True)
+class WaveColumns:
+    """Columns of one wave's reports of one version, of the same respondents."""
+
+    survey: Survey
+    wave: int
+    columns: list[Column]
+
+
 def asked_now(store: Store, survey_id: str) -> Open:
     """A survey as respondents meet it now; Missing if there is none, with those that there are."""
     current = store.current(survey_id) if ID.fullmatch(survey_id) else None
@@ -52,7 +63,14 @@ def asked_now(store: Store, survey_id: str) -> Open:
 
 
 def find(
-    store: Store, survey_id: str, wave: int | None, version: str | None, level: float
+    store: Store,
+    survey_id: str,
+    wave: int | None,
+    version: str | None,
+    level: float,
+    *,
+    method: str = "clopper-pearson",
+    simultaneous: bool = False,
 ) -> WaveEstimates:
     """Estimates of a survey, by default of its highest wave and last published version.
 
@@ -68,6 +86,8 @@ def find(
         The first digits of which version's hash.
     level : float
         Confidence level of every interval.
+    method, simultaneous
+        As of `estimates`.
 
     Raises
     ------
@@ -76,13 +96,14 @@ def find(
     """
     survey, wave = _version_and_wave(store, survey_id, wave, version)
     tallies = store.tallies(survey, wave)
-    return WaveEstimates(survey, wave, estimates(survey, tallies, level), tallies)
+    rows = estimates(survey, tallies, level, method=method, simultaneous=simultaneous)
+    return WaveEstimates(survey, wave, rows, tallies)
 
 
 def find_reports(
     store: Store, survey_id: str, wave: int | None, version: str | None
 ) -> WaveReports:
-    """The randomized reports of a wave, each question's in a column; parameters as of `find`.
+    """The randomized reports of a wave, and what each is worth debiased; parameters as of `find`.
 
     Raises
     ------
@@ -90,11 +111,70 @@ def find_reports(
         If there is no such survey, version or wave, or its reports were deleted.
     """
     survey, wave = _version_and_wave(store, survey_id, wave, version)
+    _check_kept(survey)
+    worth = {question.id: debiasing(question) for question in survey.questions}
+    columns = [f"noisy_{variable(one)}" for one in worth]
+    columns += [f"debiased_{name}" for names, _ in worth.values() for name in names]
+
+    def row(reports: dict[str, Any]) -> dict[str, Any]:
+        weights = [one for name, (_, weigh) in worth.items() for one in weigh(reports[name])]
+        cells = [*(reports[name] for name in worth), *weights]
+        return dict(zip(columns, cells, strict=True))
+
+    payloads = store.payloads(survey, wave, in_order=True)
+    return WaveReports(survey, wave, tuple(columns), map(row, payloads))
+
+
+def find_columns(
+    store: Store,
+    survey_id: str,
+    wanted: Sequence[str],
+    wave: int | None,
+    version: str | None,
+    exact: bool = True,
+) -> WaveColumns:
+    """Columns of a wave's reports by their names; parameters as of `find`.
+
+    Parameters
+    ----------
+    wanted : sequence of str
+        Names of columns, a question's id or ``question.option``, also as `variable` writes them.
+    exact : bool
+        Whether all must be columns; else others are passed over, such as functions in a formula.
+
+    Raises
+    ------
+    Missing
+        If there is no such survey, version, wave or column, or its reports were deleted.
+    ValueError
+        If a question's answers are no columns.
+    """
+    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    _check_kept(survey)
+    known = {name: question for question in survey.questions for name in column_names(question)}
+    spelled = {variable(name): name for name in known} | {name: name for name in known}
+    for one in wanted:
+        if exact and one not in spelled:
+            raise Missing(f"column: expected one of {', '.join(known)}, got {one[:64]!a}")
+    names = [spelled[one] for one in wanted if one in spelled]
+    questions = {known[name].id: known[name] for name in names}
+    reports: dict[str, list[Any]] = {name: [] for name in questions}
+    for payload in store.payloads(survey, wave):
+        for name, own in reports.items():
+            own.append(payload[name])
+    found = {
+        column.name: column
+        for name, question in questions.items()
+        for column in columns_of(question, reports[name])
+    }
+    return WaveColumns(survey, wave, [found[name] for name in names])
+
+
+def _check_kept(survey: Survey) -> None:
+    """Missing if the reports of a survey, all but their tallies, were to be deleted by now."""
     last = survey.delete_reports_after
     if last is not None and today() > last:
         raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
-    columns = tuple(question.id for question in survey.questions)
-    return WaveReports(survey, wave, columns, store.payloads(survey, wave, in_order=True))
 
 
 def _version_and_wave(

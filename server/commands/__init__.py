@@ -86,3 +86,7 @@ level_of_intervals = click.option(
     help="Of the intervals.",
 )
 wave_number = click.IntRange(1, 1_000_000)
+wave_of_survey = click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
+version_of_survey = click.option(
+    "--version", help="First digits of the version.  [the last published]"
+)

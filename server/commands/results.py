@@ -1,6 +1,7 @@
 """`deniable estimate`, `plausibility`, `ledger` and `export`: what was collected."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 import click
 
 from analysis.change import changes
+from analysis.constrained import EM, NORM_SUB, Constrained, constrained_shares
 from analysis.estimate import Estimate
+from analysis.intervals import INTERVALS
 from analysis.plausibility import UNLIKE
 from analysis.plausibility import plausibility as checks
 from analysis.table import (
@@ -25,7 +28,8 @@ from server.commands import (
     print_table,
     record,
     survey_id,
-    wave_number,
+    version_of_survey,
+    wave_of_survey,
 )
 from server.results import (
     WaveEstimates,
@@ -37,19 +41,39 @@ from server.results import (
 )
 from server.store import Store
 
-_wave = click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
-_version = click.option("--version", help="First digits of the version.  [the last published]")
-
 
 @click.command()
 @survey_id
 @click.option("--wave", default=None, help="A wave's number, or all.  [the highest]")
-@_version
+@version_of_survey
 @level_of_intervals
 @click.option(
     "--fakes",
     type=click.IntRange(1),
     help="Add a column fake_shift: how far so many fake reports could have moved each estimate.",
+)
+@click.option(
+    "--interval",
+    "method",
+    type=click.Choice(list(INTERVALS)),
+    default="clopper-pearson",
+    show_default=True,
+    help="Of shares that reports support or not.",
+)
+@click.option(
+    "--simultaneous",
+    is_flag=True,
+    help="Intervals that hold for all shares of a question together.",
+)
+@click.option(
+    "--constrained",
+    type=click.Choice([NORM_SUB, EM]),
+    help="Add a column constrained: shares of at least 0 that sum to 1, for display.",
+)
+@click.option(
+    "--deff",
+    is_flag=True,
+    help="Add a column deff: the variance as a multiple of asking the same people directly.",
 )
 @database
 @form_of_table
@@ -59,6 +83,10 @@ def estimate(
     version: str | None,
     level: float,
     fakes: int | None,
+    method: str,
+    simultaneous: bool,
+    constrained: str | None,
+    deff: bool,
     db: Path,
     form: str,
 ) -> None:
@@ -69,22 +97,57 @@ def estimate(
     waves = list(store.waves(survey_id)) if wave == "all" else [None if wave is None else int(wave)]
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
+    display: list[Constrained] = []
     for one in waves or [None]:
-        found = find(store, survey_id, one, version, level)
+        found = find(
+            store, survey_id, one, version, level, method=method, simultaneous=simultaneous
+        )
         changed = changes(before, found.rows, level)
         before = found.rows
         own = estimate_rows(survey_id, found.survey.version, found.wave, [*found.rows, *changed])
         assumed, moved = find_shifts(found, fakes)
-        if fakes is not None:
-            for row in own:
-                row["fake_shift"] = moved.get((row["question"], row["term"]))
+        shown = _for_display(found, constrained)
+        display += shown
+        more: dict[str, Mapping[tuple[str, str], float | None]] = {
+            "fake_shift": moved,
+            "constrained": {(one.question, one.term): one.share for one in shown},
+            "deff": {(row.question, row.term): row.design_effect for row in found.rows},
+        }
+        for row in own:
+            key = row["question"], row["term"]
+            row |= {column: values.get(key) for column, values in more.items()}
         rows += own
         _warn(store, found, assumed, moved)
-    columns = ESTIMATE_COLUMNS if fakes is None else (*ESTIMATE_COLUMNS, "fake_shift")
+    asked = {"fake_shift": fakes is not None, "constrained": constrained is not None, "deff": deff}
+    columns = (*ESTIMATE_COLUMNS, *(column for column, wanted in asked.items() if wanted))
     print_table(rows, columns, form)
+    if constrained is not None:
+        _tell_constrained(display, constrained)
     for other, n in store.report_counts(survey_id).items():
         if other not in {row["version"] for row in rows}:
             click.echo(f"not among these: {n} reports under --version {other[:12]}", err=True)
+
+
+def _for_display(found: WaveEstimates, method: str | None) -> list[Constrained]:
+    if method is None:
+        return []
+    return constrained_shares(found.survey, found.tallies, found.rows, method)
+
+
+def _tell_constrained(shares: list[Constrained], method: str) -> None:
+    """What constrained shares are good for, and where the method is not the one that was asked."""
+    click.echo(
+        "constrained: for display only, biased upward for rare answers; intervals and conclusions "
+        "are those of estimate",
+        err=True,
+    )
+    others = sorted({one.question for one in shares if one.method != method})
+    if others:
+        click.echo(
+            f"constrained: by {NORM_SUB} for {', '.join(others)}: how often each report was made "
+            f"is not known from tallies, or {method} does not converge",
+            err=True,
+        )
 
 
 def _warn(
@@ -116,8 +179,8 @@ def _warn(
 
 @click.command()
 @survey_id
-@_wave
-@_version
+@wave_of_survey
+@version_of_survey
 @database
 @form_of_table
 def plausibility(
@@ -147,8 +210,8 @@ def ledger(survey_id: str, delta: float, db: Path, form: str) -> None:
 
 @click.command()
 @survey_id
-@_wave
-@_version
+@wave_of_survey
+@version_of_survey
 @database
 @form_of_table
 def export(survey_id: str, wave: int | None, version: str | None, db: Path, form: str) -> None:

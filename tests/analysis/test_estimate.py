@@ -1,13 +1,23 @@
 """Estimates of whole surveys: right columns, right values, and intervals that hold the truth."""
 
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 from analysis.estimate import Estimate, estimates
 from analysis.simulate import payloads
 from analysis.survey import Survey
+
+sys.path.insert(0, str(Path(__file__).parent))
+one_question = importlib.import_module("one_question")
+
+_ENDS = ("conf_low", "conf_high")
 
 
 def _tallies(survey: Survey, rows: list[dict[str, str]], seed: int) -> dict[str, NDArray[np.int64]]:
@@ -107,3 +117,145 @@ def test_level_widens_the_intervals(survey: Survey) -> None:
     for one, other in zip(narrow, wide, strict=True):
         assert one.conf_high - one.conf_low < other.conf_high - other.conf_low
         assert (one.conf_level, other.conf_level) == (0.8, 0.99)
+
+
+def _reports(survey: Survey, law: list[float]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Every report that there can be: its probability, and its own tally."""
+    (question,) = survey.questions
+    encoder, channel = question.randomizer.encoder, question.randomizer.channel
+    chances: dict[Any, float] = {}
+    tallies: dict[Any, NDArray[np.int64]] = {}
+    for cohort in range(encoder.cohorts or 1):
+        for value, share in enumerate(law):
+            symbol = encoder.encode(value, cohort, iter(()))
+            for report, chance in channel.distribution(symbol):
+                if (cohort, report) not in tallies:
+                    one = np.zeros(question.randomizer.shape, dtype=np.int64)
+                    one[cohort, list(channel.tallied(report))] = 1
+                    tallies[cohort, report] = one
+                    chances[cohort, report] = 0.0
+                chances[cohort, report] += share * float(chance) / (encoder.cohorts or 1)
+    return np.array(list(chances.values())), np.array(list(tallies.values()))
+
+
+@pytest.mark.parametrize("mechanism", ["krr", "subset", "oue", "hadamard", "exponential"])
+@pytest.mark.parametrize("epsilon", ["0.5", "4"])
+def test_standard_error_is_the_deviation_of_the_estimate(mechanism: str, epsilon: str) -> None:
+    # Exact, and without any formula of ours: what one report more does to the estimates, over all
+    # that there can be, is the noise and the sampling that n of them average.
+    law, n, base = [0.05, 0.15, 0.3, 0.5], 10**9, 10**5
+    asked = {"kind": "scale", "options": one_question.options(4), "no_answer": False}
+    survey: Survey = one_question.survey_of(mechanism, asked, epsilon)
+    chances, tallies = _reports(survey, law)
+
+    def shares(counts: NDArray[np.int64], column: str) -> NDArray[np.float64]:
+        rows = estimates(survey, {"q": counts})
+        return np.array([getattr(row, column) for row in rows if row.term != "mean"], dtype=float)
+
+    expected = np.tensordot(chances, tallies, 1)
+    whole = np.rint(n * expected).astype(np.int64)
+    some = np.rint(base * expected).astype(np.int64)
+    scores = (base + 1) * np.array([shares(some + one, "estimate") for one in tallies])
+    deviation = (chances @ (scores - chances @ scores) ** 2) ** 0.5
+    assert shares(whole, "estimate") == pytest.approx(law, abs=1e-6)
+    assert shares(whole, "std_error") == pytest.approx(deviation / n**0.5, rel=1e-3)
+
+
+def test_intervals_of_a_question_hold_together() -> None:
+    # Exact: over all 12,341 tallies of 40 reports about 4 values. One interval at a time, all four
+    # hold less often than the level.
+    n, lowest = 40, {}
+    survey: Survey = one_question.choice(4, "krr")
+    tallies = np.array(
+        [
+            (a, b, c, n - a - b - c)
+            for a in range(n + 1)
+            for b in range(n + 1 - a)
+            for c in range(n + 1 - a - b)
+        ]
+    )
+    channel = survey.questions[0].randomizer.channel
+    table = np.array([channel.weights(value) for value in range(4)]) / channel.total
+    for simultaneous in (False, True):
+        rows = [
+            estimates(
+                survey, {"q": np.array([[count, n - count, 0, 0]])}, simultaneous=simultaneous
+            )
+            for count in range(n + 1)
+        ]
+        low, high = (np.array([getattr(row[0], end) for row in rows]) for end in _ENDS)
+        lowest[simultaneous] = min(
+            multinomial.pmf(tallies, n, np.array(law) @ table)[
+                ((low[tallies] <= law) & (law <= high[tallies])).all(axis=1)
+            ].sum()
+            for law in ([1, 0, 0, 0], [0.25] * 4, [0.7, 0.1, 0.1, 0.1], [0.5, 0.5, 0, 0])
+        )
+    assert lowest[True] >= 0.95
+    assert lowest[False] < 0.93
+
+
+@pytest.mark.parametrize("method", ["wilson", "profile-likelihood", "feldman-cousins"])
+def test_method_and_level_of_shares_are_told_and_means_keep_theirs(
+    survey: Survey, method: str
+) -> None:
+    tallies = _tallies(survey, [{"meat": "yes", "dish": "soup", "price": "4"}] * 300, 5)
+    usual = _by_term(estimates(survey, tallies))
+    alone = _by_term(estimates(survey, tallies, method=method))
+    together = _by_term(estimates(survey, tallies, method=method, simultaneous=True))
+    assert alone["dish", "soup"].conf_method == method
+    assert together["dish", "soup"].conf_method == f"{method}-bonferroni"
+    assert together["dish", "soup"].conf_level == 0.95
+    assert together["dish", "soup"].conf_low < alone["dish", "soup"].conf_low
+    # Its own no-answer is the only share of a number, so that there is nothing to hold together.
+    assert together["price", "no-answer"] == alone["price", "no-answer"]
+    assert alone["price", "mean"] == together["price", "mean"] == usual["price", "mean"]
+    for key, row in usual.items():
+        assert (row.estimate, row.std_error) == (alone[key].estimate, together[key].std_error)
+
+
+def test_simultaneous_intervals_share_the_error_among_all_values(survey: Survey) -> None:
+    tallies = _tallies(survey, [{"meat": "yes", "dish": "soup", "price": "4"}] * 300, 5)
+    together = estimates(survey, tallies, 0.95, simultaneous=True)
+    meat = [row for row in together if row.question == "meat"]
+    wide = [row for row in estimates(survey, tallies, 1 - 0.05 / 3) if row.question == "meat"]
+    assert [(row.conf_low, row.conf_high) for row in meat] == [
+        (row.conf_low, row.conf_high) for row in wide
+    ]
+
+
+def test_shares_without_a_support_count_hold_together_and_the_mean_by_itself() -> None:
+    asked = {"kind": "scale", "options": one_question.options(4), "no_answer": True}
+    survey: Survey = one_question.survey_of("exponential", asked)
+    tallies = {"q": np.array([[200, 200, 200, 200, 200]])}
+    alone = _by_term(estimates(survey, tallies))
+    together = _by_term(estimates(survey, tallies, simultaneous=True))
+    wide = _by_term(estimates(survey, tallies, 1 - 0.05 / 5))
+    assert together["q", "mean"] == alone["q", "mean"]
+    assert together["q", "v1"].conf_method == "student-t-bonferroni"
+    assert together["q", "v1"].conf_low == wide["q", "v1"].conf_low
+
+
+def test_candidate_texts_hold_together() -> None:
+    asked = {"kind": "text", "candidates": ["a", "b", "c"], "longest": 32, "no_answer": True}
+    survey: Survey = one_question.survey_of("hashed-krr", asked, "2")
+    tallies = {"q": np.full(survey.questions[0].randomizer.shape, 10)}
+    together = estimates(survey, tallies, simultaneous=True)
+    wide = estimates(survey, tallies, 1 - 0.05 / 5)
+    assert [row.term for row in together] == ["a", "b", "c", "no-answer", "other"]
+    assert {row.conf_method for row in together} == {"normal-bonferroni"}
+    assert [row.conf_high for row in together] == [row.conf_high for row in wide]
+
+
+def test_design_effect_is_that_of_the_literature() -> None:
+    # Lensvelt-Mulders et al., Sociological Methods and Research 2005: L (1 - L) / ((p - q)^2 s
+    # (1 - s)). Two values, ε = 1, a share of .1: people asked directly would be 11.2 times fewer.
+    survey: Survey = one_question.choice(2, "krr")
+    rows = estimates(survey, {"q": np.array([[315152, 684848]])})
+    assert rows[0].estimate == pytest.approx(0.1, abs=1e-4)
+    assert rows[0].design_effect == pytest.approx(11.2, abs=0.05)
+    assert estimates(survey, {"q": np.array([[0, 0]])})[0].design_effect is None
+
+
+def test_a_method_that_is_none_is_refused(survey: Survey) -> None:
+    with pytest.raises(ValueError, match=r'one of .*feldman-cousins, got "wald"'):
+        estimates(survey, _tallies(survey, [], 1), method="wald")

@@ -162,3 +162,34 @@ def test_no_database_is_told(db: Path) -> None:
     result = run("estimate", "canteen", "--db", db)
     assert (result.exit_code, "no such database" in result.stderr) == (1, True)
     assert not db.exists()
+
+
+@pytest.mark.parametrize("method", ["wilson", "profile-likelihood", "feldman-cousins"])
+def test_intervals_are_made_as_asked(survey_file: Path, truth: Path, db: Path, method: str) -> None:
+    run("simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3)
+    usual = table(run("estimate", "canteen", "--db", db))
+    rows = table(run("estimate", "canteen", "--db", db, "--interval", method, "--simultaneous"))
+    assert list(rows[0]) == list(usual[0])
+    shares = [row for row in rows if row["question"] != "price"]
+    assert {row["conf_method"] for row in shares} <= {
+        f"{method}-bonferroni",
+        "profile-likelihood-bonferroni",
+    }
+    for row, one in zip(rows, usual, strict=True):
+        assert (row["estimate"], row["conf_level"]) == (one["estimate"], "0.95")
+
+
+@pytest.mark.parametrize("method", ["norm-sub", "em"])
+def test_constrained_shares_and_design_effects_are_columns_to_ask_for(
+    survey_file: Path, truth: Path, db: Path, method: str
+) -> None:
+    run("simulate", survey_file, "--answers", truth, "--db", db, "--seed", 3)
+    result = run("estimate", "canteen", "--db", db, "--constrained", method, "--deff")
+    rows = table(result)
+    assert list(rows[0])[-2:] == ["constrained", "deff"]
+    for question in ("meat", "dish"):
+        shares = [float(row["constrained"]) for row in rows if row["question"] == question]
+        assert (min(shares) >= 0, sum(shares)) == (True, pytest.approx(1))
+    assert {row["constrained"] for row in rows if row["question"] == "price"} == {""}
+    assert float(rows[0]["deff"]) == pytest.approx(int(rows[0]["n"]) / float(rows[0]["n_eff"]))
+    assert "for display only, biased upward for rare answers" in result.stderr

@@ -211,7 +211,12 @@ def test_exported_reports_stand_in_no_order_but_their_own(
     fill(store, survey, 200)
     told = run("export", "canteen", "--db", database, "--json")
     rows = [
-        json.dumps(row, separators=(",", ":"), sort_keys=True) for row in json.loads(told.stdout)
+        json.dumps(
+            {key[len("noisy_") :]: one for key, one in row.items() if key.startswith("noisy_")},
+            separators=(",", ":"),
+            sort_keys=True,
+        )
+        for row in json.loads(told.stdout)
     ]
     assert len(rows) == 200
     assert rows == sorted(rows)
@@ -219,6 +224,25 @@ def test_exported_reports_stand_in_no_order_but_their_own(
         json.dumps(one, separators=(",", ":"), sort_keys=True) for one in store.payloads(survey, 1)
     ]
     assert by_id != rows
+
+
+def test_averages_of_exported_weights_are_the_estimates(
+    store: Store, survey: Survey, database: Path
+) -> None:
+    fill(store, survey, 200)
+    rows = json.loads(run("export", "canteen", "--db", database, "--json").stdout)
+    told = json.loads(run("estimate", "canteen", "--db", database, "--json").stdout)
+    compared = 0
+    for one in told:
+        name = f"debiased_{one['question']}_{one['term']}".replace("-", "_")
+        if name in rows[0]:
+            assert sum(row[name] for row in rows) / 200 == pytest.approx(one["estimate"])
+            compared += 1
+    assert compared == 7
+    above = sum(row["debiased_price"] for row in rows)
+    there = sum(row["debiased_price_answered"] for row in rows)
+    (mean,) = (one["estimate"] for one in told if one["term"] == "mean")
+    assert above / there == pytest.approx(mean)
 
 
 def test_the_watch_tells_what_is_wrong(

@@ -1,0 +1,21 @@
+"""What every method gives, and how an interval is seen through a channel."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, ``low < high``, with the name of the method that gave it."""
+
+    low: float
+    high: float
+    method: str
+
+
+def shares_between(bottom: float, top: float, p: float, q: float) -> tuple[float, float]:
+    """The shares, clipped to [0, 1], that have support between these probabilities.
+
+    ``support = q + (p - q) share``, and ``p != q``. Both ends are the same if all lies outside.
+    """
+    low, high = sorted(((bottom - q) / (p - q), (top - q) / (p - q)))
+    return min(1.0, max(0.0, low)), min(1.0, max(0.0, high))

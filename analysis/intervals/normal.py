@@ -1,0 +1,56 @@
+"""The interval of a share from a normal estimate of it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from analysis.intervals.interval import Interval
+
+
+def normal_intervals(
+    estimates: NDArray[np.float64], std_errors: NDArray[np.float64], confidence_level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper ends for shares, from normal estimates of them, clipped to [0, 1].
+
+    Where all of one lies outside, the likelihood interval of a normal mean known to lie within is
+    given instead, so that it never shrinks to a point; coverage can only rise by that.
+
+    Parameters
+    ----------
+    estimates, std_errors : (n,) arrays
+        ``std_errors > 0``; estimates may lie outside [0, 1].
+    confidence_level : float
+        In (0, 1).
+    """
+    reach = float(ndtri((1 + confidence_level) / 2)) * std_errors
+    low, high = estimates - reach, estimates + reach
+    width = within_border(np.maximum(0.0, np.maximum(-estimates, estimates - 1)), reach)
+    return (
+        np.where(low >= 1, 1 - width, np.maximum(low, 0.0)),
+        np.where(high <= 0, width, np.minimum(high, 1.0)),
+    )
+
+
+def within_border(beyond: Any, reach: Any) -> Any:
+    """How far from the border, into [0, 1], a normal mean is nearly as likely as at the border.
+
+    Parameters
+    ----------
+    beyond : float, or array
+        How far outside the estimate lies, at least 0.
+    reach : float, or array
+        Half of the usual interval.
+    """
+    # The log-likelihood falls as the squared distance, and by as much as it does over `reach`.
+    return np.minimum(1.0, np.hypot(reach, beyond) - beyond)
+
+
+def normal_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:
+    """As `normal_intervals`, of one share, with the name of the method."""
+    ends = normal_intervals(np.array([estimate]), np.array([std_error]), confidence_level)
+    low, high = (float(end[0]) for end in ends)
+    reach = float(ndtri((1 + confidence_level) / 2)) * std_error
+    usual = -reach < estimate < 1 + reach
+    return Interval(low, high, "normal" if usual else "constrained-likelihood")
