@@ -14,6 +14,10 @@ class AnswersError(ValueError):
     """A table of true answers, to be simulated, that does not fit its survey."""
 
 
+class DataError(ValueError):
+    """A table of data from elsewhere that does not fit its design, or what is asked of it."""
+
+
 class ReportError(ValueError):
     """A report that no randomizer of this survey can have made.
 

@@ -73,6 +73,23 @@ def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
     return answer != "" and _COMPARE[first](float(answer), value)
 
 
+def written(tree: list[Any]) -> str:
+    """A condition as an author would write it: `parse_condition` gives the same tree."""
+    first, *rest = tree
+    if first == "not":
+        return f"not ({written(rest[0])})"
+    if first in ("and", "or"):
+        parts = (
+            f"({written(part)})" if part[0] in ("and", "or") else written(part) for part in rest
+        )
+        return f" {first} ".join(parts)
+    question, value = rest
+    shown = f"'{value}'" if isinstance(value, str) else str(value)
+    return (
+        f"selected({question}, {shown})" if first == "selected" else f"{question} {first} {shown}"
+    )
+
+
 class _Parser:
     def __init__(self, text: str, domains: Mapping[str, Domain]) -> None:
         self._text, self._domains = text, domains

@@ -91,7 +91,7 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
     mechanism = MECHANISMS[name]
     question["mechanism"] = {"name": name}
     for parameter in mechanism.parameters or ():
-        question["mechanism"][parameter] = _probability(part, parameter)
+        question["mechanism"][parameter] = probability(part, parameter)
     if isinstance(given, dict):
         part.finish()
     return mechanism
@@ -122,16 +122,17 @@ def _required(domain: Domain) -> Domain:
     return replace(domain, no_answer=False)
 
 
-def _probability(part: Table, key: str) -> str:
-    """A probability between 0 and 1 as the author wrote it: "1/6" or 0.25."""
+def probability(part: Table, key: str, ends: bool = False) -> str:
+    """A probability as the author wrote it, "1/6" or 0.25; 0 and 1 too if `ends`."""
 
     def fits(value: Any) -> bool:
-        text = str(value) if isinstance(value, Decimal) else value
+        text = str(value) if isinstance(value, Decimal | int) else value
         if not isinstance(text, str) or not _FRACTION.fullmatch(text):
             return False
-        return 0 < Fraction(text) < 1
+        return 0 < Fraction(text) < 1 or (ends and Fraction(text) in (0, 1))
 
-    return str(part.take(key, fits, 'a probability between 0 and 1, such as "1/6" or 0.25'))
+    between = "from 0 to 1" if ends else "between 0 and 1"
+    return str(part.take(key, fits, f'a probability {between}, such as "1/6" or 0.25'))
 
 
 def _read_wishes(

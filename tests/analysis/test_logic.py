@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from analysis.domain import Categories, Domain, Numbers, Rankings, Sets
-from analysis.logic import holds, parse_condition
+from analysis.logic import holds, parse_condition, written
 
 DOMAINS: dict[str, Domain] = {
     "a": Categories(("yes", "no", "no-answer")),
@@ -35,6 +35,7 @@ DOMAINS: dict[str, Domain] = {
 def test_condition_becomes_a_tree(text: str, tree: list[object] | None) -> None:
     parsed = parse_condition(text, DOMAINS)
     assert tree is None or parsed == tree
+    assert parse_condition(written(parsed), DOMAINS) == parsed
 
 
 def test_hidden_and_skipped_answers_are_no_answer() -> None:

@@ -1,0 +1,191 @@
+"""Answers that another tool, or paper, has collected: a CSV file read by its design."""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.column import Column
+from analysis.design_file import Design, Designs
+from analysis.errors import DataError, shown
+from analysis.sample import Sample
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a file holds: randomized columns, known ones, and how respondents were drawn.
+
+    `known` holds arrays of floats or of texts; `sample` is None if nothing is said of it, and
+    `dropped` counts respondents left out for an empty cell.
+    """
+
+    columns: dict[str, Column]
+    known: dict[str, NDArray[Any]]
+    sample: Sample | None
+    dropped: int
+
+    @property
+    def n(self) -> int:
+        """Respondents."""
+        return next(iter(self.columns.values())).n
+
+
+def read_data(path: Path, designs: Designs, used: Iterable[str] | None = None) -> Data:
+    """Read the randomized columns of a CSV file, and those known ones that are `used`.
+
+    Parameters
+    ----------
+    path : Path
+        UTF-8, with a header line.
+    designs : Designs
+        Of its randomized columns, and of the sample.
+    used : iterable of str, optional
+        Names of columns that a model is about: no other is read, but those of the sample. All
+        randomized ones, and no known one, if left out.
+
+    Raises
+    ------
+    DataError
+        If the file is no table, a column is missing, or a cell is not what its column can hold:
+        with line and column.
+    """
+    header, rows = _table(path)
+    wanted = list(designs.columns) if used is None else [one for one in header if one in set(used)]
+    needed = [*wanted, *designs.sampled]
+    for name in [*designs.columns, *designs.sampled]:
+        if name not in header:
+            raise DataError(f'{path}: no column "{name}"; the file has {", ".join(header)}')
+    places = {name: header.index(name) for name in needed}
+    missing = [
+        (line, name) for line, row in rows for name, at in places.items() if not row[at].strip()
+    ]
+    if missing and not designs.drops_missing:
+        line, name = missing[0]
+        raise DataError(
+            f'{path}: line {line}: column "{name}" is empty, and so are {len(missing) - 1} more '
+            'cells: fill them, or say missing = "drop" in the design to leave such rows out'
+        )
+    empty = {line for line, _ in missing}
+    kept = [(line, row) for line, row in rows if line not in empty]
+    if not kept:
+        raise DataError(f"{path}: expected a row for each respondent, got none")
+    cells = {name: [(line, row[at].strip()) for line, row in kept] for name, at in places.items()}
+    columns, known = {}, {}
+    for name in wanted:
+        if name in designs.columns:
+            columns[name] = _randomized(path, name, designs.columns[name], cells[name])
+        else:
+            known[name] = _known(path, name, cells[name])
+    return Data(columns, known, _sample(path, designs, cells, len(kept)), len(rows) - len(kept))
+
+
+def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header, and each row with the number of the line that it ends on."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected UTF-8, got another byte at {error.start}") from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise DataError(f"{path}: line {reader.line_num}: not CSV: {error}") from None
+    if not any(header):
+        raise DataError(f"{path}: expected a first line of column names, got none")
+    twice = [name for at, name in enumerate(header) if name in header[:at]]
+    if twice:
+        raise DataError(f'{path}: line 1: column "{twice[0]}" stands twice')
+    for line, row in rows:
+        if len(row) != len(header):
+            raise DataError(f"{path}: line {line}: expected {len(header)} cells, got {len(row)}")
+    return header, rows
+
+
+def _randomized(path: Path, name: str, design: Design, cells: list[tuple[int, str]]) -> Column:
+    places = {report: at for at, report in enumerate(design.reports)}
+    for line, cell in cells:
+        if cell not in places:
+            raise DataError(
+                f'{path}: line {line}: column "{name}": expected one of '
+                f"{', '.join(design.reports)}, as in its design, got {shown(cell)}"
+            )
+    return design.column(name, np.array([places[cell] for _, cell in cells], dtype=np.int64))
+
+
+def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
+    """Numbers if all cells are, else texts."""
+    try:
+        numbers = np.array([float(cell) for _, cell in cells])
+    except ValueError:
+        return np.array([cell for _, cell in cells])
+    for (line, cell), number in zip(cells, numbers, strict=True):
+        if not isfinite(number):
+            raise DataError(
+                f'{path}: line {line}: column "{name}": expected a finite number, got {cell}: '
+                'leave the cell empty and say missing = "drop" in the design'
+            )
+    return numbers
+
+
+def _number_column(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[np.float64]:
+    found = _known(path, name, cells)
+    if found.dtype.kind != "f":
+        raise DataError(f'{path}: column "{name}": expected numbers, got {shown(str(found[0]))}')
+    return found
+
+
+def _sample(
+    path: Path, designs: Designs, cells: dict[str, list[tuple[int, str]]], n: int
+) -> Sample | None:
+    """How respondents were drawn; None if the design says nothing of it."""
+    if not designs.sampled and designs.population is None:
+        return None
+    weights = np.ones(n)
+    if designs.weights is not None:
+        weights = _number_column(path, designs.weights, cells[designs.weights])
+    strata = _groups(cells, designs.strata, np.zeros(n, dtype=np.int64))
+    # The same name of a cluster in two strata is two clusters.
+    clusters = _groups(cells, designs.clusters, np.arange(n))
+    _, clusters = np.unique(np.column_stack([strata, clusters]), axis=0, return_inverse=True)
+    clusters = clusters.ravel()
+    _, first = np.unique(clusters, return_index=True)
+    drawn = np.bincount(strata[first])
+    fractions = np.zeros(len(drawn))
+    if designs.population is not None:
+        people = np.full(n, float(designs.population)) if type(designs.population) is int else None
+        if people is None:
+            name = str(designs.population)
+            people = _number_column(path, name, cells[name])
+        sizes = np.zeros(len(drawn))
+        sizes[strata] = people
+        if (sizes[strata] != people).any():
+            raise DataError(f"{path}: population: expected one number for each stratum, got more")
+        if (sizes < drawn).any():
+            at = int(np.flatnonzero(sizes < drawn)[0])
+            raise DataError(
+                f"{path}: population: expected at least the {drawn[at]} that were drawn, "
+                f"got {sizes[at]:g}"
+            )
+        fractions = drawn / sizes
+    try:
+        return Sample(weights, strata, clusters, fractions)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _groups(
+    cells: dict[str, list[tuple[int, str]]], name: str | None, usual: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    if name is None:
+        return usual
+    _, places = np.unique([cell for _, cell in cells[name]], return_inverse=True)
+    return places.astype(np.int64)

@@ -1,0 +1,45 @@
+"""`deniable codebook`: what must be known of the data, and a paragraph on how it was collected."""
+
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import click
+
+from analysis.codebook import Code, codebook, methods
+from server.commands import (
+    database,
+    form_of_table,
+    level_of_intervals,
+    print_table,
+    survey_id,
+    version_of_survey,
+    wave_of_survey,
+)
+from server.results import find
+from server.store import Store
+
+
+@click.command(name="codebook")
+@survey_id
+@click.option("--methods", "paragraph", is_flag=True, help="Print a paragraph to paste instead.")
+@wave_of_survey
+@version_of_survey
+@level_of_intervals
+@database
+@form_of_table
+def codebook_(
+    survey_id: str,
+    paragraph: bool,
+    wave: int | None,
+    version: str | None,
+    level: float,
+    db: Path,
+    form: str,
+) -> None:
+    """Print wording, codes, mechanism and ε of each question, a row for each value."""
+    found = find(Store(db), survey_id, wave, version, level)
+    if paragraph:
+        click.echo(methods(found.survey, found.wave, found.rows[0].n, level))
+        return
+    columns = [field.name for field in fields(Code)]
+    print_table(map(asdict, codebook(found.survey)), columns, form)
