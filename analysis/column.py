@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from analysis.domain import NO_ANSWER
 
-#: How the answer is written whose chance a model of two values is about.
-_YES = ("yes", "1", "true")
+#: How the answer is written whose chance a model of two values is about, beside 1 of 0 and 1.
+_YES = ("yes", "true")
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,9 @@ class Column:
 
 def event_of(answers: Iterable[str]) -> str | None:
     """The answer that is written as a "yes" is; None if none is, or several."""
+    answers = list(answers)
+    if sorted(answers) == ["0", "1"]:
+        return "1"
     yes = [answer for answer in answers if answer.lower() in _YES]
     return yes[0] if len(yes) == 1 else None
 
@@ -160,5 +163,5 @@ def left_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
             "reports are as likely under one mix of values as under another"
         )
     scores = np.zeros_like(matrix)
-    scores[known] = np.linalg.pinv(scaled).T / root
+    scores[known] = np.linalg.pinv(scaled).T[known] / root
     return scores

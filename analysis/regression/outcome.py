@@ -1,0 +1,184 @@
+"""What a model says of the outcome: the density of each respondent's, and its derivatives."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Density:
+    """Of n respondents under each of some cells, by the linear predictors.
+
+    Attributes
+    ----------
+    log : (n, cells) array
+        Logarithm of the density.
+    first, second : (predictors, n, cells) and (predictors, predictors, n, cells) array
+        Its derivatives.
+    most : (predictors, predictors, n, cells) array
+        Information that the outcome would give if it were not randomized, or its expectation:
+        never negative.
+    """
+
+    log: Array
+    first: Array
+    second: Array
+    most: Array
+
+    def of(self, possible: NDArray[np.bool_]) -> "Density":
+        """The same with derivatives of 0 where the (n, cells) mask is False."""
+        derivatives = (self.first, self.second, self.most)
+        return Density(self.log, *(np.where(possible, each, 0.0) for each in derivatives))
+
+
+class Outcome(Protocol):
+    """An outcome with `sloped` linear predictors of the design, and `flat` ones of 1 alone."""
+
+    @property
+    def sloped(self) -> int:
+        """How many linear predictors have the design."""
+
+    @property
+    def flat(self) -> int:
+        """How many are constants."""
+
+    def start(self, times: Array) -> Array:
+        """(sloped + flat,) constants near those of a model without predictors."""
+
+    def density(self, predictors: Array) -> Density:
+        """Of the (sloped + flat, n, cells) linear predictors."""
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Categories seen through a channel; linear predictors are log-odds against the first.
+
+    Attributes
+    ----------
+    chances : (k, n) array
+        The chance of each respondent's report under each category, up to a factor for each.
+
+    References
+    ----------
+    van den Hout, van der Heijden and Gilchrist, Statistical Methods in Medical Research 2007.
+    """
+
+    chances: Array
+    flat: int = 0
+
+    @property
+    def sloped(self) -> int:
+        """One for each category but the first."""
+        return len(self.chances) - 1
+
+    def start(self, times: Array) -> Array:
+        """Log-odds of shares after some steps of EM."""
+        shares = likely_shares(self.chances.T, times)
+        return np.asarray(np.log(shares[1:] / shares[0]))
+
+    def density(self, predictors: Array) -> Density:
+        """Also where the observed information is negative: it is not concave."""
+        top = np.maximum(predictors.max(axis=0), 0.0)
+        odds = np.exp(predictors - top)
+        base = np.exp(-top)
+        total = base + odds.sum(axis=0)
+        shares = odds / total
+        joint = shares * self.chances[1:, :, None]
+        seen = joint.sum(axis=0) + base / total * self.chances[0][:, None]
+        given = joint / seen
+        most = _spread(shares)
+        return Density(np.log(seen), given - shares, _spread(given) - most, most)
+
+
+def _spread(shares: Array) -> Array:
+    """(k, k, ...) covariance of the indicators of categories with such shares."""
+    found = -shares[:, None] * shares[None]
+    for category, share in enumerate(shares):
+        found[category, category] += share
+    return found
+
+
+def likely_shares(chances: Array, times: Array, rounds: int = 50) -> Array:
+    """(k,) shares after some steps of EM, none below 1e-4: good to start from, no more.
+
+    Parameters
+    ----------
+    chances : (n, k) array
+        Of each report under each value.
+    times : (n,) array
+        How often each was made.
+    """
+    shares = np.full(chances.shape[1], 1 / chances.shape[1])
+    for _ in range(rounds):
+        last, shares = shares, shares * ((times / (chances @ shares)) @ chances) / times.sum()
+        if np.abs(shares - last).max() < 1e-3:
+            break
+    shares = np.maximum(shares, 1e-4)
+    return np.asarray(shares / shares.sum())
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Numbers with normal errors; the second linear predictor is the logarithm of their size.
+
+    Attributes
+    ----------
+    values : (n,) array
+        In units of their standard deviation.
+    """
+
+    values: Array
+    sloped: int = 1
+    flat: int = 1
+
+    def start(self, times: Array) -> Array:
+        """Mean, and all variance as error."""
+        return np.array([times @ self.values / times.sum(), 0.0])
+
+    def density(self, predictors: Array) -> Density:
+        """Concave in the first predictor, not in both."""
+        narrow = np.exp(-predictors[1])
+        apart = (self.values[:, None] - predictors[0]) * narrow
+        cross = -2 * apart * narrow
+        none = np.zeros_like(apart)
+        return Density(
+            -0.5 * np.log(2 * np.pi) - predictors[1] - apart**2 / 2,
+            np.stack([apart * narrow, apart**2 - 1]),
+            np.array([[-(narrow**2), cross], [cross, -2 * apart**2]]),
+            np.array([[narrow**2, none], [none, none + 2]]),
+        )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Poisson counts; the linear predictor is the logarithm of their mean.
+
+    Attributes
+    ----------
+    values : (n,) array
+        Whole numbers, 0 or more.
+    """
+
+    values: Array
+    sloped: int = 1
+    flat: int = 0
+
+    def start(self, times: Array) -> Array:
+        """Logarithm of the mean, of half an event if there is none."""
+        return np.array([np.log(max(float(times @ self.values), 0.5) / times.sum())])
+
+    def density(self, predictors: Array) -> Density:
+        """Concave."""
+        mean = np.exp(predictors)
+        values = self.values[:, None]
+        return Density(
+            values * predictors[0] - mean[0] - gammaln(values + 1),
+            values - mean,
+            -mean[None],
+            mean[None],
+        )

@@ -1,0 +1,87 @@
+"""Regression of a randomized or known outcome on randomized and known predictors."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from analysis.column import Column
+from analysis.regression.debiased import debiased
+from analysis.regression.likeliest import likeliest
+from analysis.regression.response import FAMILIES
+from analysis.regression.result import Regression
+from analysis.regression.table import table
+
+ERRORS = ("observed", "sandwich")
+
+
+def regress(
+    formula: str,
+    columns: Mapping[str, Column],
+    known: Mapping[str, NDArray[Any]],
+    *,
+    family: str = "logistic",
+    weights: NDArray[Any] | None = None,
+    se: str = "observed",
+    confidence_level: float = 0.95,
+    progress: Callable[[float], None] | None = None,
+) -> Regression:
+    """A regression in which the outcome, predictors or both are randomized.
+
+    By maximum likelihood over the latent answers. Randomized predictors have a law of their own,
+    estimated beside: a multinomial logit of their combination on the model's known columns, which
+    must be right too. A linear model of a randomized outcome is fitted by least squares of debiased
+    reports, which needs no law.
+
+    Parameters
+    ----------
+    formula : str
+        Such as ``"harassed ~ age + C(team)"``, as formulaic reads it. It may hold any Python
+        expression: never take one from a stranger. Randomized columns with amounts are numbers in
+        it, with a term ``name[no-answer]`` besides where that is a value; others are categories.
+    columns : mapping
+        Randomized columns of n respondents by their names.
+    known : mapping
+        Known columns, (n,) numbers or strings.
+    family : str
+        Of `FAMILIES`. No-answer of a randomized outcome is a category of its own.
+    weights : (n,) array, optional
+        Finite, 0 or more. Errors are those of the sandwich then.
+    se : str
+        ``observed`` (information) or ``sandwich``.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+    progress : function, optional
+        Called with a part of 1 now and then; 1 at last.
+
+    Raises
+    ------
+    ValueError
+        If the formula, a column, an option or the weights are wrong, columns of the design depend
+        on each other, or there are fewer respondents than parameters.
+    ModuleNotFoundError
+        Without formulaic.
+
+    References
+    ----------
+    van den Hout and Kooiman, Computational Statistics & Data Analysis 2006 (randomized predictors);
+    van den Hout, van der Heijden and Gilchrist, Statistical Methods in Medical Research 2007
+    (outcomes); Nakamura, Biometrika 1990 (debiased least squares).
+    """
+    _check("family", family, FAMILIES)
+    _check("se", se, ERRORS)
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level}")
+    # What a column is called in formulas is its name here.
+    columns = {name: replace(column, name=name) for name, column in columns.items()}
+    found = table(formula, columns, known, family, weights)
+    if family == "linear" and isinstance(found.outcome, Column):
+        return debiased(found, found.outcome, confidence_level)
+    robust = se == "sandwich" or weights is not None
+    return likeliest(found, family, robust, confidence_level, progress)
+
+
+def _check(name: str, got: str, expected: Sequence[str]) -> None:
+    if got not in expected:
+        raise ValueError(f'{name} must be {" or ".join(expected)}, got "{got}"')

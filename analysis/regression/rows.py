@@ -1,0 +1,113 @@
+"""Respondents: what each counts, and which are alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Groups of respondents who are alike.
+
+    Attributes
+    ----------
+    places : (groups,) array
+        One respondent of each.
+    times, squares : (groups,) array
+        Sums of their weights, whose mean is 1, and of their squares.
+    scale : float
+        The mean of the weights as they were given.
+    n : int
+        Respondents whose weight is above 0.
+    """
+
+    places: NDArray[np.int64]
+    times: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    scale: float
+    n: int
+
+    def check_size(self, parameters: int) -> None:
+        """Refuse a model with more parameters than respondents.
+
+        Raises
+        ------
+        ValueError
+            If it has.
+        """
+        if self.n < parameters:
+            raise ValueError(
+                "a model must have at least as many respondents as parameters, got "
+                f"{self.n} for {parameters}: leave terms out"
+            )
+
+
+def group(
+    keys: Sequence[NDArray[Any]],
+    design: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+) -> Rows:
+    """Rows of a table, equal ones together where that at least halves their number.
+
+    Parameters
+    ----------
+    keys : sequence of (n,) arrays
+        All that a respondent's likelihood depends on.
+    design : (n, ...) array
+        What a formula made of it: should it have told apart rows that are equal, such as by their
+        order, they stay apart.
+    weights : (n,) array, optional
+        Finite, 0 or more, not all 0.
+    """
+    size = len(design)
+    scale = 1.0 if weights is None else float(weights[weights > 0].mean())
+    each = np.ones(size) if weights is None else weights / scale
+    kept = np.flatnonzero(each)
+    where = _alike([key[kept] for key in keys])
+    if where is not None:
+        places = np.zeros(where.max() + 1, dtype=np.int64)
+        places[where] = kept
+        if np.array_equal(design[places[where]], design[kept]):
+            times, squares = (
+                np.bincount(where, each[kept] ** power).astype(np.float64) for power in (1, 2)
+            )
+            return Rows(places, times, squares, scale, len(kept))
+    return Rows(kept, each[kept], each[kept] ** 2, scale, len(kept))
+
+
+def _alike(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64] | None:
+    """(n,) number of the group of each row; None if there are more than half as many as rows."""
+    where = np.zeros(len(keys[0]), dtype=np.int64)
+    for key in keys:
+        _, codes = np.unique(key, return_inverse=True)
+        values, where = np.unique(where * (codes.max() + 1) + codes, return_inverse=True)
+        if 2 * len(values) > len(where):
+            return None
+    return where
+
+
+def check_weights(weights: NDArray[Any], size: int) -> NDArray[np.float64]:
+    """The weights as numbers.
+
+    Raises
+    ------
+    ValueError
+        If they are not `size` finite numbers of 0 or more, one above 0.
+    """
+    try:
+        found = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("weights must be numbers, got others") from None
+    if found.shape != (size,):
+        raise ValueError(f"weights must be one for each of {size} respondents, got {found.shape}")
+    wrong = int((~(np.isfinite(found) & (found >= 0))).sum())
+    if wrong:
+        raise ValueError(
+            f"weights must be finite and not negative, got {wrong} of {size} that are not"
+        )
+    if not found.any():
+        raise ValueError("weights must not all be 0")
+    return found
