@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from analysis.columns.of_survey import debiasing, variable
 from analysis.domain import NO_ANSWER, Numbers
 from analysis.epsilon import MICRO
 from analysis.logic import written
 from analysis.survey import Question, Survey
-from analysis.survey_columns import debiasing, variable
 
 
 @dataclass(frozen=True)

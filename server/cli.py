@@ -4,10 +4,12 @@ from typing import Any
 
 import click
 
-from analysis.errors import AnswersError, SurveyError
+from analysis.errors import AnswersError, DataError, SurveyError
 from server.commands import (
+    codebook,
     decode,
     field,
+    models,
     plan,
     researchers,
     results,
@@ -23,12 +25,16 @@ from server.serving import PortError
 from server.store import StoreError
 
 #: Mistakes that are told in one line: the input's, not the program's.
-_REFUSED = (SurveyError, AnswersError, StoreError, Missing, PortError, Unreachable, MissingData)
+_REFUSED = (
+    *(SurveyError, AnswersError, DataError),
+    *(StoreError, Missing, PortError, Unreachable, MissingData),
+)
 
 _COMMANDS = (
     *(survey.check, plan.plan, survey.publish, simulate.simulate),
     *(serve.serve, field.invite, field.open_, field.close, researchers.researcher, researchers.log),
-    *(results.estimate, results.plausibility, results.ledger, results.export, decode.decode_),
+    *(results.estimate, models.crosstab_, models.regress_, models.analyze, codebook.codebook_),
+    *(results.plausibility, results.ledger, results.export, decode.decode_),
     *(upkeep.backup, upkeep.restore, upkeep.audit, serve.demo),
 )
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.column import Column
+from analysis.columns import Column
+from analysis.columns.of_survey import column_names, columns_of, debiasing, one_draw, variable
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, ledger
 from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
 from analysis.survey import Survey
-from analysis.survey_columns import column_names, columns_of, debiasing, variable
 from server.clock import today
 from server.store import Open, Store
 
@@ -158,6 +158,13 @@ def find_columns(
             raise Missing(f"column: expected one of {', '.join(known)}, got {one[:64]!a}")
     names = [spelled[one] for one in wanted if one in spelled]
     questions = {known[name].id: known[name] for name in names}
+    for question in questions.values():
+        own = [name for name in dict.fromkeys(names) if known[name] is question]
+        if len(own) > 1 and one_draw(question):
+            raise ValueError(
+                f"{' and '.join(own)}: expected columns that were randomized apart, but of several "
+                "options a report tells one, or all together; take one of them"
+            )
     reports: dict[str, list[Any]] = {name: [] for name in questions}
     for payload in store.payloads(survey, wave):
         for name, own in reports.items():

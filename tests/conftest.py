@@ -41,10 +41,15 @@ epsilon = 1.5
 """
 
 
+@pytest.fixture(scope="session")
+def survey_text() -> str:
+    return SURVEY
+
+
 @pytest.fixture
-def survey_file(tmp_path: Path) -> Path:
+def survey_file(tmp_path: Path, survey_text: str) -> Path:
     path = tmp_path / "canteen.toml"
-    path.write_text(SURVEY)
+    path.write_text(survey_text)
     return path
 
 

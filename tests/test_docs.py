@@ -1,6 +1,7 @@
 """The documentation is true: numbers, commands, keys, links, and what an installation holds."""
 
 import re
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from analysis import hypotheses
 from analysis.channels import CHANNELS
 from analysis.check import Check
+from analysis.codebook import Code
+from analysis.crosstab.row import Row
 from analysis.domain import Categories
 from analysis.encoders import ENCODERS
 from analysis.intervals import share_interval
@@ -21,6 +25,7 @@ from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS
 from analysis.plan import Plan
 from analysis.plausibility import Plausibility
+from analysis.regression import Term
 from analysis.selection import choose
 from analysis.table import ESTIMATE_COLUMNS, LEDGER_COLUMNS
 from server.audit import Finding
@@ -59,22 +64,23 @@ def test_commands_are_documented(name: str) -> None:
 
 def test_commands_of_the_readme_run(tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
-    truth.write_text("harassed,told,team,income\n" + "yes,nobody,lab,1230\nno,,office,\n" * 30)
+    people = "yes,nobody,lab,1230\nno,,office,\nyes,superior,office,900\nno,,lab,3000\n"
+    truth.write_text("harassed,told,team,income\n" + people * 500)
     lines = [line.strip() for line in README.splitlines() if line.startswith("    deniable ")]
     ran = 0
     for line in lines:
-        words = line.split("#")[0].split()[1:]
+        words = shlex.split(line, comments=True)[1:]
         if words[0] == "serve":
             continue  # tests/server/test_serving.py runs it
         words = [str(truth) if word == "truth.csv" else word for word in words]
-        none = "--db" in words or words[0] in ("check", "plan")
+        none = "--db" in words or words[0] in ("check", "plan", "analyze")
         words += [] if none else ["--db", "deniable.db"]
         words = [str(tmp_path / word) if word.endswith(".db") else word for word in words]
         words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 18
+    assert ran == 23
 
 
 def test_make_targets_of_the_readme_exist() -> None:
@@ -107,18 +113,25 @@ def test_columns_are_documented() -> None:
     columns = [*ESTIMATE_COLUMNS, *LEDGER_COLUMNS, *(field.name for field in fields(Check))]
     columns.remove("saving")  # a message, no column
     columns += [
-        field.name for kind in (Plan, Plausibility, Finding, Entry) for field in fields(kind)
+        field.name
+        for kind in (Plan, Plausibility, Finding, Entry, Row, hypotheses.HypothesisTest, Term, Code)
+        for field in fields(kind)
     ]
     assert [name for name in columns if f"`{name}`" not in text] == []
 
 
-def test_keys_of_the_survey_file_are_documented() -> None:
+def test_keys_of_both_files_are_documented() -> None:
     text = (ROOT / "docs/survey-file.md").read_text()
+    text += (ROOT / "docs/analysis.md").read_text()  # keys of a design file
     source = "".join(path.read_text() for path in (ROOT / "analysis").rglob("*.py"))
     read = r"(?:table|privacy)\.(?:take|text|number|flag|tables)\(\s*\"(\w+)\""
     keys = set(re.findall(read, source)) - {"label"}
     assert len(keys) > 15
-    assert [key for key in keys if not re.search(rf"`[^`\n]*\b{key}\b[^`\n]*`", text)] == []
+    assert [
+        key
+        for key in keys
+        if not re.search(rf"`[^`\n]*\b{key}\b[^`\n]*`|^(\[{key}\b|{key} = )", text, re.M)
+    ] == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.name)

@@ -70,8 +70,8 @@ def share_interval(
     Parameters
     ----------
     count, n : float
-        ``0 <= count <= n``; whole, but for what `analysis.sample` makes of weighted reports. With
-        ``n = 0`` the interval is all of [0, 1].
+        ``0 <= count <= n``; whole, but for reports that `analysis.columns.sample` weighs.
+        With ``n = 0`` the interval is all of [0, 1].
     p, q : float
         Probability that a report supports the value if it is the true one, and if another is.
     confidence_level : float

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.column import Column
+from analysis.columns import Column
 from analysis.domain import NO_ANSWER
 from analysis.regression.result import Regression, covariance, wald_terms
 from analysis.regression.table import Table

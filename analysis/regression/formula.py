@@ -11,7 +11,7 @@ from formulaic.parser.types import Factor, Term
 from numpy.typing import NDArray
 from pandas import Categorical, DataFrame
 
-from analysis.column import Column
+from analysis.columns import Column
 from analysis.domain import NO_ANSWER
 from analysis.regression.levels import cells, levels
 

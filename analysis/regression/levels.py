@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.column import Column
+from analysis.columns import Column
 from analysis.domain import NO_ANSWER
 
 #: Combinations of latent values above which a model is refused: each has parameters of its own.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.linalg import block_diag
 
-from analysis.column import Column
+from analysis.columns import Column
 from analysis.domain import NO_ANSWER
 from analysis.regression.ascent import climb
 from analysis.regression.likelihood import Likelihood

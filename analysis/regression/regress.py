@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from analysis.column import Column
+from analysis.columns import Column
 from analysis.regression.debiased import debiased
 from analysis.regression.likeliest import likeliest
 from analysis.regression.response import FAMILIES

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.column import Column
+from analysis.columns import Column
 from analysis.regression.levels import levels
 from analysis.regression.outcome import Categories, Counts, Gaussian, Outcome
 

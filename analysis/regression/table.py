@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.column import Column
+from analysis.columns import Column
 from analysis.regression.response import check_known
 from analysis.regression.rows import Rows, check_weights, group
 from analysis.regression.units import dependent, independent

@@ -22,7 +22,7 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from analysis.column import Column, from_matrix
+from analysis.columns import Column, from_matrix
 from analysis.regression import regress
 
 ROWS, WIDTH, TURNS = 100_000, 10, 7

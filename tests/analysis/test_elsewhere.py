@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.column import Column, from_matrix
-from analysis.column_estimate import column_estimates
-from analysis.data_file import read_data
-from analysis.design_file import Designs, read_designs
+from analysis.columns import Column, from_matrix
+from analysis.columns.data_file import read_data
+from analysis.columns.design_file import Designs, read_designs
+from analysis.columns.estimate import column_estimates
+from analysis.columns.sample import Sample, simple
 from analysis.errors import DataError, SurveyError
 from analysis.estimate import Estimate
-from analysis.sample import Sample, simple
 
 FORCED = (
     '[columns.y]\nvalues = ["0", "1"]\ndesign = {name = "forced", p_yes = "1/6", p_no = "1/4"}\n'

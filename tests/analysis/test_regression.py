@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, log_softmax, softmax
 
-from analysis.column import Column, from_matrix
+from analysis.columns import Column, from_matrix
 from analysis.regression import regress
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.column import Column, from_matrix
+from analysis.columns import Column, from_matrix
 from analysis.regression import regress
 from analysis.regression.likelihood import Likelihood
 from analysis.regression.outcome import Categories, Counts, Gaussian

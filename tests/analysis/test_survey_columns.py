@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.columns.of_survey import columns_of
 from analysis.domain import Categories, Numbers, Sets
 from analysis.mechanisms import MECHANISMS
 from analysis.survey import Question
-from analysis.survey_columns import columns_of
 
 sys.path[:0] = [str(Path(__file__).parent)]
 one_question = importlib.import_module("one_question")

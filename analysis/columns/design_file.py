@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.channels.one_symbol import OneSymbol
-from analysis.column import Column, event_of, from_matrix
+from analysis.columns import Column, event_of, from_matrix
 from analysis.document import Table, read_toml
 from analysis.domain import Categories
 from analysis.encoders.categories import Index

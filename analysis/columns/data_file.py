@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.column import Column
-from analysis.design_file import Design, Designs
+from analysis.columns import Column
+from analysis.columns.design_file import Design, Designs
+from analysis.columns.sample import Sample
 from analysis.errors import DataError, shown
-from analysis.sample import Sample
 
 
 @dataclass(frozen=True)

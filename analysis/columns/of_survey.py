@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.channels.one_symbol import OneSymbol
-from analysis.column import Column, left_inverse
+from analysis.columns import Column, left_inverse
 from analysis.domain import NO_ANSWER, Categories, Numbers, Scale, Sets
 from analysis.encoders.several import Pick
 from analysis.randomizer import Randomizer
@@ -29,6 +29,11 @@ def column_names(question: Question) -> list[str]:
     if isinstance(question.domain, Sets):
         return [f"{question.id}.{flag}" for flag in question.domain.flags]
     return [question.id]
+
+
+def one_draw(question: Question) -> bool:
+    """Whether the columns of a question come from one draw, so that they cannot be crossed."""
+    return isinstance(question.randomizer.encoder, Pick) or question.domain.no_answer
 
 
 def columns_of(question: Question, reports: Sequence[Any]) -> list[Column]:

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from analysis.column import Column
+from analysis.columns import Column
+from analysis.columns.sample import Sample
 from analysis.domain import NO_ANSWER
 from analysis.estimate import Estimate
 from analysis.intervals import Interval, normal_interval, ratio_interval, share_interval
 from analysis.mechanisms.base import Share
 from analysis.quantity import Quantity, people_directly
-from analysis.sample import Sample
 from analysis.share_estimate import share_quantity
 
 

@@ -1,0 +1,231 @@
+"""Crosstabs and tests: whether intervals cover, tests have their size, and how long a table takes.
+
+`OPENBLAS_NUM_THREADS=1 python benchmarks/inference/joint.py [--replications N]`
+
+The exit status is 1 if 95 % intervals of a cell cover its share in less than 93 % of samples, by
+more than 3 standard errors of the simulation; if a test at .05 with 1000 respondents and ε = 1
+rejects what is true in less than 3 % or more than 7 %, by more than 2 of them; or if a table of
+5 × 5 from a million reports, with all errors and covariances, takes more than 3 times as long as
+counting its two columns apart.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.columns import Column, from_matrix
+from analysis.columns.of_survey import columns_of
+from analysis.crosstab import Crosstab, crosstab
+from analysis.crosstab.pairs import Pairs
+from analysis.domain import Categories
+from analysis.hypotheses import difference, goodness_of_fit, independence
+from analysis.survey import freeze
+
+LEAST_COVERAGE = 0.93
+SIZES = (0.03, 0.07)
+MOST_TIMES = 3.0
+N = 1000
+
+DIAGONAL = np.diag([0.4, 0.3, 0.15, 0.1, 0.05])
+UNEVEN = np.outer([5, 4, 3, 2, 1], [1, 2, 3, 4, 5]) / 225
+TABLES = {
+    "2 × 2": [[0.4, 0.2], [0.1, 0.3]],
+    "2 × 2, a 0": [[0.5, 0.2], [0.0, 0.3]],
+    "2 × 2, rare": [[0.9, 0.05], [0.05, 0.0]],
+    "2 × 3": [[0.3, 0.1, 0.1], [0.05, 0.2, 0.25]],
+    "2 × 3, three 0s": [[0.4, 0.0, 0.1], [0.0, 0.5, 0.0]],
+    "5 × 5": UNEVEN,
+    "5 × 5, twenty 0s": DIAGONAL,
+}
+CHOICE = {"kind": "choice", "no_answer": False}
+SCALE = {"kind": "scale", "no_answer": True}
+CHOICES = {"kind": "choices", "at_most": 2, "no_answer": False}
+CHANNELS = [
+    ("krr", CHOICE, 5),
+    ("subset", CHOICE, 5),
+    ("oue", CHOICE, 5),
+    ("sue", CHOICE, 5),
+    ("hashed-krr", CHOICE, 5),
+    ("hadamard", CHOICE, 5),
+    ("optimal", SCALE, 4),
+    ("exponential", SCALE, 4),
+    ("pick", CHOICES, 3),
+    ("multihot", CHOICES, 3),
+]
+
+
+def krr(k: int, epsilon: float) -> NDArray[np.float64]:
+    """Columns are true values."""
+    e = np.exp(epsilon)
+    return np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1)
+
+
+def told(done: str) -> None:
+    print(done, file=sys.stderr, flush=True)
+
+
+def coverage(rng: np.random.Generator, replications: int) -> bool:
+    """Print the coverage of all cells."""
+    print("95 % intervals of cells: coverage of the worst cell and of all, mean width")
+    good = True
+    for name, shares in TABLES.items():
+        table = np.array(shares)
+        turns = replications if table.size < 10 else max(1, replications // 2)
+        for epsilon in (1, 2):
+            columns = [
+                from_matrix(
+                    f"{k}{place}", map(str, range(k)), np.zeros(0, np.int64), krr(k, epsilon)
+                )
+                for place, k in enumerate(table.shape)
+            ]
+            first, second = columns
+            law = (first.chances @ table @ second.chances.T).ravel()
+            for n in (500, 2000):
+                hits, widths = np.zeros(table.shape), 0.0
+                for _ in range(turns):
+                    counts = rng.multinomial(n, law).reshape(table.shape).astype(float)
+                    found = Crosstab(Pairs(first, second, counts, counts, n), 0.95).intervals
+                    low = np.array([[one.low for one in row] for row in found])
+                    high = np.array([[one.high for one in row] for row in found])
+                    hits += (low <= table + 1e-9) & (table <= high + 1e-9)
+                    widths += float((high - low).mean()) / turns
+                slack = 3 * sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / turns)
+                worst = float(hits.min()) / turns
+                good &= worst >= LEAST_COVERAGE - slack
+                print(
+                    f"  {name:17} ε {epsilon}+{epsilon}  n {n:5}  worst {worst:.3f}  "
+                    f"all {hits.mean() / turns:.3f}  width {widths:.3f}  ({turns} samples)"
+                )
+        told(f"coverage of {name}")
+    return good
+
+
+def channel(mechanism: str, spec: dict[str, Any], k: int) -> tuple[Column, NDArray[np.float64]]:
+    """A column with a row for every report, and the chance of each under each value."""
+    options = [{"id": f"v{place}", "text": f"v{place}"} for place in range(k)]
+    asked = {"id": mechanism, "text": "?", "epsilon": 1.0, "options": options, **spec}
+    survey = freeze(
+        {
+            "id": "s",
+            "languages": [],
+            "questions": [{**asked, "mechanism": {"name": mechanism}}],
+            "privacy": {"cap": 9},
+        }
+    )
+    question = survey.questions[0]
+    encoder, noisy = question.randomizer.encoder, question.randomizer.channel
+    if not isinstance(question.domain, Categories):
+        column = columns_of(question, [])[0]
+        return column, column.chances
+    reports, laws = [], []
+    for cohort in range(encoder.cohorts or 1):
+        law: dict[Any, list[float]] = {}
+        for value in range(len(question.domain.ids)):
+            for drawn, chance in noisy.distribution(encoder.encode(value, cohort, iter(()))):
+                law.setdefault(drawn, []).append(float(chance) / (encoder.cohorts or 1))
+        for drawn, chances in law.items():
+            one = list(drawn) if isinstance(drawn, tuple) else drawn
+            reports.append(one if encoder.cohorts is None else {"cohort": cohort, "report": one})
+            laws.append(chances)
+    column = columns_of(question, reports)[0]
+    chances = np.zeros(column.chances.shape)
+    np.add.at(chances, column.codes, np.array(laws))
+    return column, chances
+
+
+def sizes(rng: np.random.Generator, replications: int) -> bool:
+    """Print how often each test rejects what is true, for each channel."""
+    print(f"\nSize of tests at .05, n {N}, ε 1: of independence, fit, and difference")
+    low, high = SIZES
+    good = True
+    for mechanism, spec, k in CHANNELS:
+        column, law = channel(mechanism, spec, k)
+        parts = len(column.values)
+        # One value that nobody has is the hardest.
+        shares = np.append(np.arange(parts - 1, 0, -1), 0) / (parts * (parts - 1) / 2)
+
+        def sample(name: str, column: Column = column, chances: Any = law @ shares) -> Column:
+            codes = np.repeat(np.arange(len(chances)), rng.multinomial(N, chances))
+            rng.shuffle(codes)
+            return Column(name, column.values, codes, *_rest(column))
+
+        tests: list[Callable[[], float]] = [
+            lambda one=sample: independence(one("a"), one("b")).p_value,  # type: ignore[misc]
+            lambda one=sample, s=shares: goodness_of_fit(one("a"), s).p_value,  # type: ignore[misc]
+            lambda one=sample: difference(one("a"), one("b")).p_value,  # type: ignore[misc]
+        ]
+        found = [np.mean([test() < 0.05 for _ in range(replications)]) for test in tests]
+        slack = 2 * sqrt(0.05 * 0.95 / replications)
+        good &= all(low - slack <= one <= high + slack for one in found)
+        print(f"  {mechanism:12} {'  '.join(f'{one:.3f}' for one in found)}")
+        told(f"sizes of {mechanism}")
+    return good
+
+
+def _rest(column: Column) -> tuple[Any, ...]:
+    return (
+        column.chances,
+        column.scores,
+        column.whole,
+        column.amounts,
+        column.epsilon,
+        column.mechanism,
+    )
+
+
+def speed(rng: np.random.Generator) -> bool:
+    """Print the time of a table of a million reports as a multiple of two counts."""
+    one, other = (rng.integers(0, 5, 1_000_000) for _ in range(2))
+    values = [str(value) for value in range(5)]
+    first, second = (
+        from_matrix(name, values, codes, krr(5, 1)) for name, codes in (("a", one), ("b", other))
+    )
+
+    def table() -> Crosstab:
+        found = crosstab(first, second)
+        _ = found.shares, found.std_errors, found.covariance
+        return found
+
+    def seconds(task: Callable[[], Any]) -> float:
+        started = time.perf_counter()
+        task()
+        return time.perf_counter() - started
+
+    # The least times: those of a busy machine are of other things.
+    ours, plain = (
+        min(seconds(task) for _ in range(30))
+        for task in (table, lambda: (np.bincount(one), np.bincount(other)))
+    )
+    ratio = ours / plain
+    found = table()
+    print(f"\n5 × 5 of a million reports: {ratio:.2f} times two bincounts", end="; ")
+    print(f"its intervals take {seconds(lambda: found.intervals):.2f} s more", end=", ")
+    print(f"all rows {seconds(found.rows):.2f} s")
+    return ratio <= MOST_TIMES
+
+
+def main() -> int:
+    """Measure all; 1 if a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replications", type=int, default=400)
+    replications = parser.parse_args().replications
+    rng = np.random.default_rng(6)
+    goals = {
+        f"cells cover {LEAST_COVERAGE}": coverage(rng, replications),
+        f"sizes within {SIZES[0]} to {SIZES[1]}": sizes(rng, 2 * replications),
+        f"table within {MOST_TIMES} times two counts": speed(rng),
+    }
+    print()
+    for goal, met in goals.items():
+        print(f"{'met   ' if met else 'MISSED'}  {goal}")
+    return 0 if all(goals.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""Intervals of averages and ratios: against the likelihood itself, and where it is exact."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+
+from analysis.crosstab.fieller import fieller_interval
+from analysis.crosstab.profile import profile_interval
+
+TIMES = np.array([40.0, 25.0, 20.0, 15.0])
+ABOVE = np.array([1.8, -0.7, 0.4, 0.1])
+BELOW = np.array([1.2, 0.9, 0.3, 1.6])
+
+
+@pytest.mark.parametrize("below", [np.ones(4), BELOW], ids=["average", "ratio"])
+def test_ends_are_where_the_likelihood_has_fallen(below: np.ndarray) -> None:
+    found = profile_interval(TIMES, ABOVE, below, (-5.0, 5.0))
+    for end in (found.low, found.high):
+        best = minimize(
+            lambda law: -float(TIMES @ np.log(np.maximum(law, 1e-12))),
+            TIMES / 100,
+            method="SLSQP",
+            bounds=[(1e-9, 1)] * 4,
+            constraints=[
+                {"type": "eq", "fun": lambda law: law.sum() - 1},
+                {"type": "eq", "fun": lambda law, end=end: law @ (ABOVE - end * below)},
+            ],
+            options={"ftol": 1e-13},
+        )
+        fallen = 2 * (float(TIMES @ np.log(TIMES / 100)) + best.fun)
+        assert fallen == pytest.approx(3.8415, abs=0.01)
+    assert found.low < TIMES @ ABOVE / (TIMES @ below) < found.high
+
+
+def test_two_kinds_of_reports_give_the_binomial_likelihood() -> None:
+    times, scores = np.array([30.0, 70.0]), np.array([1.0, 0.0])
+
+    def fallen(share: float) -> float:
+        likely = 30 * np.log(share / 0.3) + 70 * np.log((1 - share) / 0.7)
+        return float(-2 * likely - 3.8415)
+
+    found = profile_interval(times, scores, np.ones(2))
+    assert found.low == pytest.approx(brentq(fallen, 0.01, 0.3), abs=2e-4)
+    assert found.high == pytest.approx(brentq(fallen, 0.3, 0.9), abs=2e-4)
+
+
+@pytest.mark.parametrize("shift", [-3.0, -0.5, 0.2, 0.9, 3.0])
+def test_intervals_lie_within_what_is_possible_and_are_no_points(shift: float) -> None:
+    found = profile_interval(TIMES, ABOVE / 10 + shift, np.ones(4))
+    assert 0 <= found.low < found.high <= 1
+
+
+def test_a_higher_level_gives_a_wider_interval_within_the_same_borders() -> None:
+    narrow, wide = (profile_interval(TIMES, ABOVE, BELOW, (-9, 9), one) for one in (0.5, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+@pytest.mark.parametrize(
+    "below",
+    [np.array([1.0, -1.5, 1.0, -1.0]), -BELOW, np.zeros(4)],
+    ids=["near 0", "negative", "nobody"],
+)
+def test_a_group_that_may_be_empty_tells_nothing(below: np.ndarray) -> None:
+    found = profile_interval(TIMES, ABOVE, below)
+    assert (found.low, found.high, found.method) == (0, 1, "none")
+
+
+def test_reports_without_spread_tell_nothing() -> None:
+    found = profile_interval(np.array([50.0]), np.array([0.7]), np.ones(1))
+    assert (found.low, found.high, found.method) == (0, 1, "none")
+
+
+COVARIANCE = np.array([[0.04, 0.01], [0.01, 0.02]])
+
+
+def test_fieller_ends_are_where_the_difference_is_two_errors_from_nothing() -> None:
+    found = fieller_interval(1.0, 2.0, COVARIANCE, (-5, 5))
+    for end in (found.low, found.high):
+        slope = np.array([1, -end])
+        distance = (slope @ [1.0, 2.0]) ** 2 / (slope @ COVARIANCE @ slope)
+        assert distance == pytest.approx(3.8415, abs=1e-3)
+    assert found.method == "fieller"
+
+
+@pytest.mark.parametrize("above", [-4.0, 9.0])
+def test_fieller_of_the_impossible_is_no_point(above: float) -> None:
+    found = fieller_interval(above, 2.0, COVARIANCE, (-1, 1))
+    assert -1 <= found.low < found.high <= 1
+    assert found.method == "constrained-likelihood"
+
+
+@pytest.mark.parametrize("below", [0.2, -3.0])
+def test_fieller_of_a_divisor_that_may_be_nothing_tells_nothing(below: float) -> None:
+    found = fieller_interval(1.0, below, COVARIANCE, (0, np.inf))
+    assert (found.low, found.high, found.method) == (0, np.inf, "none")

@@ -1,0 +1,171 @@
+"""Tables, models, codebooks and data from elsewhere, as the command prints them."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from analysis.simulate import payloads
+from analysis.survey_file import read_survey
+from analysis.table import ESTIMATE_COLUMNS
+from server.cli import main
+from server.deliver import to_store
+from server.store import Store
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples/elsewhere"
+DICE = [str(EXAMPLES / "dice.csv"), "--design", str(EXAMPLES / "dice.toml")]
+FIT = ["n", "log_likelihood", "converged", "boundary", "se_type"]
+TERM = ["term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
+
+
+def _run(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory, survey_text: str) -> Path:
+    """The canteen, answered by 4,800 people: meat eaters like roast and pay more."""
+    folder = tmp_path_factory.mktemp("canteen")
+    (folder / "canteen.toml").write_text(survey_text)
+    survey = read_survey(folder / "canteen.toml")
+    store = Store(folder / "canteen.db", create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    people = [
+        {"meat": "yes", "dish": "roast", "price": "12"},
+        {"meat": "yes", "dish": "soup", "price": "8"},
+        {"meat": "no", "dish": "", "price": "4"},
+        {"meat": "no", "dish": "", "price": "4"},
+        {"meat": "yes", "dish": "roast", "price": "4"},
+        {"meat": "no", "dish": "", "price": "12"},
+    ] * 800
+    to_store(store, survey.id, payloads(survey, people, 1, 3), lambda _: None)
+    store.close()
+    return folder / "canteen.db"
+
+
+def test_elsewhere_has_the_columns_of_estimates() -> None:
+    rows = _rows(_run("analyze", *DICE).stdout)
+    assert tuple(rows[0]) == ESTIMATE_COLUMNS
+    assert [(row["survey"], row["question"], row["term"]) for row in rows] == [
+        ("dice", "joined", "0"),
+        ("dice", "joined", "1"),
+    ]
+    # 43 % of these made-up people joined.
+    assert float(rows[1]["conf_low"]) < 0.43 < float(rows[1]["conf_high"])
+
+
+def test_a_model_is_two_tables_or_one_object() -> None:
+    told = _run("analyze", *DICE, "--model", "joined ~ age + town").stdout
+    terms, fit = (_rows(part) for part in told.split("\n\n"))
+    assert list(terms[0]) == TERM
+    assert [list(row) for row in fit] == [FIT]
+    assert fit[0]["n"] == "1200"
+    truth = {"Intercept": -3, "age": 0.05, "town[T.south]": 0.8}
+    for row in terms:
+        away = (float(row["estimate"]) - truth[row["term"]]) / float(row["std_error"])
+        assert abs(away) < 3
+    whole = json.loads(_run("analyze", *DICE, "--model", "joined ~ age + town", "--json").stdout)
+    assert list(whole) == ["terms", *FIT]
+    assert whole["terms"][1]["estimate"] == pytest.approx(float(terms[1]["estimate"]))
+    assert (whole["converged"], whole["boundary"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--model", "joined ~ wage"), "wage"),
+        (("--model", "joined ~ age +"), "formula"),
+        (("--model", "joined ~ age", "--family", "poisson"), "poisson"),
+        (("--design", "nowhere.toml"), "nowhere.toml: cannot be read"),
+    ],
+)
+def test_what_cannot_be_fitted_is_told_in_a_line(words: tuple[str, ...], message: str) -> None:
+    result = _run("analyze", *DICE, *words)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert not result.stdout
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_crosstab_shows_what_goes_together(answered: Path) -> None:
+    result = _run("crosstab", "canteen", "meat", "dish", "--db", answered)
+    rows = _rows(result.stdout)
+    share = {(row["first"], row["second"]): row for row in rows if row["quantity"] == "share"}
+    assert len(share) == 12
+    for pair, truth in {("yes", "roast"): 1 / 3, ("no", "no-answer"): 1 / 2}.items():
+        row = share[pair]
+        assert abs(float(row["estimate"]) - truth) < 4 * float(row["std_error"])
+        assert float(row["conf_low"]) < float(row["conf_high"])
+    assert "independent? chi-square" in result.stderr
+    assert {row["wave"] for row in rows} == {"1"}
+    told: list[dict[str, Any]] = json.loads(
+        _run("crosstab", "canteen", "meat", "dish", "--db", answered, "--json").stdout
+    )
+    assert len(told) == len(rows)
+    (test,) = _rows(_run("crosstab", "canteen", "meat", "dish", "--tests", "--db", answered).stdout)
+    assert test["test"] == "independence"
+    assert test["df"] == "6"
+    assert float(test["p_value"]) < 0.001
+
+
+def test_means_are_told_by_group(answered: Path) -> None:
+    rows = _rows(_run("crosstab", "canteen", "meat", "price", "--db", answered).stdout)
+    means = {row["first"]: row for row in rows if row["quantity"] == "mean"}
+    for group, truth in {"yes": 8, "no": 20 / 3}.items():
+        assert abs(float(means[group]["estimate"]) - truth) < 4 * float(means[group]["std_error"])
+
+
+def test_models_of_a_survey_are_of_randomized_columns(answered: Path) -> None:
+    result = _run("regress", "canteen", "meat ~ price", "--db", answered)
+    assert result.exit_code == 0, result.output
+    terms = _rows(result.stdout.split("\n\n")[0])
+    slope = next(row for row in terms if row["term"] == "price")
+    # The slope of these people's true answers, by any program's logit.
+    assert float(slope["conf_low"]) < 0.105 < float(slope["conf_high"])
+    assert "too few gave no answer to tell anything of price[no-answer]" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("crosstab", "canteen", "meat", "drinks"), "column: expected one of meat, dish, price"),
+        (("regress", "canteen", "meat ~ drinks"), "drinks"),
+        (("crosstab", "canteen", "meat", "dish", "--wave", "2"), "wave: expected one of 1, got 2"),
+        (("codebook", "kitchen"), "survey: expected one of canteen"),
+    ],
+)
+def test_what_is_not_there_is_told(answered: Path, words: tuple[str, ...], message: str) -> None:
+    result = _run(*words, "--db", answered)
+    assert result.exit_code == 1
+    assert message in result.output
+
+
+def test_too_few_respondents_for_a_table_are_told(store: Store, database: Path) -> None:
+    result = _run("crosstab", "canteen", "meat", "dish", "--db", database)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_codebook_says_what_columns_are(answered: Path) -> None:
+    rows = _rows(_run("codebook", "canteen", "--db", answered).stdout)
+    export = _rows(_run("export", "canteen", "--db", answered).stdout)
+    assert {row["variable"] for row in rows} | {row["weight"] for row in rows if row["weight"]} == {
+        name for name in export[0] if name != "debiased_price_answered"
+    }
+    dish = [row for row in rows if row["question"] == "dish"]
+    assert [row["value"] for row in dish] == ["soup", "stew", "roast", "no-answer"]
+    assert dish[0]["asked"] == "meat = 'yes'"
+    assert float(dish[0]["epsilon"]) == pytest.approx(1.5, abs=1e-3)
+    assert float(dish[0]["p"]) > float(dish[0]["q"]) > 0
+    paragraph = _run("codebook", "canteen", "--db", answered, "--methods").stdout
+    assert "n = 4,800" in paragraph
+    assert "A respondent spends ε = 4 in a wave, and at most 12 on the survey." in paragraph
