@@ -21,6 +21,10 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/decoding.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/shares.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/number.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/joint.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/models.py
 	$(BIN)/python benchmarks/intake.py
 
 clean:

@@ -175,8 +175,8 @@ def analyze(
         if found.dropped:
             click.echo(f"{found.dropped} rows left out: they have empty cells", err=True)
         if formula is not None:
-            if found.sample is not None and (designs.strata or designs.clusters):
-                raise DataError("sample: models heed weights alone, not strata or clusters")
+            if set(designs.sampled) - {designs.weights} or designs.population is not None:
+                raise DataError("sample: models heed weights alone; leave out what else there is")
             weights = None if found.sample is None else found.sample.weights
             _model(formula, found.columns, found.known, weights, family, errors, level, form)
             return
