@@ -17,9 +17,8 @@ from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 
 from analysis.columns import Column
 from analysis.crosstab.pairs import MOST_VALUES, pairs_of
-from analysis.intervals import Interval
+from analysis.intervals import FEW, Interval
 from analysis.mixture import mixture
-from analysis.quantity import FEW
 
 #: Directions with less than this part of the largest variance have none, but for rounding.
 _NOTHING = 1e-9

@@ -11,13 +11,13 @@ from scipy.special import ndtri
 from analysis.discovery import LETTERS, floor
 from analysis.domain import Numbers, Texts
 from analysis.epsilon import MICRO, exp_lower
+from analysis.estimate.text import chances_of
 from analysis.intervals import share_interval
 from analysis.mechanisms.base import Mean, Share
 from analysis.mechanisms.hashed_krr import LONGEST_FOUND
 from analysis.randomizer import Randomizer
 from analysis.selection import variance
 from analysis.survey import Question, Survey
-from analysis.text_estimate import chances_of
 
 #: Letters of the texts that `Plan.floor` is about.
 USUAL_LENGTH = 8

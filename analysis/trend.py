@@ -9,8 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from analysis.columns import Column
 from analysis.crosstab.association import debiased_powers
-from analysis.intervals import Interval
-from analysis.quantity import FEW
+from analysis.intervals import FEW, Interval
 
 
 @dataclass(frozen=True)

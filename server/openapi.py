@@ -174,6 +174,16 @@ def _schemas() -> Schema:
         "minProperties": 1,
     }
     submission["properties"]["reports"] = reports
+    exported = {
+        "type": "object",
+        "description": "noisy_QUESTION: a report; debiased_QUESTION_VALUE: what it is worth.",
+        "patternProperties": {
+            "^noisy_\\w+$": _ref("Report"),
+            "^debiased_\\w+$": {"type": "number"},
+        },
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
     drawn = [
         {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**53},
         {"type": "array", "items": {"type": "integer", "minimum": 0}, "uniqueItems": True},
@@ -185,7 +195,7 @@ def _schemas() -> Schema:
     return {
         "Submission": submission,
         "Report": {"anyOf": [*drawn, _object(in_cohort)]},
-        "ReportRow": reports,
+        "ReportRow": exported,
         "OpenSurvey": _object(
             {
                 "version": _HASH,

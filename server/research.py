@@ -15,6 +15,7 @@ from analysis.chart import chart
 from analysis.domain import NO_ANSWER, OTHER, Texts
 from analysis.epsilon import MICRO
 from analysis.estimate import Estimate
+from analysis.estimate.number import LABELS, QUARTILES
 from analysis.plausibility import UNLIKE, plausibility
 from analysis.survey import Question, Survey
 from analysis.table import (
@@ -227,15 +228,15 @@ class Part:
     question: Question
     rows: list[Estimate]
     pictures: list[Markup]
-    means: set[str]
+    amounts: set[str]
     #: How many rows are left to the download.
     left_out: int = 0
 
     def show(self, term: str, value: float | None) -> str:
-        """A number of the table: shares in percent, means in their own unit."""
+        """A number of the table: shares in percent, means and the like in their own unit."""
         if value is None:
             return "–"
-        return f"{value:,.5g}" if term in self.means else f"{100 * value:.1f} %"
+        return f"{value:,.5g}" if term in self.amounts else f"{100 * value:.1f} %"
 
 
 #: Of a long list the page shows so many.
@@ -258,14 +259,15 @@ def _part(survey: Survey, question: Question, every: list[Estimate]) -> Part:
     if means:
         # All means of a question have one range: a number's, a scale's scores, the ranks.
         low, width = {(float(mean.low), float(mean.width)) for mean in means.values()}.pop()
-        drawn = [row for row in rows if row.term in means]
+        drawn = [row for row in rows if row.term in means or row.term in QUARTILES]
         unit = survey.text(question.spec.get("unit", ""))
         pictures.append(chart(title, drawn, low, low + width, unit))
-    shares = [row for row in rows if row.term not in means]
+    amounts = {*means, *LABELS}
+    shares = [row for row in rows if row.term not in amounts]
     if shares:
         pictures.append(chart(title, shares, 0, 1, "%"))
     pictures_of = [Markup(picture) for picture in pictures]
-    return Part(question, rows, pictures_of, set(means), len(every) - len(rows))
+    return Part(question, rows, pictures_of, amounts, len(every) - len(rows))
 
 
 @blueprint.get("/results", strict_slashes=False)

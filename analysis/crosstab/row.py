@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from analysis.crosstab.groups import Finding
 from analysis.crosstab.pairs import Pairs
+from analysis.intervals import FEW
 from analysis.joint import BORDER
-from analysis.quantity import FEW
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Confidence intervals that hold what they say, for shares and means seen through a channel."""
 
-from analysis.intervals.interval import Interval
+from analysis.intervals.interval import FEW, Interval
 from analysis.intervals.normal import normal_interval, normal_intervals
 from analysis.intervals.ratio import Ratio, ratio_interval
 from analysis.intervals.shares import INTERVALS, share_interval
 
 __all__ = [
+    "FEW",
     "INTERVALS",
     "Interval",
     "Ratio",

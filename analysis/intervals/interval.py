@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+#: Below so many reports an interval that relies on their number being large is flagged.
+FEW = 100
+
 
 @dataclass(frozen=True)
 class Interval:

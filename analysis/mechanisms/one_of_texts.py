@@ -13,7 +13,7 @@ from analysis.randomizer import Randomizer
 def text_share(randomizer: Randomizer[Any, Any]) -> Share:
     """How one text's share would be estimated alone, with a fresh hash function for each report.
 
-    To compare mechanisms by; `analysis.text_estimate` fits all candidates together. Of one bit a
+    To compare mechanisms by; `analysis.estimate.text` fits all candidates together. Of one bit a
     text, if it has bits.
     """
     encoder, channel = randomizer.encoder, randomizer.channel

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
-from analysis.change import changes
-from analysis.constrained import EM, NORM_SUB, Constrained, constrained_shares
 from analysis.estimate import Estimate
+from analysis.estimate.change import changes
+from analysis.estimate.constrained import EM, NORM_SUB, Constrained, constrained_shares
+from analysis.estimate.ranges import range_estimates
 from analysis.intervals import INTERVALS
 from analysis.plausibility import UNLIKE
 from analysis.plausibility import plausibility as checks
@@ -66,6 +68,11 @@ from server.store import Store
     help="Intervals that hold for all shares of a question together.",
 )
 @click.option(
+    "--bins",
+    type=click.IntRange(1, 100),
+    help="Add the distribution of each number, in about so many ranges, smoothed: for display.",
+)
+@click.option(
     "--constrained",
     type=click.Choice([NORM_SUB, EM]),
     help="Add a column constrained: shares of at least 0 that sum to 1, for display.",
@@ -85,6 +92,7 @@ def estimate(
     fakes: int | None,
     method: str,
     simultaneous: bool,
+    bins: int | None,
     constrained: str | None,
     deff: bool,
     db: Path,
@@ -104,7 +112,10 @@ def estimate(
         )
         changed = changes(before, found.rows, level)
         before = found.rows
-        own = estimate_rows(survey_id, found.survey.version, found.wave, [*found.rows, *changed])
+        ranges = _ranges(found, bins, level)
+        own = estimate_rows(
+            survey_id, found.survey.version, found.wave, [*found.rows, *ranges, *changed]
+        )
         assumed, moved = find_shifts(found, fakes)
         shown = _for_display(found, constrained)
         display += shown
@@ -126,6 +137,18 @@ def estimate(
     for other, n in store.report_counts(survey_id).items():
         if other not in {row["version"] for row in rows}:
             click.echo(f"not among these: {n} reports under --version {other[:12]}", err=True)
+
+
+def _ranges(found: WaveEstimates, bins: int | None, level: float) -> list[Estimate]:
+    """The distributions of numbers; resampled from one seed, so that they can be printed again."""
+    if bins is None:
+        return []
+    rng = np.random.default_rng(0)
+    return [
+        row
+        for question in found.survey.questions
+        for row in range_estimates(question, found.tallies[question.id], bins, rng, level)
+    ]
 
 
 def _for_display(found: WaveEstimates, method: str | None) -> list[Constrained]:

@@ -11,11 +11,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+from math import ceil
 from pathlib import Path
+from statistics import fmean, pvariance
 from typing import Any
 
 import click
 
+from analysis.estimate.number import LABELS, QUARTILES
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
@@ -64,7 +67,11 @@ def truth(rows: list[dict[str, str]], question: str, term: str) -> float:
     """What the estimate of a quantity should come near to."""
     given = [row[question] for row in rows]
     if term == "mean":
-        return sum(map(float, given)) / len(given)
+        return fmean(map(float, given))
+    if term == "variance":
+        return pvariance(map(float, given))
+    if term in QUARTILES:
+        return sorted(map(float, given))[ceil(QUARTILES[term] * len(given)) - 1]
     return sum((answer or "no-answer") == term for answer in given) / len(given)
 
 
@@ -121,7 +128,7 @@ def _compare(client: Client, survey: Survey, rows: list[dict[str, str]]) -> None
         true = truth(rows, row["question"], row["term"])
         holds = row["conf_low"] <= true <= row["conf_high"]
         held += holds
-        shown = "{:.2f}" if row["term"] == "mean" else "{:.1%}"
+        shown = "{:.2f}" if row["term"] in ("mean", *LABELS) else "{:.1%}"
         low, high = shown.format(row["conf_low"]), shown.format(row["conf_high"])
         click.echo(
             _LINE.format(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.constrained import Constrained, constrained_shares, most_likely, norm_sub
 from analysis.estimate import estimates
+from analysis.estimate.constrained import Constrained, constrained_shares, most_likely, norm_sub
 from analysis.mixture import GAP
 from analysis.survey import Survey
 

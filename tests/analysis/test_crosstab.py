@@ -1,5 +1,6 @@
 """Crosstabs: by exact sums over all pairs of reports, beside plain tables, and by repetition."""
 
+import sys
 from dataclasses import replace
 from itertools import chain, product
 
@@ -9,8 +10,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import norm
 
-import analysis.crosstab
-import analysis.crosstab.pairs
 from analysis.columns import Column, from_matrix
 from analysis.crosstab import CannotTell, Crosstab, crosstab
 from analysis.crosstab.association import association_rows, correlation
@@ -229,7 +228,7 @@ def test_few_pairs_of_many_reports_are_counted_as_all(monkeypatch: pytest.Monkey
     first, second = sampled(600)
     weights = np.random.default_rng(5).random(600)
     plain = [crosstab(first, second, weights=given).rows() for given in (None, weights)]
-    monkeypatch.setattr(analysis.crosstab.pairs, "_DENSE", 0)
+    monkeypatch.setattr(sys.modules[Pairs.__module__], "_DENSE", 0)
     assert issparse(pairs_of(first, second).counts)
     for given, rows in zip((None, weights), plain, strict=True):
         for one, other in zip(crosstab(first, second, weights=given).rows(), rows, strict=True):
@@ -239,7 +238,7 @@ def test_few_pairs_of_many_reports_are_counted_as_all(monkeypatch: pytest.Monkey
 
 def test_very_large_tables_have_normal_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     likely = crosstab(*sampled(800)).intervals
-    monkeypatch.setattr(analysis.crosstab, "MOST_PROFILED", 10)
+    monkeypatch.setattr(sys.modules[Crosstab.__module__], "MOST_PROFILED", 10)
     normal = crosstab(*sampled(800)).intervals
     for one, other in zip(chain(*likely), chain(*normal), strict=True):
         assert (one.method, other.method) == ("profile-likelihood", "normal")

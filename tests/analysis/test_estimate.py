@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, multinomial
 
 from analysis.estimate import Estimate, estimates
+from analysis.estimate.number import LABELS, QUARTILES
 from analysis.simulate import payloads
 from analysis.survey import Survey
 
@@ -41,7 +42,7 @@ def test_each_value_has_exactly_one_row(survey: Survey) -> None:
     assert [(row.question, row.term) for row in rows] == [
         *[("meat", term) for term in ("yes", "no", "no-answer")],
         *[("dish", term) for term in ("soup", "stew", "roast", "no-answer")],
-        *[("price", term) for term in ("mean", "no-answer")],
+        *[("price", term) for term in ("mean", *LABELS, "no-answer")],
     ]
     assert {row.n for row in rows} == {5}
 
@@ -65,11 +66,14 @@ def test_intervals_hold_the_truth_of_the_population(survey: Survey) -> None:
         {"meat": "", "dish": "", "price": ""},
     ]
     shares = np.array([0.3, 0.2, 0.4, 0.1])
+    mean = (0.3 * 2 + 0.2 * 11.3 + 0.4 * 20) / 0.9
     truth = {
         **{("meat", "yes"): 0.5, ("meat", "no"): 0.4, ("meat", "no-answer"): 0.1},
         **{("dish", "soup"): 0.3, ("dish", "stew"): 0.0, ("dish", "roast"): 0.2},
         **{("dish", "no-answer"): 0.5, ("price", "no-answer"): 0.1},
-        ("price", "mean"): (0.3 * 2 + 0.2 * 11.3 + 0.4 * 20) / 0.9,
+        ("price", "mean"): mean,
+        ("price", "variance"): (0.3 * 2**2 + 0.2 * 11.3**2 + 0.4 * 20**2) / 0.9 - mean**2,
+        **{("price", "q25"): 2.0, ("price", "median"): 11.3, ("price", "q75"): 20.0},
     }
     held = dict.fromkeys(truth, 0)
     for seed in range(60):
@@ -108,14 +112,17 @@ def test_no_reports_give_no_estimate_and_the_widest_interval(survey: Survey) -> 
     for row in estimates(survey, _tallies(survey, [], 1)):
         assert row.estimate is None
         assert row.flag == "few"
-        assert row.conf_high - row.conf_low == (20 if row.term == "mean" else 1)
+        whole = {"mean": 20, "variance": 100, **dict.fromkeys(QUARTILES, 20)}
+        assert row.conf_high - row.conf_low == whole.get(row.term, 1)
 
 
 def test_level_widens_the_intervals(survey: Survey) -> None:
     tallies = _tallies(survey, [{"meat": "yes", "dish": "soup", "price": "4"}] * 300, 5)
     narrow, wide = estimates(survey, tallies, 0.8), estimates(survey, tallies, 0.99)
     for one, other in zip(narrow, wide, strict=True):
-        assert one.conf_high - one.conf_low < other.conf_high - other.conf_low
+        if one.term not in LABELS:
+            assert one.conf_high - one.conf_low < other.conf_high - other.conf_low
+        assert other.conf_low <= one.conf_low <= one.conf_high <= other.conf_high
         assert (one.conf_level, other.conf_level) == (0.8, 0.99)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.change import changes
 from analysis.epsilon import MICRO
 from analysis.estimate import estimates
+from analysis.estimate.change import changes
 from analysis.memory import Memory
 from analysis.plan import costs_of_waves, plan
 from analysis.survey import Survey

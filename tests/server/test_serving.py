@@ -85,7 +85,7 @@ def test_result_does_not_depend_on_workers_or_way(
     command("simulate", survey_file, "--answers", people, "--seed", 5, "--db", straight)
     tables.append(command("estimate", "canteen", "--db", straight))
     assert len(set(tables)) == 1
-    assert tables[0].count("\n") == 10
+    assert tables[0].count("\n") == 14
 
 
 def test_every_acknowledged_report_survives_a_kill(
@@ -167,9 +167,9 @@ def test_demonstration_replays_everybody_and_ends() -> None:
     assert done.returncode == 0, done.stderr
     assert "6,366 of 6,366" in done.stderr
     rows = [line for line in done.stdout.splitlines() if line.endswith((" yes", " no"))]
-    assert len(rows) == 15
+    assert len(rows) == 19
     # Each interval misses with probability at most .05, those of one question together.
-    assert sum(row.endswith(" yes") for row in rows) >= 8
+    assert sum(row.endswith(" yes") for row in rows) >= 12
     assert "Each of the 6,366 respondents spent ε = 4" in done.stdout
 
 

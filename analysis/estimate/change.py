@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from analysis.domain import OTHER
 from analysis.estimate import Estimate
-from analysis.quantity import FEW
+from analysis.intervals import FEW
 
 
 def changes(

@@ -14,9 +14,9 @@ from analysis.decoding.few import fit_few
 from analysis.discovery import LETTERS, find
 from analysis.domain import NO_ANSWER, OTHER, Texts
 from analysis.encoders.text import Bloom, Digest, Prefix
+from analysis.estimate.quantity import Quantity, people_directly
 from analysis.intervals import Interval, normal_interval
 from analysis.mechanisms.one_of_texts import text_share
-from analysis.quantity import Quantity, people_directly
 from analysis.randomizer import Randomizer
 from analysis.texts import NOTHING, WHOLE, text_words
 

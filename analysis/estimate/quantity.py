@@ -4,9 +4,6 @@ from dataclasses import dataclass
 
 from analysis.intervals import Interval
 
-#: Below so many reports an interval that relies on their number being large is flagged.
-FEW = 100
-
 
 @dataclass(frozen=True)
 class Quantity:

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.intervals import Interval, ratio_interval
+from analysis.estimate.quantity import Quantity
+from analysis.intervals import FEW, Interval, ratio_interval
 from analysis.mechanisms.base import Mean
-from analysis.quantity import FEW, Quantity
 
 
 def mean_quantity(

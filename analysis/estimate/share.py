@@ -1,8 +1,8 @@
 """From how many reports support a value to its share."""
 
+from analysis.estimate.quantity import Quantity, people_directly, possible_share
 from analysis.intervals import share_interval
 from analysis.mechanisms.base import Share
-from analysis.quantity import Quantity, people_directly, possible_share
 
 
 def share_quantity(

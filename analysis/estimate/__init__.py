@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import Texts
-from analysis.mean_estimate import mean_quantity
-from analysis.quantity import Quantity
-from analysis.share_estimate import share_quantity
+from analysis.domain import Numbers, Texts
+from analysis.estimate.mean import mean_quantity
+from analysis.estimate.number import number_quantities
+from analysis.estimate.quantity import Quantity
+from analysis.estimate.share import share_quantity
+from analysis.estimate.text import text_quantities
 from analysis.survey import Question, Survey
-from analysis.text_estimate import text_quantities
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Estimate:
     joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (nor is any
     in the usual interval; another was taken) and ``few`` (too few reports, or too skewed ones, for
     the approximation behind the interval); of texts also ``detected`` and ``collisions``
-    (`analysis.text_estimate`).
+    (`analysis.estimate.text`).
     """
 
     question: str
@@ -142,6 +143,8 @@ def _quantities(
         else mean_quantity(mean, counts, n, level)
         for mean in mechanism.means(randomizer, domain)
     ]
+    if isinstance(domain, Numbers):
+        found += number_quantities(mechanism, randomizer, domain, counts, level)
     return found + [
         _one_of(together, share_quantity(share, int(support), int(chances), own, method))
         for share, support, chances in zip(shares.values, supports, trials, strict=True)
