@@ -15,8 +15,9 @@ test: .venv/.test
 	$(BIN)/python tests/e2e/chromium.py
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
-# Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, and the intake
-# beside a bare server, with wrk; nine minutes. One thread of BLAS: two on a busy machine are slower.
+# Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
+# hold, and the intake beside a bare server, with wrk; a quarter of an hour. One thread of BLAS: two on
+# a busy machine are slower.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
