@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from analysis.channels.one_symbol import OneSymbol
 from analysis.columns.of_survey import debiasing, variable
 from analysis.domain import NO_ANSWER, Numbers
+from analysis.encoders.categories import Index
 from analysis.epsilon import MICRO
 from analysis.logic import written
 from analysis.survey import Question, Survey
@@ -13,13 +15,15 @@ from analysis.survey import Question, Survey
 class Code:
     """One value of one question; the columns of the codebook.
 
-    `variable` is what the column of reports is called, and `weight` that of the debiased weights of
-    this value, empty if there is none. `p` and `q` are the probabilities that a report supports the
+    `variable` is what the column of reports is called, `code` the report that reads like this value
+    (None where reports are sets, bits, or symbols that stand for no value), and `weight` that of
+    the debiased weights of this value, empty if there is none. `p` and `q` are the probabilities that a report supports the
     value if it is the true one, and if another is; None where reports do not support values.
     `epsilon` is that of one report. `asked` is the condition on which a question is shown.
     """
 
     variable: str
+    code: int | None
     question: str
     kind: str
     text: str
@@ -51,10 +55,13 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
         labels = {f"{spec['min']}..{spec['max']}": f"Number{unit}", **labels}
     # No-answer last, as in tables.
     ordered = sorted(labels.items(), key=lambda one: one[0] == NO_ANSWER)
-    own = variable(question.id)
+    own, codes = variable(question.id), {}
+    if isinstance(randomizer.encoder, Index) and isinstance(randomizer.channel, OneSymbol):
+        codes = {share.term: place for place, share in enumerate(shares)}
     return [
         Code(
             variable=f"noisy_{own}",
+            code=codes.get(value),
             question=question.id,
             kind=spec["kind"],
             text=survey.text(spec["text"]),

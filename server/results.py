@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.columns import Column
-from analysis.columns.of_survey import column_names, columns_of, debiasing, one_draw, variable
+from analysis.columns.of_survey import (
+    column_names,
+    columns_of,
+    debiasing,
+    one_draw,
+    rounding,
+    variable,
+)
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
 from analysis.ledger import LedgerRow, ledger
@@ -51,6 +58,8 @@ class WaveColumns:
     survey: Survey
     wave: int
     columns: list[Column]
+    #: What must be known to read what they tell together.
+    notes: tuple[str, ...]
 
 
 def asked_now(store: Store, survey_id: str) -> Open:
@@ -131,7 +140,6 @@ def find_columns(
     wanted: Sequence[str],
     wave: int | None,
     version: str | None,
-    exact: bool = True,
 ) -> WaveColumns:
     """Columns of a wave's reports by their names; parameters as of `find`.
 
@@ -139,8 +147,6 @@ def find_columns(
     ----------
     wanted : sequence of str
         Names of columns, a question's id or ``question.option``, also as `variable` writes them.
-    exact : bool
-        Whether all must be columns; else others are passed over, such as functions in a formula.
 
     Raises
     ------
@@ -154,12 +160,12 @@ def find_columns(
     known = {name: question for question in survey.questions for name in column_names(question)}
     spelled = {variable(name): name for name in known} | {name: name for name in known}
     for one in wanted:
-        if exact and one not in spelled:
+        if one not in spelled:
             raise Missing(f"column: expected one of {', '.join(known)}, got {one[:64]!a}")
-    names = [spelled[one] for one in wanted if one in spelled]
+    names = list(dict.fromkeys(spelled[one] for one in wanted))
     questions = {known[name].id: known[name] for name in names}
     for question in questions.values():
-        own = [name for name in dict.fromkeys(names) if known[name] is question]
+        own = [name for name in names if known[name] is question]
         if len(own) > 1 and one_draw(question):
             raise ValueError(
                 f"{' and '.join(own)}: expected columns that were randomized apart, but of several "
@@ -174,7 +180,8 @@ def find_columns(
         for name, question in questions.items()
         for column in columns_of(question, reports[name])
     }
-    return WaveColumns(survey, wave, [found[name] for name in names])
+    notes = filter(None, map(rounding, questions.values()))
+    return WaveColumns(survey, wave, [found[name] for name in names], tuple(notes))
 
 
 def _check_kept(survey: Survey) -> None:

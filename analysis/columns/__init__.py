@@ -42,6 +42,8 @@ class Column:
         Of one report; infinite if the column is not randomized.
     mechanism : str
         Its name.
+    yes : str, optional
+        Of two answers the one that counts as 1; see `event`.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Column:
     amounts: tuple[float, ...] | None
     epsilon: float
     mechanism: str
+    yes: str | None = None
 
     @property
     def n(self) -> int:
@@ -74,11 +77,11 @@ class Column:
 
     @property
     def event(self) -> str:
-        """Of two answers the one that a model takes as 1: "yes" by its usual names, else the last.
+        """Of two answers the one that a model takes as 1: `yes`, or its usual names, or the last.
 
         The other is the reference, as is the first of more than two.
         """
-        return event_of(self.answers) or self.answers[-1]
+        return self.yes or event_of(self.answers) or self.answers[-1]
 
 
 def event_of(answers: Iterable[str]) -> str | None:
@@ -97,12 +100,13 @@ def from_matrix(
     matrix: NDArray[np.float64],
     amounts: tuple[float, ...] | None = None,
     mechanism: str = "matrix",
+    yes: str | None = None,
 ) -> Column:
     """A column of a design that one matrix describes, as the classic ones.
 
     Parameters
     ----------
-    name, values, codes, amounts, mechanism
+    name, values, codes, amounts, mechanism, yes
         As of `Column`; `codes` are rows of the matrix.
     matrix : (reports, k) array
         Probability of each report (row) if each value (column) is true.
@@ -110,8 +114,8 @@ def from_matrix(
     Raises
     ------
     ValueError
-        If the matrix has another shape, entries outside [0, 1], columns that do not sum to 1, or
-        columns that reports cannot tell apart (it is singular).
+        If the matrix has another shape, entries outside [0, 1], columns that do not sum to 1,
+        columns that reports cannot tell apart (it is singular), or a report that nobody can make.
     """
     values = tuple(values)
     matrix = np.asarray(matrix, dtype=np.float64)
@@ -129,11 +133,12 @@ def from_matrix(
             f"columns of the matrix must sum to 1, since one of the reports is made; that of "
             f'"{values[worst]}" sums to {sums[worst]:.10g} (write "1/3" rather than 0.333)'
         )
+    if not matrix.any(axis=1).all():
+        raise ValueError("each row of the matrix must have a report that some value can make")
     with np.errstate(divide="ignore"):
-        rows = matrix[matrix.max(axis=1) > 0]
-        epsilon = float(np.log(rows.max(axis=1) / rows.min(axis=1)).max())
+        epsilon = float(np.log(matrix.max(axis=1) / matrix.min(axis=1)).max())
     return Column(
-        name, values, codes, matrix, left_inverse(matrix), True, amounts, epsilon, mechanism
+        name, values, codes, matrix, left_inverse(matrix), True, amounts, epsilon, mechanism, yes
     )
 
 

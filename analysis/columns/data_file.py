@@ -2,9 +2,9 @@
 
 import csv
 import io
-from collections.abc import Iterable
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,19 @@ from analysis.columns.design_file import Design, Designs
 from analysis.columns.sample import Sample
 from analysis.errors import DataError, shown
 
+#: More different texts than that are no groups that a model could compare.
+MOST_TEXTS = 200
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_CODE = re.compile(r"0\d+", re.ASCII)
+_ZERO = re.compile(r"[+-]?0*\.?0*", re.ASCII)
+
 
 @dataclass(frozen=True)
 class Data:
     """What a file holds: randomized columns, known ones, and how respondents were drawn.
 
     `known` holds arrays of floats or of texts; `sample` is None if nothing is said of it, and
-    `dropped` counts respondents left out for an empty cell.
+    `dropped` counts respondents left out for an empty cell, or a weight of 0.
     """
 
     columns: dict[str, Column]
@@ -36,7 +42,7 @@ class Data:
         return next(iter(self.columns.values())).n
 
 
-def read_data(path: Path, designs: Designs, used: Iterable[str] | None = None) -> Data:
+def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -> Data:
     """Read the randomized columns of a CSV file, and those known ones that are `used`.
 
     Parameters
@@ -45,7 +51,7 @@ def read_data(path: Path, designs: Designs, used: Iterable[str] | None = None) -
         UTF-8, with a header line.
     designs : Designs
         Of its randomized columns, and of the sample.
-    used : iterable of str, optional
+    used : sequence of str, optional
         Names of columns that a model is about: no other is read, but those of the sample. All
         randomized ones, and no known one, if left out.
 
@@ -56,25 +62,31 @@ def read_data(path: Path, designs: Designs, used: Iterable[str] | None = None) -
         with line and column.
     """
     header, rows = _table(path)
-    wanted = list(designs.columns) if used is None else [one for one in header if one in set(used)]
+    wanted = list(designs.columns) if used is None else list(used)
     needed = [*wanted, *designs.sampled]
-    for name in [*designs.columns, *designs.sampled]:
+    for name in [*designs.columns, *designs.sampled, *wanted]:
         if name not in header:
             raise DataError(f'{path}: no column "{name}"; the file has {", ".join(header)}')
     places = {name: header.index(name) for name in needed}
     missing = [
-        (line, name) for line, row in rows for name, at in places.items() if not row[at].strip()
+        (line, name)
+        for line, row in rows
+        for name, at in places.items()
+        if _is_missing(row[at].strip(), designs.columns.get(name))
     ]
     if missing and not designs.drops_missing:
         line, name = missing[0]
         raise DataError(
-            f'{path}: line {line}: column "{name}" is empty, and so are {len(missing) - 1} more '
-            'cells: fill them, or say missing = "drop" in the design to leave such rows out'
+            f'{path}: line {line}: column "{name}" is empty or NA ({len(missing)} cells in all): '
+            'fill them, or say missing = "drop" in the design to leave such rows out'
         )
     empty = {line for line, _ in missing}
     kept = [(line, row) for line, row in rows if line not in empty]
     if not kept:
         raise DataError(f"{path}: expected a row for each respondent, got none")
+    if designs.weights is not None:
+        at = header.index(designs.weights)
+        kept = [(line, row) for line, row in kept if not _ZERO.fullmatch(row[at].strip())] or kept
     cells = {name: [(line, row[at].strip()) for line, row in kept] for name, at in places.items()}
     columns, known = {}, {}
     for name in wanted:
@@ -121,19 +133,29 @@ def _randomized(path: Path, name: str, design: Design, cells: list[tuple[int, st
     return design.column(name, np.array([places[cell] for _, cell in cells], dtype=np.int64))
 
 
+def _is_missing(cell: str, design: Design | None) -> bool:
+    """Empty, or NA as R writes it, unless that is a report."""
+    return cell == "" or (cell == "NA" and (design is None or cell not in design.reports))
+
+
 def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
-    """Numbers if all cells are, else texts."""
-    try:
-        numbers = np.array([float(cell) for _, cell in cells])
-    except ValueError:
-        return np.array([cell for _, cell in cells])
-    for (line, cell), number in zip(cells, numbers, strict=True):
-        if not isfinite(number):
-            raise DataError(
-                f'{path}: line {line}: column "{name}": expected a finite number, got {cell}: '
-                'leave the cell empty and say missing = "drop" in the design'
-            )
-    return numbers
+    """Numbers if cells are, else texts; codes such as 007 are texts."""
+    numbers = [_NUMBER.fullmatch(cell) is not None for _, cell in cells]
+    if all(numbers):
+        return np.array([float(cell) for _, cell in cells])
+    line, cell = cells[numbers.index(False)]
+    if 2 * sum(numbers) > len(cells) and not any(_CODE.fullmatch(cell) for _, cell in cells):
+        raise DataError(
+            f'{path}: line {line}: column "{name}": expected a finite number, as in most of its '
+            f"cells, got {shown(cell)}: if it is missing, leave it empty"
+        )
+    texts = np.array([cell for _, cell in cells])
+    if (several := len(np.unique(texts))) > MOST_TEXTS:
+        raise DataError(
+            f'{path}: column "{name}": expected numbers, or at most {MOST_TEXTS} different texts, '
+            f"got {several}: each would have a term of its own"
+        )
+    return texts
 
 
 def _number_column(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from analysis.columns import Column, event_of, from_matrix
 from analysis.document import Table, read_toml
 from analysis.domain import Categories
 from analysis.encoders.categories import Index
+from analysis.epsilon import LARGEST, SMALLEST
 from analysis.errors import SurveyError
 from analysis.mechanism_file import probability
 from analysis.mechanisms import MECHANISMS
@@ -36,6 +37,8 @@ class Design:
         What the values amount to.
     mechanism : str
         The design's name.
+    yes : str, optional
+        Of two values the one that counts as 1, if it cannot be told by its name.
     """
 
     values: tuple[str, ...]
@@ -43,10 +46,13 @@ class Design:
     matrix: NDArray[np.float64]
     amounts: tuple[float, ...] | None
     mechanism: str
+    yes: str | None
 
     def column(self, name: str, codes: NDArray[np.int64]) -> Column:
         """The column of respondents who gave these reports."""
-        return from_matrix(name, self.values, codes, self.matrix, self.amounts, self.mechanism)
+        return from_matrix(
+            name, self.values, codes, self.matrix, self.amounts, self.mechanism, self.yes
+        )
 
 
 @dataclass(frozen=True)
@@ -151,15 +157,18 @@ def _design(table: Table) -> Design:
     )
     if (table.peek("design") is None) == (table.peek("matrix") is None):
         raise SurveyError(f"{table.place}: expected design or matrix, one of them")
+    yes = table.take(
+        "yes", lambda value: value in values, f"one of {', '.join(values)}", event_of(values)
+    )
     if table.peek("matrix") is not None:
         reports = _words(table, "reports", "a list of reports, a row of matrix each", values)
         matrix, mechanism = _matrix(table, reports, values), _OWN
     else:
         reports = values
-        matrix, mechanism = _named(table, values)
+        matrix, mechanism = _named(table, values, yes)
     table.finish()
     places = None if amounts is None else tuple(map(float, amounts))
-    found = Design(values, reports, matrix, places, mechanism)
+    found = Design(values, reports, matrix, places, mechanism, yes)
     try:
         found.column("", np.zeros(0, dtype=np.int64))
     except ValueError as error:
@@ -192,40 +201,51 @@ def _entry(place: str, entry: Any) -> str:
     return probability(Table({"matrix": entry}, place), "matrix", ends=True)
 
 
-def _named(table: Table, values: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
+def _named(
+    table: Table, values: tuple[str, ...], yes: str | None
+) -> tuple[NDArray[np.float64], str]:
     """The matrix of a mechanism whose report is one of the values, as a survey file names it."""
-    part = Table(
-        table.take("design", _is_table, "a table of its name and parameters"),
-        f"{table.place}: design",
+    given = table.take(
+        "design",
+        lambda value: isinstance(value, str | dict),
+        "a name, or a table of name and parameters",
     )
-    known = [name for name, one in MECHANISMS.items() if one.fits(Categories(values))]
+    part = Table({"name": given} if isinstance(given, str) else given, f"{table.place}: design")
+    known = [name for name in MECHANISMS if _reports_values(name, values)]
     name = part.take("name", lambda value: value in known, f"one of {', '.join(known)}")
     mechanism = MECHANISMS[name]
     params = {key: probability(part, key) for key in mechanism.parameters or ()}
     epsilon = Decimal(0)
     if mechanism.parameters is None:
-        epsilon = part.number("epsilon", "a number greater than 0", lambda one: one > 0)
+        epsilon = part.number(
+            "epsilon",
+            f"a number from {float(SMALLEST)} to {float(LARGEST)}",
+            lambda one: SMALLEST <= Fraction(one) <= LARGEST,
+        )
     part.finish()
     order = values
     if mechanism.parameters is not None:
         # Its first input is "yes".
-        yes = table.take(
-            "yes", lambda value: value in values, f"one of {', '.join(values)}", event_of(values)
-        )
         if yes is None:
             raise table.error("yes", f"given, since {name} has to know: one of {', '.join(values)}")
         order = (yes, *(one for one in values if one != yes))
     try:
-        randomizer = mechanism.compile(Categories(order), Fraction(epsilon), params)
+        channel = mechanism.compile(Categories(order), Fraction(epsilon), params).channel
     except ValueError as error:
         raise SurveyError(f"{part.place}: {error}") from None
-    channel = randomizer.channel
-    if not isinstance(randomizer.encoder, Index) or not isinstance(channel, OneSymbol):
-        raise SurveyError(
-            f"{part.place}: a report of {name} is more than one value: "
-            "expected a design whose report is one of the values, or its matrix"
-        )
     weights = np.array([channel.weights(place) for place in range(len(order))], dtype=np.float64)
     places = [order.index(value) for value in values]
     chances: NDArray[np.float64] = (weights / weights[0].sum()).T[np.ix_(places, places)]
     return chances, name
+
+
+def _reports_values(name: str, values: tuple[str, ...]) -> bool:
+    """Whether a mechanism serves these values, and its report is one of them."""
+    mechanism, domain = MECHANISMS[name], Categories(values)
+    if not mechanism.fits(domain):
+        return False
+    if mechanism.parameters is not None:
+        return True
+    found = mechanism.compile(domain, Fraction(1), {})
+    whole = isinstance(found.encoder, Index) and isinstance(found.channel, OneSymbol)
+    return whole and found.channel.symbols == len(values)

@@ -68,13 +68,12 @@ def _row(column: Column, quantity: Quantity, level: float) -> Estimate:
 
 def _share(column: Column, place: int, level: float, sample: Sample | None) -> Quantity:
     term, scores = column.values[place], column.scores[:, place]
-    # Of reports that nobody can make nothing is known, and nothing needed.
-    possible = column.chances.max(axis=1) > 0
-    high, low = float(scores[possible].max()), float(scores[possible].min())
+    high, low = float(scores.max()), float(scores.min())
     supports = np.isclose(scores, high, rtol=1e-9, atol=1e-12)
-    two = bool((supports | np.isclose(scores, low, rtol=1e-9, atol=1e-12))[possible].all())
-    q = -low / (high - low)
-    p = q + 1 / (high - low)
+    two = bool((supports | np.isclose(scores, low, rtol=1e-9, atol=1e-12)).all())
+    # Of designs that leave one answer untouched, rounding may put these a little outside.
+    q = max(0.0, -low / (high - low))
+    p = min(1.0, (1 - low) / (high - low))
     if sample is None:
         counts = column.counts().astype(np.int64)
         if two:
@@ -86,19 +85,40 @@ def _share(column: Column, place: int, level: float, sample: Sample | None) -> Q
     own = scores[column.codes]
     # Of an indicator r is debiased, and it is its own square: r^2 - r is unbiased for the noise.
     value, variance = sample.ratio(own, np.ones(column.n), own**2 - own)
-    std_error = variance**0.5 if variance > 0 else None
+    std_error = _error(variance)
     if not two:
         interval = _student(value, std_error, sample, level)
-        return _share_of(column, term, value, std_error, interval)
+        flags = ("few",) * sample.is_few(own - value)
+        return _share_of(column, term, value, std_error, interval, flags)
     rate = min(1.0, max(0.0, q + (p - q) * value))
-    people = float(column.n)
-    if std_error is not None and 0 < rate < 1:
-        people = rate * (1 - rate) / (std_error * (p - q)) ** 2
-        wide, usual = (float(stdtrit(m, (1 + level) / 2)) for m in (sample.freedom, column.n - 1))
-        people = min(float(column.n), max(1.0, people * (usual / wide) ** 2))
-    interval = share_interval(rate * people, people, p, q, level)
-    method = interval.method.replace("clopper-pearson", "korn-graubard")
-    return _share_of(column, term, value, std_error, replace(interval, method=method))
+    flags = ("few",) * sample.has_few_clusters
+    interval = _korn_graubard(rate, (std_error or 0.0) * (p - q), (p, q), level, sample)
+    return _share_of(column, term, value, std_error, interval, flags)
+
+
+def _korn_graubard(
+    rate: float, error: float, chances: tuple[float, float], level: float, sample: Sample
+) -> Interval:
+    """Clopper and Pearson's, with as many respondents as have the standard error of the rate.
+
+    They are no more than were asked, or were asked of an infinite population; and if all reports
+    are alike, which tells no error, no more than could differ.
+    """
+    p, q = chances
+    people = sample.independent
+    if error > 0 and 0 < rate < 1:
+        wide, usual = (
+            float(stdtrit(m, (1 + level) / 2)) for m in (sample.freedom, len(sample.weights) - 1)
+        )
+        people = rate * (1 - rate) / error**2 * (usual / wide) ** 2
+        people = max(1.0, min(people, sample.most_people))
+    found = share_interval(rate * people, people, p, q, level)
+    return replace(found, method=found.method.replace("clopper-pearson", "korn-graubard"))
+
+
+def _error(variance: float) -> float | None:
+    """None for what is nothing but rounding: then nothing is known of the error."""
+    return variance**0.5 if variance > 1e-18 else None
 
 
 def _share_of(
@@ -137,7 +157,7 @@ def _mean(column: Column, level: float, sample: Sample | None) -> Quantity:
         value, std_error, interval = _sampled_mean(
             column, (scores, present), places, there, level, sample
         )
-        few = False
+        few = value is not None and sample.is_few((scores - value * present)[column.codes])
     flags = ("few",) * few
     if value is not None:
         value = bottom + width * value
@@ -165,7 +185,7 @@ def _sampled_mean(
     squares = column.scores @ (there * (places - value) ** 2)
     noise = (above - value * below) ** 2 - squares[column.codes]
     _, variance = sample.ratio(above, below, noise)
-    std_error = variance**0.5 if variance > 0 else None
+    std_error = _error(variance)
     return value, std_error, _student(value, std_error, sample, level)
 
 

@@ -36,6 +36,19 @@ def one_draw(question: Question) -> bool:
     return isinstance(question.randomizer.encoder, Pick) or question.domain.no_answer
 
 
+def rounding(question: Question) -> str | None:
+    """What it does to tables and models that a number was rounded at random; None if it was not."""
+    domain = question.domain
+    if not isinstance(domain, Numbers) or question.randomizer.encoder.steps == domain.steps:
+        return None
+    step = float((domain.high - domain.low) / question.randomizer.encoder.steps)
+    return (
+        f"{question.id} was rounded at random, to numbers {step:g} apart, before it was "
+        "randomized: that spares its means, but pulls its correlations, and slopes on it, toward 0, the more "
+        "the less numbers differ"
+    )
+
+
 def columns_of(question: Question, reports: Sequence[Any]) -> list[Column]:
     """The column of a question; of one with several options, a column for each, of yes and no.
 

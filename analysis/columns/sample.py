@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.intervals import FEW
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -17,6 +19,7 @@ class Sample:
     ----------
     weights : (n,) array
         How many people of the population each respondent stands for, or in proportion to it.
+        Respondents who stand for nobody should not be among them.
     strata, clusters : (n,) arrays
         Which stratum and cluster each is of, from 0 on. Clusters of different strata differ; with
         one for each respondent there are none.
@@ -50,6 +53,40 @@ class Sample:
     def freedom(self) -> int:
         """Degrees of freedom of a variance: clusters less strata."""
         return len(np.unique(self.clusters)) - len(self.fractions)
+
+    @property
+    def independent(self) -> float:
+        """As many respondents as would tell as much, were they alike and drawn one by one (Kish).
+
+        No more than clusters: of reports that are all alike nobody knows how much these differ.
+        """
+        kish = float(self.weights.sum() ** 2 / (self.weights**2).sum())
+        return min(kish, float(len(np.unique(self.clusters))))
+
+    @property
+    def most_people(self) -> float:
+        """No sample tells more than so many who were drawn one by one from an infinite population.
+
+        They are more than were asked if these are a large part of the population.
+        """
+        part = float(self.weights @ self.fractions[self.strata] / self.weights.sum())
+        return len(self.weights) / max(1 - part, 1e-3)
+
+    @property
+    def has_few_clusters(self) -> bool:
+        """Whether variances are not to be relied on: below 10 degrees of freedom."""
+        return self.freedom < 10
+
+    def is_few(self, apart: NDArray[np.float64]) -> bool:
+        """Whether a normal approximation is not to be relied on: too few, or too skewed.
+
+        By Cochran's rule (Sampling Techniques, 3rd edition 1977, section 2.15: more than 25 times
+        the squared skewness), or below 100 respondents of equal weight.
+        """
+        own = self.weights * apart
+        spread = float(np.mean(own**2))
+        skewness = float(np.mean(own**3)) / spread**1.5 if spread > 0 else 0.0
+        return self.has_few_clusters or self.independent < max(FEW, 25 * skewness**2)
 
     def _sizes(self) -> NDArray[np.int64]:
         """(strata,) clusters of each."""

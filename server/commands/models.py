@@ -40,8 +40,9 @@ from server.store import Store
 _TERM_COLUMNS = tuple(field.name for field in fields(Term))
 _FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")
 
-#: Names in a formula: of letters, digits, _ and ., or anything between backticks.
-_NAME = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)")
+#: Names in a formula: of letters, digits, _ and ., or anything between backticks; no functions or
+#: options, which a parenthesis or a single = follows.
+_NAME = re.compile(r"`([^`]+)`|(?<![\w.])([^\W\d][\w.]*)(?!\s*(?:\(|=(?!=))|[\w.])")
 
 _family = click.option(
     "--family",
@@ -86,8 +87,12 @@ def crosstab_(
     """
     with _refusals():
         found = find_columns(Store(db), survey_id, (first, second), wave, version)
+        if len(found.columns) != 2:
+            raise ValueError(f"expected two different questions, got {first} twice")
         one, other = found.columns
         where = {"survey": survey_id, "version": found.survey.version, "wave": found.wave}
+        for note in found.notes:
+            click.echo(note, err=True)
         names = {"first_question": one.name, "second_question": other.name}
         rows: Sequence[Any] = [independence(one, other)] if tests else _crossed(one, other, level)
     columns = [*where, *names, *(field.name for field in fields(HypothesisTest if tests else Row))]
@@ -140,8 +145,13 @@ def regress_(
     question_option. Both sides are randomized: the collector knows nothing else of a respondent.
     """
     with _refusals():
-        found = find_columns(Store(db), survey_id, _names(formula), wave, version, exact=False)
+        names = _names(formula)
+        found = find_columns(Store(db), survey_id, names, wave, version)
         columns = {variable(one.name): one for one in found.columns}
+        for name in names:
+            formula = formula.replace(f"`{name}`", variable(name)).replace(name, variable(name))
+        for note in found.notes:
+            click.echo(note, err=True)
         _model(formula, columns, {}, None, family, errors, level, form)
 
 
@@ -173,7 +183,9 @@ def analyze(
         used = None if formula is None else _names(formula)
         found = read_data(data, designs, used)
         if found.dropped:
-            click.echo(f"{found.dropped} rows left out: they have empty cells", err=True)
+            click.echo(
+                f"{found.dropped} rows left out: for an empty cell, or a weight of 0", err=True
+            )
         if formula is not None:
             if set(designs.sampled) - {designs.weights} or designs.population is not None:
                 raise DataError("sample: models heed weights alone; leave out what else there is")
@@ -198,8 +210,9 @@ def _refusals() -> Iterator[None]:
 
 
 def _names(formula: str) -> list[str]:
-    """What a formula may name: columns, and functions, which are no columns."""
-    return [quoted or plain for quoted, plain in _NAME.findall(formula)]
+    """The columns that a formula names; not functions, their options, or quoted texts."""
+    plain = re.sub(r"\"[^\"]*\"|'[^']*'", "", formula)
+    return list(dict.fromkeys(quoted or name for quoted, name in _NAME.findall(plain)))
 
 
 def _model(

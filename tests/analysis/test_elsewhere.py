@@ -81,8 +81,14 @@ def test_rows_of_a_matrix_are_reports(tmp_path: Path) -> None:
             "must tell all values apart, but its columns are linearly dependent",
         ),
         (THREE + 'design = {name = "forced", p_yes = "1/6", p_no = "1/6"}\n', "name must be one"),
-        (THREE + 'design = {name = "oue", epsilon = 1}\n', "report of oue is more than one value"),
-        (THREE + 'design = {name = "krr"}\n', "epsilon must be a number greater than 0"),
+        (THREE + 'design = {name = "oue", epsilon = 1}\n', "name must be one of krr, got"),
+        (THREE + 'design = {name = "krr"}\n', "epsilon must be a number from 0.001 to 20.0"),
+        (THREE + 'design = {name = "krr", epsilon = 30}\n', "from 0.001 to 20.0, got 30"),
+        (
+            '[columns.y]\nvalues = ["a", "b"]\nreports = ["a", "b", "dk"]\n'
+            "matrix = [[0.9, 0.1], [0.1, 0.9], [0, 0]]\n",
+            "each row of the matrix must have a report that some value can make",
+        ),
         (
             '[columns.y]\nvalues = ["x", "z"]\ndesign = {name = "warner", p = "3/4"}\n',
             "yes must be given, since warner has to know: one of x, z",
@@ -105,9 +111,7 @@ def _data(folder: Path, rows: str, design: str = FORCED, used: tuple[str, ...] |
 
 
 def test_columns_that_a_model_names_are_read(tmp_path: Path) -> None:
-    found = _data(
-        tmp_path, "y,age,team,rest\n1,3.5,a,?\n0,4,b,\n", used=("y", "age", "team", "log")
-    )
+    found = _data(tmp_path, "y,age,team,rest\n1,3.5,a,?\n0,4,b,\n", used=("y", "age", "team"))
     assert found.columns["y"].codes.tolist() == [1, 0]
     assert found.known["age"].tolist() == [3.5, 4.0]
     assert found.known["team"].tolist() == ["a", "b"]
@@ -123,14 +127,71 @@ def test_columns_that_a_model_names_are_read(tmp_path: Path) -> None:
         ("y,y\n1,1\n", 'line 1: column "y" stands twice'),
         ("y\n1\n2\n", 'line 3: column "y": expected one of 0, 1, as in its design, got "2"'),
         ("y,x\n1\n", "line 2: expected 2 cells, got 1"),
-        ("y,age\n1,3\n,4\n", 'line 3: column "y" is empty, and so are 0 more cells'),
-        ("y,age\n1,3\n0,NaN\n", 'line 3: column "age": expected a finite number, got NaN'),
+        ("y,age\n1,3\n,4\n", r'line 3: column "y" is empty or NA \(1 cells in all\)'),
+        ("y,age\n1,3\n0,NA\n", r'line 3: column "age" is empty or NA'),
+        ("y,age\n1,3\n0,4\n0,NaN\n", 'line 4: column "age": expected a finite number, as in'),
+        ("y,age\n" + "".join(f"1,a{at}\n" for at in range(201)), "at most 200 different texts"),
         ('y\n"1', "line 2: not CSV"),
     ],
 )
 def test_wrong_data_is_told(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        _data(tmp_path, rows, used=("y", "age"))
+        _data(tmp_path, rows, used=("y",) + ("age",) * ("age" in rows))
+
+
+def test_codes_and_thousands_are_no_numbers(tmp_path: Path) -> None:
+    found = _data(tmp_path, "y,zip,pay\n1,007,1_000\n0,107,2_000\n", used=("zip", "pay"))
+    assert found.known["zip"].tolist() == ["007", "107"]
+    assert found.known["pay"].tolist() == ["1_000", "2_000"]
+
+
+def test_the_answer_that_counts_is_the_one_of_the_design(tmp_path: Path) -> None:
+    text = '[columns.y]\nvalues = ["ja", "nein"]\nyes = "ja"\ndesign = "two-coin"\n'
+    column = _designs(tmp_path, text).columns["y"].column("y", np.array([0, 1]))
+    assert column.event == "ja"
+    assert column.chances[0] == pytest.approx([0.75, 0.25])
+
+
+@pytest.mark.parametrize("at", range(1, 100))
+def test_designs_that_leave_an_answer_untouched_are_estimated(at: int) -> None:
+    a = at / 100
+    for matrix in ([[1, a], [0, 1 - a]], [[1 - a, 0], [a, 1]]):
+        row = _by_term(column_estimates(_column([0] * 30 + [1] * 70, matrix)))["b"]
+        assert 0 <= row.conf_low < row.conf_high <= 1
+
+
+def test_respondents_without_weight_are_left_out(tmp_path: Path) -> None:
+    design = FORCED + '[sample]\nweights = "w"\n'
+    rows = "y,w\n" + "1,0\n" * 290 + "0,2\n" * 10
+    found = _data(tmp_path, rows, design)
+    assert (found.n, found.dropped) == (10, 290)
+    row = _by_term(column_estimates(found.columns["y"], sample=found.sample))["1"]
+    # As of ten people who all said no.
+    ten = _by_term(column_estimates(found.columns["y"]))["1"]
+    assert row.conf_high == pytest.approx(ten.conf_high)
+
+
+def test_reports_that_are_all_alike_have_no_point_as_interval() -> None:
+    matrix = [[0.8, 0.2, 0.1], [0.15, 0.7, 0.1], [0.05, 0.1, 0.8]]
+    weights = np.random.default_rng(2).exponential(size=200)
+    sample = simple(200, weights)
+    for row in column_estimates(_column([0] * 200, matrix), sample=sample):
+        assert row.conf_high - row.conf_low > 0.01
+    clusters = Sample(np.ones(300), np.zeros(300, int), np.repeat([0, 1, 2], 100), np.zeros(1))
+    row = _by_term(column_estimates(_column([0] * 300, [[1, 0], [0, 1]]), sample=clusters))["b"]
+    assert row.flag == "few"
+    # Three clusters that are alike tell as much as three people.
+    assert row.conf_high == pytest.approx(1 - 0.025 ** (1 / 3))
+
+
+def test_intervals_know_how_much_of_the_population_was_asked() -> None:
+    column = _column([1] * 2400 + [0] * 3600, [[5 / 6, 1 / 6], [1 / 6, 5 / 6]])
+    widths = []
+    for part in (0.0, 0.75):
+        sample = Sample(np.ones(6000), np.zeros(6000, int), np.arange(6000), np.array([part]))
+        row = _by_term(column_estimates(column, sample=sample))["b"]
+        widths.append((row.conf_high - row.conf_low) / row.std_error)
+    assert widths[1] == pytest.approx(widths[0], rel=0.02)
 
 
 def test_rows_with_empty_cells_are_left_out_if_the_design_says_so(tmp_path: Path) -> None:
