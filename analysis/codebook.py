@@ -17,8 +17,9 @@ class Code:
 
     `variable` is what the column of reports is called, `code` the report that reads like this value
     (None where reports are sets, bits, or symbols that stand for no value), and `weight` that of
-    the debiased weights of this value, empty if there is none. `p` and `q` are the probabilities that a report supports the
-    value if it is the true one, and if another is; None where reports do not support values.
+    the debiased weights of this value, empty if there is none. `p` and `q` are the probabilities
+    that a report supports the value if it is the true one, and if another is; None where reports do
+    not support values.
     `epsilon` is that of one report. `asked` is the condition on which a question is shown.
     """
 

@@ -44,8 +44,8 @@ def rounding(question: Question) -> str | None:
     step = float((domain.high - domain.low) / question.randomizer.encoder.steps)
     return (
         f"{question.id} was rounded at random, to numbers {step:g} apart, before it was "
-        "randomized: that spares its means, but pulls its correlations, and slopes on it, toward 0, the more "
-        "the less numbers differ"
+        "randomized: that spares its means, but pulls its correlations, and slopes on it, toward "
+        "0, the more the less numbers differ"
     )
 
 
