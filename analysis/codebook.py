@@ -1,5 +1,6 @@
 """What whoever gets the data must know of a survey: wording, codes, mechanisms, ε, and methods."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.channels.one_symbol import OneSymbol
@@ -7,6 +8,8 @@ from analysis.columns.of_survey import debiasing, variable
 from analysis.domain import NO_ANSWER, Numbers
 from analysis.encoders.categories import Index
 from analysis.epsilon import MICRO
+from analysis.estimate import Estimate
+from analysis.estimate.number import LABELS
 from analysis.logic import written
 from analysis.survey import Question, Survey
 
@@ -80,42 +83,63 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
     ]
 
 
-def methods(survey: Survey, wave: int, reports: int, confidence_level: float) -> str:
+#: What is written of the intervals that estimates have, by the beginnings of their methods.
+_INTERVALS = {
+    "clopper-pearson": "Clopper and Pearson's (1934), mapped through the channel",
+    "wilson": "Wilson's (1927), mapped through the channel",
+    "profile-likelihood": "of the profile likelihood within [0, 1]",
+    "feldman-cousins": "Feldman and Cousins's (1998), through the channel",
+    "student-t": "Student's",
+    "fieller": "Fieller's (1954)",
+    "constrained-likelihood": "of the likelihood of a normal mean within its bounds",
+    "bounded": "Clopper and Pearson's, by the range of the scores",
+    "normal": "normal",
+    "least-favorable-score": "all values that no one-sided test excludes",
+}
+
+
+def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
     """A paragraph to paste into a paper's section on methods.
 
     Parameters
     ----------
     survey : Survey
         The version that was asked.
-    wave, reports : int
-        Which wave, and how many respondents it had.
-    confidence_level : float
-        Of the intervals that are reported.
+    wave : int
+        Which wave.
+    rows : sequence of Estimate
+        What is reported of it.
     """
     each = "; ".join(
         f"{one.id} by {one.mechanism.name} (ε = {one.randomizer.epsilon:.3g}"
         + (f", δ = {float(one.randomizer.delta):.2g})" if one.randomizer.delta else ")")
         for one in survey.questions
     )
-    remembered = sum("epsilon_forever" in one.spec for one in survey.questions)
+    remembered = [one.id for one in survey.questions if "epsilon_forever" in one.spec]
     memory = (
-        f" Devices remember a permanent draw of {remembered} of the answers over waves "
-        "(Erlingsson, Pihur and Korolova 2014)."
+        f" Devices keep a randomized copy of the answers to {', '.join(remembered)} for all waves, "
+        "and randomize it once more for each (Erlingsson, Pihur and Korolova 2014)."
         if remembered
         else ""
     )
+    terms: dict[str, list[str]] = {}
+    for row in rows:
+        words = [word for name, word in _INTERVALS.items() if row.conf_method.startswith(name)]
+        of = row.term if row.term in ("mean", *LABELS) else "shares"
+        if words and of not in terms.setdefault(words[0], []):
+            terms[words[0]].append(of)
+    intervals = "; ".join(f"of {', '.join(of)} {word}" for word, of in terms.items())
+    nearly = " (those of texts nearly so)" if any(row.kind == "text" for row in rows) else ""
     return (
         f"Answers to \u201c{survey.text(survey.spec['title'])}\u201d (version "
-        f"{survey.version[:12]}, wave {wave}, n = {reports:,}) were randomized on the respondents' "
-        "devices before they were sent, so that no true answer was collected (local differential "
-        f"privacy; Kasiviswanathan et al. 2011). Mechanisms and ε of one report: {each}. "
-        f"A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
+        f"{survey.version[:12]}, wave {wave}, n = {rows[0].n:,}) were randomized on the "
+        "respondents' devices before they were sent, so that no true answer was collected (local "
+        f"differential privacy; Kasiviswanathan et al. 2011). Mechanisms and ε of one report: "
+        f"{each}. A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
         f"{survey.cap / MICRO:.4g} on the survey.{memory} Skipped and hidden questions are a value "
-        "of their own that is randomized like any other. Shares are unbiased and not clipped; "
-        "their standard errors include the randomization. "
-        f"{100 * confidence_level:g} % intervals of shares are Clopper and Pearson's (1934), "
-        "mapped through the channel, where a report supports a value or does not; the column "
-        "conf_method names all others. Collected and estimated with deniable."
+        f"of their own that is randomized like any other. Shares are unbiased{nearly} "
+        "and not clipped; standard errors include the randomization. Intervals at "
+        f"{100 * rows[0].conf_level:g} %: {intervals}. Collected and estimated with deniable."
     )
 
 

@@ -6,11 +6,13 @@ import click
 
 from analysis.errors import AnswersError, DataError, SurveyError
 from server.commands import (
+    analyze,
     codebook,
+    crosstab,
     decode,
     field,
-    models,
     plan,
+    regress,
     researchers,
     results,
     serve,
@@ -33,7 +35,7 @@ _REFUSED = (
 _COMMANDS = (
     *(survey.check, plan.plan, survey.publish, simulate.simulate),
     *(serve.serve, field.invite, field.open_, field.close, researchers.researcher, researchers.log),
-    *(results.estimate, models.crosstab_, models.regress_, models.analyze, codebook.codebook_),
+    *(results.estimate, crosstab.crosstab_, regress.regress_, analyze.analyze, codebook.codebook_),
     *(results.plausibility, results.ledger, results.export, decode.decode_),
     *(upkeep.backup, upkeep.restore, upkeep.audit, serve.demo),
 )

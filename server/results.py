@@ -103,7 +103,7 @@ def find(
     Missing
         If there is no such survey, version or wave.
     """
-    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    survey, wave = version_and_wave(store, survey_id, wave, version)
     tallies = store.tallies(survey, wave)
     rows = estimates(survey, tallies, level, method=method, simultaneous=simultaneous)
     return WaveEstimates(survey, wave, rows, tallies)
@@ -119,7 +119,7 @@ def find_reports(
     Missing
         If there is no such survey, version or wave, or its reports were deleted.
     """
-    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    survey, wave = version_and_wave(store, survey_id, wave, version)
     _check_kept(survey)
     worth = {question.id: debiasing(question) for question in survey.questions}
     columns = [f"noisy_{variable(one)}" for one in worth]
@@ -155,13 +155,15 @@ def find_columns(
     ValueError
         If a question's answers are no columns.
     """
-    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    survey, wave = version_and_wave(store, survey_id, wave, version)
     _check_kept(survey)
     known = {name: question for question in survey.questions for name in column_names(question)}
     spelled = {variable(name): name for name in known} | {name: name for name in known}
     for one in wanted:
         if one not in spelled:
-            raise Missing(f"column: expected one of {', '.join(known)}, got {one[:64]!a}")
+            options = any(name.startswith(f"{one}.") for name in known)
+            more = " (of several options name one)" * options
+            raise Missing(f"question: expected one of {', '.join(known)}, got {one[:64]!a}{more}")
     names = list(dict.fromkeys(spelled[one] for one in wanted))
     questions = {known[name].id: known[name] for name in names}
     for question in questions.values():
@@ -191,9 +193,10 @@ def _check_kept(survey: Survey) -> None:
         raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
 
 
-def _version_and_wave(
+def version_and_wave(
     store: Store, survey_id: str, wave: int | None, version: str | None
 ) -> tuple[Survey, int]:
+    """Which survey and wave is meant; parameters and errors as of `find`."""
     asked_now(store, survey_id)
     versions = store.versions(survey_id)
     matching = [one for one in versions if one.startswith(version or versions[0])]
@@ -218,7 +221,7 @@ def find_plausibility(
 
     Each report is looked at, which takes some seconds for a million.
     """
-    survey, wave = _version_and_wave(store, survey_id, wave, version)
+    survey, wave = version_and_wave(store, survey_id, wave, version)
     return plausibility(survey, store.tallies(survey, wave), store.payloads(survey, wave))
 
 

@@ -83,6 +83,15 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
     assert ran == 23
 
 
+def test_python_of_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/analysis.md").read_text(), re.S)
+    exec(code, {})
+    fit, apart, slope = map(float, capsys.readouterr().out.split())
+    assert fit < 0.001
+    assert apart < 0.01
+    assert 0.05 < slope < 0.12
+
+
 def test_make_targets_of_the_readme_exist() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in set(re.findall(r"\bmake (demo|test|bench)\b", README)):

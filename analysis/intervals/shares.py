@@ -37,7 +37,10 @@ def wilson(
     support = count / n
     center = (support + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * (support * (1 - support) / n + z**2 / (4 * n**2)) ** 0.5 / (1 + z**2 / n)
-    return shares_between(center - reach, center + reach, p, q)
+    # At the ends both are equal but for rounding, which must not leave out a share of 0 or 1.
+    bottom = center - reach if count else 0.0
+    top = center + reach if count < n else 1.0
+    return shares_between(bottom, top, p, q)
 
 
 #: By name: from count, n, p, q and level to the ends, within [0, 1]; perhaps twice the same end.

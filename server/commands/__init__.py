@@ -1,7 +1,8 @@
 """What the commands share: options, and how a table is printed."""
 
 import getpass
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,12 @@ wave_of_survey = click.option("--wave", type=wave_number, help="Which wave.  [th
 version_of_survey = click.option(
     "--version", help="First digits of the version.  [the last published]"
 )
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What cannot be told, or asked, is told in one line."""
+    try:
+        yield
+    except (ValueError, ModuleNotFoundError) as error:
+        raise click.ClickException(str(error)) from None

@@ -15,7 +15,7 @@ from server.commands import (
     version_of_survey,
     wave_of_survey,
 )
-from server.results import find
+from server.results import find, version_and_wave
 from server.store import Store
 
 
@@ -37,9 +37,11 @@ def codebook_(
     form: str,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
-    found = find(Store(db), survey_id, wave, version, level)
+    store = Store(db)
     if paragraph:
-        click.echo(methods(found.survey, found.wave, found.rows[0].n, level))
+        found = find(store, survey_id, wave, version, level)
+        click.echo(methods(found.survey, found.wave, found.rows))
         return
+    survey, _ = version_and_wave(store, survey_id, wave, version)
     columns = [field.name for field in fields(Code)]
-    print_table(map(asdict, codebook(found.survey)), columns, form)
+    print_table(map(asdict, codebook(survey)), columns, form)

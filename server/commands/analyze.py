@@ -1,0 +1,64 @@
+"""`deniable analyze`: answers that were collected on paper, or by another tool."""
+
+from pathlib import Path
+
+import click
+
+from analysis.columns.data_file import read_data
+from analysis.columns.design_file import read_designs
+from analysis.columns.estimate import column_estimates
+from analysis.errors import DataError
+from analysis.table import ESTIMATE_COLUMNS, estimate_rows
+from server.commands import form_of_table, level_of_intervals, print_table, refusals
+from server.commands.regress import family_of_outcome, kind_of_errors, names_in, print_model
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--design",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="How its columns were randomized, a TOML file.",
+)
+@click.option("--model", "formula", help='Print a model instead, such as "y ~ x1 + x2".')
+@family_of_outcome
+@kind_of_errors
+@level_of_intervals
+@form_of_table
+def analyze(
+    data: Path,
+    design: Path,
+    formula: str | None,
+    family: str,
+    errors: str,
+    level: float,
+    form: str,
+) -> None:
+    """Print estimates, or a model, of answers that were collected on paper or by another tool.
+
+    A formula is a program: run none that you do not trust.
+    """
+    designs = read_designs(design)
+    with refusals():
+        used = None if formula is None else names_in(formula)
+        found = read_data(data, designs, used)
+        if found.dropped:
+            click.echo(
+                f"{found.dropped} rows left out: for an empty cell, or a weight of 0", err=True
+            )
+        if formula is not None:
+            if set(designs.sampled) - {designs.weights} or designs.population is not None:
+                raise DataError(
+                    "sample: models take weights alone: leave out strata, clusters and population, "
+                    "or --model"
+                )
+            weights = None if found.sample is None else found.sample.weights
+            print_model(formula, found.columns, found.known, weights, family, errors, level, form)
+            return
+        rows = [
+            row
+            for column in found.columns.values()
+            for row in column_estimates(column, level, found.sample)
+        ]
+    print_table(estimate_rows(data.stem, None, None, rows), ESTIMATE_COLUMNS, form)

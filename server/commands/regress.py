@@ -1,0 +1,127 @@
+"""`deniable regress`, and what it shares with `analyze`: models by their formulas."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.columns import Column
+from analysis.columns.of_survey import variable
+from analysis.regression import FAMILIES, Term, regress
+from analysis.regression.regress import ERRORS
+from server.commands import (
+    database,
+    form_of_table,
+    level_of_intervals,
+    print_table,
+    refusals,
+    survey_id,
+    version_of_survey,
+    wave_of_survey,
+)
+from server.results import find_columns
+from server.store import Store
+
+_TERM_COLUMNS = tuple(field.name for field in fields(Term))
+_FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")
+
+#: Names in a formula: of letters, digits, _ and ., or anything between backticks; no functions or
+#: options, which a parenthesis or a single = follows.
+_NAME = re.compile(r"`([^`]+)`|(?<![\w.])([^\W\d][\w.]*)(?!\s*(?:\(|=(?!=))|[\w.])")
+
+family_of_outcome = click.option(
+    "--family",
+    type=click.Choice(list(FAMILIES)),
+    default="logistic",
+    show_default=True,
+    help="Of the outcome.",
+)
+kind_of_errors = click.option(
+    "--errors",
+    type=click.Choice(list(ERRORS)),
+    default="observed",
+    show_default=True,
+    help="Where standard errors come from: observed information, or robust.",
+)
+
+
+@click.command(name="regress")
+@survey_id
+@click.argument("formula")
+@family_of_outcome
+@kind_of_errors
+@wave_of_survey
+@version_of_survey
+@level_of_intervals
+@database
+@form_of_table
+def regress_(
+    survey_id: str,
+    formula: str,
+    family: str,
+    errors: str,
+    wave: int | None,
+    version: str | None,
+    level: float,
+    db: Path,
+    form: str,
+) -> None:
+    """Print a model of what respondents reported, such as "harassed ~ team".
+
+    In formulas, a question's id has _ for each -, and of a question with several options name one:
+    question_option. Both sides are randomized: the collector knows nothing else of a respondent.
+    A formula is a program: run none that you do not trust.
+    """
+    with refusals():
+        names = names_in(formula)
+        found = find_columns(Store(db), survey_id, names, wave, version)
+        columns = {variable(one.name): one for one in found.columns}
+        for name in names:
+            formula = formula.replace(f"`{name}`", variable(name)).replace(name, variable(name))
+        for note in found.notes:
+            click.echo(note, err=True)
+        print_model(formula, columns, {}, None, family, errors, level, form)
+
+
+def names_in(formula: str) -> list[str]:
+    """The columns that a formula names; not functions, their options, or quoted texts."""
+    plain = re.sub(r"\"[^\"]*\"|'[^']*'", "", formula)
+    return list(dict.fromkeys(quoted or name for quoted, name in _NAME.findall(plain)))
+
+
+def print_model(
+    formula: str,
+    columns: Mapping[str, Column],
+    known: Mapping[str, NDArray[Any]],
+    weights: NDArray[np.float64] | None,
+    family: str,
+    errors: str,
+    level: float,
+    form: str,
+) -> None:
+    """Fit and print: the terms, then a line of how the fit went; as JSON one object of both."""
+    found = regress(
+        formula,
+        columns,
+        known,
+        family=family,
+        weights=weights,
+        se=errors,
+        confidence_level=level,
+    )
+    terms = [asdict(term) for term in found.terms]
+    fit = {name: getattr(found, name) for name in _FIT}
+    if form == "json":
+        click.echo(json.dumps({"terms": terms, **fit}, indent=1, ensure_ascii=False))
+    else:
+        print_table(terms, _TERM_COLUMNS, form)
+        click.echo()
+        print_table([fit], _FIT, form)
+    for message in found.messages:
+        click.echo(message, err=True)
