@@ -25,7 +25,7 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/shares.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/number.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/joint.py
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/models.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/regression.py
 	$(BIN)/python benchmarks/intake.py
 
 clean:

@@ -9,11 +9,11 @@ import numpy as np
 from formulaic import Formula, SimpleFormula
 from formulaic.parser.types import Factor, Term
 from numpy.typing import NDArray
-from pandas import Categorical, DataFrame
 
 from analysis.columns import Column
-from analysis.domain import NO_ANSWER
-from analysis.regression.levels import cells, levels
+from analysis.regression.latent import latent_design
+from analysis.regression.levels import cells
+from analysis.regression.matrix import matrix, variables
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,13 @@ def design(
     """
     left, right = _sides(formula)
     outcome = str(left[0])
-    names = left.required_variables | right.required_variables
+    outcomes, used = (
+        variables(factor for term in side for factor in term.factors) for side in (left, right)
+    )
+    names = outcomes | used
     _check_names(sorted(names), columns, known)
-    predictors = tuple(sorted(right.required_variables & columns.keys()))
-    if left.required_variables & columns.keys() and outcome not in columns:
+    predictors = tuple(sorted(used & columns.keys()))
+    if outcomes & columns.keys() and outcome not in columns:
         raise ValueError(
             f'a randomized outcome must stand alone, as in "name ~ age", got "{outcome}"'
         )
@@ -87,18 +90,18 @@ def design(
     values = None if outcome in columns else _outcome(left, frame, size)
     chosen = [columns[name] for name in predictors]
     combinations = cells(chosen)
-    terms, matrix = _latent(right, chosen, combinations, frame, size)
-    shares_terms, shares_matrix = _matrix(_known_part(right, predictors), frame, size)
+    terms, cases = latent_design(right, chosen, combinations, frame, size)
+    shares = matrix(_known_part(right, predictors), frame, size)
     return Design(
         outcome=outcome,
         values=values,
         predictors=predictors,
         cells=combinations,
-        known=tuple(sorted(right.required_variables & known.keys())),
+        known=tuple(sorted(used & known.keys())),
         terms=terms,
-        matrix=matrix,
-        shares_terms=shares_terms,
-        shares_matrix=shares_matrix,
+        matrix=cases,
+        shares_terms=shares.terms,
+        shares_matrix=shares.values,
     )
 
 
@@ -176,81 +179,22 @@ def _outcome(left: Any, frame: Mapping[str, NDArray[Any]], size: int) -> NDArray
     """The known outcome: as it stands if it is a column, else what the expression makes of it."""
     if str(left[0]) in frame:
         return frame[str(left[0])]
-    terms, matrix = _matrix(left, frame, size)
-    if len(terms) != 1:
-        raise ValueError(f'the outcome "{left[0]}" must be one number, got {", ".join(terms)}')
-    return matrix[:, 0]
-
-
-def _latent(
-    right: Any,
-    columns: Sequence[Column],
-    combinations: NDArray[np.int64],
-    frame: Mapping[str, NDArray[Any]],
-    size: int,
-) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Terms, and the (n, cells, p) design: every respondent once with each combination."""
-    repeated: dict[str, Any] = {
-        name: np.repeat(values, len(combinations)) for name, values in frame.items()
-    }
-    absent: dict[str, NDArray[np.float64]] = {}
-    for column, places in zip(columns, np.tile(combinations, (size, 1)).T, strict=True):
-        repeated[column.name] = _latent_values(column, places, right)
-        if column.amounts is not None and NO_ANSWER in column.values:
-            none = column.values.index(NO_ANSWER)
-            absent[f"{column.name}[{NO_ANSWER}]"] = (places == none).astype(float)
-    terms, matrix = _matrix(right, repeated, size * len(combinations))
-    matrix = np.column_stack([matrix, *absent.values()])
-    return (*terms, *absent), matrix.reshape(size, len(combinations), -1)
-
-
-def _latent_values(column: Column, places: NDArray[np.int64], right: Any) -> Any:
-    """Of a column in a formula: numbers where its values have amounts, else categories."""
-    if column.amounts is None:
-        order = levels(column)
-        codes = np.argsort(order)[places]
-        return Categorical.from_codes(codes, [column.values[place] for place in order])
-    # No-answer has a term of its own; elsewhere it is as if nothing, or the reference, was said.
-    as_categories = any(
-        re.match(rf"C\(\s*`?{re.escape(column.name)}\b", factor.expr)
-        for term in right
-        for factor in term.factors
-    )
-    nothing = column.amounts[0] if as_categories else 0.0
-    return np.where(np.isnan(column.amounts), nothing, column.amounts)[places]
+    found = matrix(left, frame, size)
+    if len(found.terms) != 1:
+        raise ValueError(
+            f'the outcome "{left[0]}" must be one number, got {", ".join(found.terms)}'
+        )
+    return found.values[:, 0]
 
 
 def _known_part(right: Any, predictors: Sequence[str]) -> Any:
     """The intercept, and each factor of known columns; columns of other factors as they stand."""
     factors = {"1": Factor("1", eval_method="literal")}
     for factor in (factor for term in right for factor in term.factors if predictors):
-        names = sorted(Formula([Term([factor])]).required_variables)
-        if not set(names) & set(predictors):
+        names = variables([factor])
+        if names.isdisjoint(predictors):
             factors[factor.expr] = factor
         else:
-            rest = [name for name in names if name not in predictors]
+            rest = sorted(names.difference(predictors))
             factors |= {name: Factor(name, eval_method="lookup") for name in rest}
     return Formula([Term([factor]) for factor in factors.values()])
-
-
-def _matrix(
-    terms: Any, frame: Mapping[str, Any], size: int
-) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Names of the columns, and the matrix itself."""
-    try:
-        with np.errstate(all="ignore"):
-            found = terms.get_model_matrix(
-                DataFrame(dict(frame), index=range(size)), context={}, na_action="ignore"
-            )
-            matrix = found.to_numpy(np.float64)
-    except Exception as error:
-        told = str(error).split("\n")[0]
-        raise ValueError(f"cannot evaluate the formula: {told}") from None
-    lacking = ~np.isfinite(matrix)
-    if lacking.any():
-        worst = int(lacking.any(axis=0).argmax())
-        raise ValueError(
-            f'term "{found.columns[worst]}" must be a finite number in every row, got '
-            f"{int(lacking[:, worst].sum())} of {size} rows where it is not"
-        )
-    return tuple(map(str, found.columns)), matrix

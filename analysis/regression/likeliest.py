@@ -7,7 +7,9 @@ from scipy.linalg import block_diag
 
 from analysis.columns import Column
 from analysis.domain import NO_ANSWER
+from analysis.regression.agreement import LAWS, doubts
 from analysis.regression.ascent import climb
+from analysis.regression.levels import levels
 from analysis.regression.likelihood import Likelihood
 from analysis.regression.outcome import likely_shares
 from analysis.regression.response import known_response, randomized_response
@@ -57,6 +59,9 @@ def likeliest(
         )
     ]
     point, reached = climb(likelihood, np.concatenate(start), progress)
+    doubtful = []
+    if reached and family in LAWS and table.predictors:
+        doubtful = doubts(table, family, found.unit, point, back)
     back = block_diag(
         *[found.unit * back] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
     )
@@ -79,7 +84,10 @@ def likeliest(
         family=family,
         outcome=table.name,
         covariance=spread[:printed, :printed],
-        messages=_messages(table, family, reached, terms[:printed], bool(sound.all())),
+        messages=(
+            *_messages(table, family, reached, terms[:printed], bool(sound.all())),
+            *doubtful,
+        ),
         nuisance=terms[printed:],
     )
 
@@ -88,6 +96,11 @@ def _messages(
     table: Table, family: str, reached: bool, terms: Sequence[Term], sound: bool
 ) -> tuple[str, ...]:
     found = []
+    if family == "logistic" and isinstance(table.outcome, Column):
+        other, event = (table.outcome.values[place] for place in levels(table.outcome)[:2])
+        found.append(f"{table.name}: {event} against {other}")
+        if NO_ANSWER in table.outcome.values:
+            found.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
     unknown = [term.term for term in terms if term.estimate is None]
     if not reached:
         found.append(
@@ -106,14 +119,5 @@ def _messages(
         found.append(
             "some combination of the randomized predictors' values is estimated at 0: standard "
             "errors of the terms do not tell of that"
-        )
-    if (
-        family == "logistic"
-        and isinstance(table.outcome, Column)
-        and NO_ANSWER in table.outcome.values
-    ):
-        found.append(
-            f"{NO_ANSWER} is a category of its own: plain terms are of {table.outcome.event} "
-            "against the other answer, among those who answered"
         )
     return tuple(found)

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from analysis.columns import Column
+from analysis.regression.agreement import LAWS
 from analysis.regression.debiased import debiased
 from analysis.regression.likeliest import likeliest
 from analysis.regression.response import FAMILIES
@@ -34,12 +35,23 @@ def regress(
     must be right too. A linear model of a randomized outcome is fitted by least squares of debiased
     reports, which needs no law.
 
+    With a randomized predictor the likelihood of a linear or Poisson model finds effects that there
+    are not where errors are not normal, or counts not Poisson's: `messages` tell where the reports
+    speak against that. Corrected scores (`se` is ``sandwich``) need neither that nor a law of the
+    predictors, for somewhat wider intervals; but they must see the predictors vary through the
+    noise, which takes more respondents.
+
+    Intervals are Wald's. Where the event of a randomized outcome is rare (a share of 0.03, ε = 1,
+    n = 2000), that of the intercept covers in 91 to 93 of 100 samples, and one of ten samples gives
+    no estimate.
+
     Parameters
     ----------
     formula : str
         Such as ``"harassed ~ age + C(team)"``, as formulaic reads it. It may hold any Python
         expression: never take one from a stranger. Randomized columns with amounts are numbers in
-        it, with a term ``name[no-answer]`` besides where that is a value; others are categories.
+        it; where no-answer is a value, each of their terms is 0 for it, and has another one beside
+        with ``name[no-answer]`` in its place. Others are categories.
     columns : mapping
         Randomized columns of n respondents by their names.
     known : mapping
@@ -49,7 +61,8 @@ def regress(
     weights : (n,) array, optional
         Finite, 0 or more. Errors are those of the sandwich then.
     se : str
-        ``observed`` (information) or ``sandwich``.
+        ``observed`` (information) or ``sandwich``: for a linear or Poisson model of a known outcome
+        with randomized predictors that is another estimator too, by corrected scores.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     progress : function, optional
@@ -67,7 +80,7 @@ def regress(
     ----------
     van den Hout and Kooiman, Computational Statistics & Data Analysis 2006 (randomized predictors);
     van den Hout, van der Heijden and Gilchrist, Statistical Methods in Medical Research 2007
-    (outcomes); Nakamura, Biometrika 1990 (debiased least squares).
+    (outcomes); Nakamura, Biometrika 1990 (corrected scores).
     """
     _check("family", family, FAMILIES)
     _check("se", se, ERRORS)
@@ -76,8 +89,15 @@ def regress(
     # What a column is called in formulas is its name here.
     columns = {name: replace(column, name=name) for name, column in columns.items()}
     found = table(formula, columns, known, family, weights)
-    if family == "linear" and isinstance(found.outcome, Column):
-        return debiased(found, found.outcome, confidence_level)
+    if isinstance(found.outcome, Column):
+        lawless = family == "linear"
+    else:
+        lawless = family in LAWS and se == "sandwich" and bool(found.predictors)
+    if lawless:
+        fitted = debiased(found, family, confidence_level)
+        if progress:
+            progress(1.0)
+        return fitted
     robust = se == "sandwich" or weights is not None
     return likeliest(found, family, robust, confidence_level, progress)
 

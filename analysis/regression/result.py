@@ -46,7 +46,8 @@ class Regression:
         it is the weighted sum. None if the model was not fitted by likelihood.
     converged : bool
         Whether all estimates are numbers that a maximum of the likelihood has, but those that are
-        about no-answer: if next to nobody gave none, there is no number to find.
+        about no-answer: if next to nobody gave none, there is no number to find. They are wrong
+        all the same where `messages` say that the reports speak against the model.
     boundary : bool
         Whether some parameter, perhaps one that is not printed, lies at the border of what is
         possible.
@@ -101,16 +102,23 @@ def covariance(
     ----------
     Huber, 5th Berkeley Symposium 1967; White, Econometrica 1982 (the sandwich).
     """
-    values, ways = np.linalg.eigh((information + information.T) / 2)
-    flat = values < FLAT
-    inverse = (ways[:, ~flat] / values[~flat]) @ ways[:, ~flat].T
-    middle = inverse if meat is None else inverse @ meat @ inverse
-    lost, size = np.linalg.norm(back @ ways[:, flat], axis=1), np.linalg.norm(back, axis=1)
+    inner, flat = inverse(information)
+    middle = inner if meat is None else inner @ meat @ inner
+    lost, size = np.linalg.norm(back @ flat, axis=1), np.linalg.norm(back, axis=1)
     found = back @ middle @ back.T
     known = (lost <= _PART * size) & (np.diag(found) <= (_WIDEST * size) ** 2)
     found[~known] = np.nan
     found[:, ~known] = np.nan
     return found, known
+
+
+def inverse(
+    information: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of the (p, p) information where there is some, and the (p, flat) directions without any."""
+    values, ways = np.linalg.eigh((information + information.T) / 2)
+    flat = values < FLAT
+    return (ways[:, ~flat] / values[~flat]) @ ways[:, ~flat].T, ways[:, flat]
 
 
 def wald_terms(

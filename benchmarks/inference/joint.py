@@ -4,7 +4,8 @@
 
 The exit status is 1 if 95 % intervals of a cell cover its share in less than 93 % of samples, by
 more than 3 standard errors of the simulation; if a test at .05 with 1000 respondents and ε = 1
-rejects what is true in less than 3 % or more than 7 %, by more than 2 of them; or if a table of
+rejects what is true in less than 3 % or more than 7 %, by more than 2 of them, or one of
+independence or difference with ε = 3 and values that 1 % have in more than that; or if a table of
 5 × 5 from a million reports, with all errors and covariances, takes more than 3 times as long as
 counting its two columns apart.
 """
@@ -59,6 +60,15 @@ CHANNELS = [
     ("multihot", CHOICES, 3),
 ]
 
+RARE_CHANNELS = [
+    ("krr", 5),
+    ("subset", 7),
+    ("oue", 6),
+    ("sue", 6),
+    ("hashed-krr", 9),
+    ("hadamard", 9),
+]
+
 
 def krr(k: int, epsilon: float) -> NDArray[np.float64]:
     """Columns are true values."""
@@ -77,7 +87,7 @@ def coverage(rng: np.random.Generator, replications: int) -> bool:
     for name, shares in TABLES.items():
         table = np.array(shares)
         turns = replications if table.size < 10 else max(1, replications // 2)
-        for epsilon in (1, 2):
+        for epsilon in (1, 2) if table.size > 6 else (1, 2, 4):
             columns = [
                 from_matrix(
                     f"{k}{place}", map(str, range(k)), np.zeros(0, np.int64), krr(k, epsilon)
@@ -106,10 +116,12 @@ def coverage(rng: np.random.Generator, replications: int) -> bool:
     return good
 
 
-def channel(mechanism: str, spec: dict[str, Any], k: int) -> tuple[Column, NDArray[np.float64]]:
+def channel(
+    mechanism: str, spec: dict[str, Any], k: int, epsilon: float = 1.0
+) -> tuple[Column, NDArray[np.float64]]:
     """A column with a row for every report, and the chance of each under each value."""
     options = [{"id": f"v{place}", "text": f"v{place}"} for place in range(k)]
-    asked = {"id": mechanism, "text": "?", "epsilon": 1.0, "options": options, **spec}
+    asked = {"id": mechanism, "text": "?", "epsilon": epsilon, "options": options, **spec}
     survey = freeze(
         {
             "id": "s",
@@ -168,6 +180,33 @@ def sizes(rng: np.random.Generator, replications: int) -> bool:
     return good
 
 
+def rare_sizes(rng: np.random.Generator, replications: int) -> bool:
+    """Print how often tests reject what is true, with little noise and values that few have."""
+    print(
+        f"\nSize at .05, ε 3, values of 1 %: of independence, n {N}, and difference from n {N // 4}"
+    )
+    good = True
+    for mechanism, k in RARE_CHANNELS:
+        column, law = channel(mechanism, CHOICE, k, 3.0)
+        parts = len(column.values)
+        chances = law @ np.append(1 - 0.01 * (parts - 1), np.full(parts - 1, 0.01))
+        rejected = np.zeros(2)
+        for _ in range(replications):
+            one, other, few = (
+                Column(name, column.values, rng.choice(len(chances), n, p=chances), *_rest(column))
+                for name, n in (("a", N), ("b", N), ("c", N // 4))
+            )
+            rejected += [
+                independence(one, other).p_value < 0.05,
+                difference(one, few).p_value < 0.05,
+            ]
+        found = rejected / replications
+        good &= bool((found <= SIZES[1] + 2 * sqrt(0.05 * 0.95 / replications)).all())
+        print(f"  {mechanism:12} {'  '.join(f'{one:.3f}' for one in found)}")
+        told(f"sizes of {mechanism} with rare values")
+    return good
+
+
 def _rest(column: Column) -> tuple[Any, ...]:
     return (
         column.chances,
@@ -219,6 +258,7 @@ def main() -> int:
     goals = {
         f"cells cover {LEAST_COVERAGE}": coverage(rng, replications),
         f"sizes within {SIZES[0]} to {SIZES[1]}": sizes(rng, 2 * replications),
+        f"sizes with rare values to {SIZES[1]}": rare_sizes(rng, replications),
         f"table within {MOST_TIMES} times two counts": speed(rng),
     }
     print()

@@ -47,7 +47,8 @@ kind_of_errors = click.option(
     type=click.Choice(list(ERRORS)),
     default="observed",
     show_default=True,
-    help="Where standard errors come from: observed information, or robust.",
+    help="Observed information; or robust, and with randomized predictors of a number or a count "
+    "by corrected scores.",
 )
 
 
@@ -118,7 +119,8 @@ def print_model(
     terms = [asdict(term) for term in found.terms]
     fit = {name: getattr(found, name) for name in _FIT}
     if form == "json":
-        click.echo(json.dumps({"terms": terms, **fit}, indent=1, ensure_ascii=False))
+        whole = {"terms": terms, **fit, "messages": found.messages}
+        click.echo(json.dumps(whole, indent=1, ensure_ascii=False))
     else:
         print_table(terms, _TERM_COLUMNS, form)
         click.echo()

@@ -61,7 +61,9 @@ KNOWN: dict[str, NDArray[Any]] = {
         ("y ~ wage", {}, "names wage, but the columns are y, z"),
         ("y ~ same", {}, "either randomized or known, got both of same"),
         ("y ~ age +", {}, 'cannot read the formula "y ~ age \\+"'),
-        ("y ~ age.size", {}, "cannot evaluate the formula"),
+        ("y ~ age.size", {}, "names age.size, but the columns are"),
+        ("y ~ len(age, 2)", {}, "names len, but the columns are"),
+        ("y ~ log(age, 1, 2, 3)", {}, "cannot evaluate the formula"),
         ("y ~ (age", {}, "cannot read the formula"),
         ("~ age", {}, 'must be "outcome ~ predictors", got "~ age"'),
         ("age", {}, 'must be "outcome ~ predictors"'),
@@ -248,6 +250,7 @@ def test_formulas_name_terms_by_reference_and_value() -> None:
         "s",
         "x[T.yes]:s",
         "s[no-answer]",
+        "x[T.yes]:s[no-answer]",
     ]
     assert _terms("n ~ C(s) + log(age) + C(k)", columns, known) == [
         "Intercept",
