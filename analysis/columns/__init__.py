@@ -115,7 +115,8 @@ def from_matrix(
     ------
     ValueError
         If the matrix has another shape, entries outside [0, 1], columns that do not sum to 1,
-        columns that reports cannot tell apart (it is singular), or a report that nobody can make.
+        columns that reports cannot tell apart (it is singular), or a report that nobody can make;
+        or if a code is no row.
     """
     values = tuple(values)
     matrix = np.asarray(matrix, dtype=np.float64)
@@ -133,6 +134,9 @@ def from_matrix(
             f"columns of the matrix must sum to 1, since one of the reports is made; that of "
             f'"{values[worst]}" sums to {sums[worst]:.10g} (write "1/3" rather than 0.333)'
         )
+    if len(codes) and not (0 <= codes.min() and codes.max() < len(matrix)):
+        wrong = codes[(codes < 0) | (codes >= len(matrix))][0]
+        raise ValueError(f"codes must be rows of the matrix, 0..{len(matrix) - 1}, got {wrong}")
     if not matrix.any(axis=1).all():
         raise ValueError("each row of the matrix must have a report that some value can make")
     with np.errstate(divide="ignore"):

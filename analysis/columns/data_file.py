@@ -36,11 +36,6 @@ class Data:
     sample: Sample | None
     dropped: int
 
-    @property
-    def n(self) -> int:
-        """Respondents."""
-        return next(iter(self.columns.values())).n
-
 
 def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -> Data:
     """Read the randomized columns of a CSV file, and those known ones that are `used`.

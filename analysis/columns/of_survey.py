@@ -14,8 +14,8 @@ from analysis.encoders.several import Pick
 from analysis.randomizer import Randomizer
 from analysis.survey import Question
 
-#: More values than that make no table that could be read, and no reports that could fill it.
-MOST_VALUES = 128
+#: More values than that make neither a table that could be read nor a model.
+MOST_VALUES = 64
 _YES, _NO = "yes", "no"
 
 

@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -107,15 +109,17 @@ def print_model(
     form: str,
 ) -> None:
     """Fit and print: the terms, then a line of how the fit went; as JSON one object of both."""
-    found = regress(
-        formula,
-        columns,
-        known,
-        family=family,
-        weights=weights,
-        se=errors,
-        confidence_level=level,
-    )
+    with _bar() as tell:
+        found = regress(
+            formula,
+            columns,
+            known,
+            family=family,
+            weights=weights,
+            se=errors,
+            confidence_level=level,
+            progress=tell,
+        )
     terms = [asdict(term) for term in found.terms]
     fit = {name: getattr(found, name) for name in _FIT}
     if form == "json":
@@ -127,3 +131,13 @@ def print_model(
         print_table([fit], _FIT, form)
     for message in found.messages:
         click.echo(message, err=True)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float], None] | None]:
+    """On a terminal, a bar of the part that is done: most fits take no second, a few a minute."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with click.progressbar(length=100, label="fit", file=sys.stderr) as bar:
+        yield lambda part: bar.update(max(0, round(100 * part) - bar.pos))

@@ -164,7 +164,7 @@ def test_respondents_without_weight_are_left_out(tmp_path: Path) -> None:
     design = FORCED + '[sample]\nweights = "w"\n'
     rows = "y,w\n" + "1,0\n" * 290 + "0,2\n" * 10
     found = _data(tmp_path, rows, design)
-    assert (found.n, found.dropped) == (10, 290)
+    assert (found.columns["y"].n, found.dropped) == (10, 290)
     row = _by_term(column_estimates(found.columns["y"], sample=found.sample))["1"]
     # As of ten people who all said no.
     ten = _by_term(column_estimates(found.columns["y"]))["1"]
@@ -197,7 +197,7 @@ def test_intervals_know_how_much_of_the_population_was_asked() -> None:
 def test_rows_with_empty_cells_are_left_out_if_the_design_says_so(tmp_path: Path) -> None:
     rows = "y,age\n1,3\n,4\n0,\n1,5\n"
     found = _data(tmp_path, rows, 'missing = "drop"\n' + FORCED, ("y", "age"))
-    assert (found.n, found.dropped) == (2, 2)
+    assert (found.columns["y"].n, found.dropped) == (2, 2)
     assert found.known["age"].tolist() == [3, 5]
 
 
@@ -235,6 +235,11 @@ def _column(codes: list[int] | NDArray[np.int64], matrix: list[list[float]]) -> 
 
 def _by_term(rows: list[Estimate]) -> dict[str, Estimate]:
     return {row.term: row for row in rows}
+
+
+def test_reports_that_are_no_row_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"codes must be rows of the matrix, 0\.\.1, got 2"):
+        _column([0, 1, 2], [[0.7, 0.3], [0.3, 0.7]])
 
 
 def test_shares_are_those_of_the_textbook() -> None:

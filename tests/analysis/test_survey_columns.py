@@ -93,7 +93,7 @@ def test_what_cannot_be_crossed_is_refused() -> None:
     )
     with pytest.raises(ValueError, match=r"q: expected a yes-no, choice, .*, got kind rank"):
         columns_of(rank.questions[0], [])
-    with pytest.raises(ValueError, match="q: expected at most 128 values, got 200"):
+    with pytest.raises(ValueError, match="q: expected at most 64 values, got 200"):
         columns_of(one_question.choice(200, "krr").questions[0], [])
 
 
