@@ -134,7 +134,7 @@ def from_matrix(
             f"columns of the matrix must sum to 1, since one of the reports is made; that of "
             f'"{values[worst]}" sums to {sums[worst]:.10g} (write "1/3" rather than 0.333)'
         )
-    if len(codes) and not (0 <= codes.min() and codes.max() < len(matrix)):
+    if len(codes) and (codes.min() < 0 or codes.max() >= len(matrix)):
         wrong = codes[(codes < 0) | (codes >= len(matrix))][0]
         raise ValueError(f"codes must be rows of the matrix, 0..{len(matrix) - 1}, got {wrong}")
     if not matrix.any(axis=1).all():
