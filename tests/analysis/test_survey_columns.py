@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.columns.of_survey import columns_of
+from analysis.columns.of_survey import columns_of, debiasing, rounding, variable
 from analysis.domain import Categories, Numbers, Sets
 from analysis.mechanisms import MECHANISMS
 from analysis.survey import Question
@@ -69,6 +69,38 @@ def test_scores_and_chances_are_those_of_the_channel(
             assert ratio == pytest.approx(np.broadcast_to(ratio[:, :1], ratio.shape))
         expected = column.scores[column.codes].T @ law
         assert expected == pytest.approx(np.eye(len(column.values))[:, truth], abs=1e-6)
+
+
+@pytest.mark.parametrize(("mechanism", "question"), CROSSED)
+def test_exported_weights_average_to_what_is_true(mechanism: str, question: dict[str, Any]) -> None:
+    shifted = {"min": -5, "max": 5} if question["kind"] == "number" else {}
+    asked = one_question.survey_of(mechanism, {**question, **shifted}).questions[0]
+    names, weights = debiasing(asked)
+    for value in _values(asked):
+        expected = sum(
+            (float(chance) * np.array(weights(report)) for report, chance in _law(asked, value)),
+            np.zeros(len(names)),
+        )
+        if isinstance(asked.domain, Numbers):
+            truth = [0.0 if value is None else float(10 * value - 5), float(value is not None)]
+            assert expected == pytest.approx(truth[: len(names)], abs=1e-6)
+            continue
+        columns = columns_of(asked, [])
+        worth = dict(zip(names, expected, strict=True))
+        for place, column in enumerate(columns):
+            of_set = isinstance(asked.domain, Sets)
+            true = (2 if value is None else 1 - value[place]) if of_set else value
+            for at, term in enumerate(column.values):
+                found = worth[variable(f"{column.name}_{term}")]
+                assert found == pytest.approx(float(at == true), abs=1e-6)
+
+
+def test_rounding_is_told_where_there_is_some() -> None:
+    number = {"kind": "number", "min": 0, "max": 10, "no_answer": False}
+    for mechanism, told in (("duchi", "to numbers 10 apart"), ("square-wave", None)):
+        asked = one_question.survey_of(mechanism, {**number, "step": 1}).questions[0]
+        note = rounding(asked)
+        assert (note is None) if told is None else (note is not None and told in note)
 
 
 def test_amounts_are_scores_and_numbers() -> None:

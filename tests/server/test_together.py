@@ -150,6 +150,24 @@ def test_what_is_not_there_is_told(answered: Path, words: tuple[str, ...], messa
     assert message in result.output
 
 
+def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:
+    night = Store(answered.parent / "night.db", create=True)
+    survey = read_survey(EXAMPLES.parent / "night-life.toml")
+    night.publish(survey)
+    night.open_wave(survey.id)
+    words = ("night-2026", "tried.alcohol", "tried.cannabis", "--db", answered.parent / "night.db")
+    result = _run("crosstab", *words)
+    assert result.exit_code == 1
+    assert "expected columns that were randomized apart" in result.output
+    result = _run("crosstab", "night-2026", "tried", "drove", *words[3:])
+    assert "got 'tried' (of several options name one)" in result.output
+
+
+def test_rounding_of_numbers_is_told(answered: Path) -> None:
+    result = _run("regress", "canteen", "meat ~ price", "--db", answered)
+    assert "price was rounded at random, to numbers 2.5 apart" in result.stderr
+
+
 def test_too_few_respondents_for_a_table_are_told(
     store: Store, survey: Survey, database: Path
 ) -> None:
