@@ -13,25 +13,37 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import pinvh
-from scipy.special import chdtrc, fdtrc, ndtr, ndtri
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from analysis.columns import Column
 from analysis.crosstab.pairs import MOST_VALUES, pairs_of
-from analysis.intervals import FEW, Interval
+from analysis.crosstab.quotient import FEWEST
+from analysis.crosstab.shuffle import widening
+from analysis.intervals import FEW, Interval, normal_interval
 from analysis.mixture import mixture
 
 #: Directions with less than this part of the largest variance have none, but for rounding.
 _NOTHING = 1e-9
+#: So many times as many reports it takes where they alone tell the covariance, and not the noise.
+_ALONE = 10.0
+#: As a multiple of the variance of chi-square, more is told to come from few pairs of reports.
+_WIDEST = 2.0
+#: Errors of a share below that are rounding.
+_LEAST = 1e-9
 
 
 @dataclass(frozen=True)
 class HypothesisTest:
     """The result of a test; small values of `p_value` speak against what it is named after.
 
-    `statistic` is compared with chi-square on `df` degrees of freedom; of the fit of reports that
-    cannot all be listed, with Hotelling's T² that is nearly so. It is infinite if a report was made
-    that was impossible, and 0, with `p_value` 1, if no reports could have spoken against it. `n`
-    counts all respondents. `flag` is ``few`` if they are too few for the approximation.
+    `statistic` is compared with chi-square on `df` degrees of freedom; of independence with one of
+    the same mean and larger variance, where few pairs of reports make up most of it; of the fit of
+    reports that cannot all be listed, with Hotelling's T² that is nearly so. It is infinite if a
+    report was made that was impossible, and 0, with `p_value` 1, if no reports could have spoken
+    against it. `n` counts all respondents. `flag` is ``few`` if the approximation does not hold: if
+    there are fewer than 100; if what is compared hangs on fewer than 5 reports, or 50 where these
+    alone tell the covariance; of independence, if its variance is over twice that of chi-square;
+    or if nothing could be compared.
     """
 
     test: str
@@ -46,7 +58,8 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     """Whether the answers to two questions have nothing to do with each other.
 
     Noise that is drawn for each by itself keeps independent answers independent; so reports are
-    tested, by the correlations of the scores of both (Pillai's trace).
+    tested, by the correlations of the scores of both (Pillai's trace). It is compared with
+    chi-square, or one as wide as the statistic is if one question's reports are shuffled.
 
     Parameters
     ----------
@@ -65,7 +78,17 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     cross = pairs.averages(scores[0], scores[1]) - np.outer(means[0], means[1])
     (left, rank), (right, other_rank) = map(_inverse, covariances)
     statistic = first.n * float(np.trace(left @ cross @ right @ cross.T))
-    return _chi_square("independence", statistic, rank * other_rank, first.n)
+    df = rank * other_rank
+    squares = [
+        float(column.counts() @ (_leverages(ratios - mean, inverse) / first.n) ** 2)
+        for column, ratios, mean, inverse in zip(
+            (first, second), scores, means, (left, right), strict=True
+        )
+    ]
+    wide = widening(first.n, (rank, other_rank), squares)
+    chance = float(chdtrc(df / wide, max(0.0, statistic) / wide)) if df else 1.0
+    flag = "few" if first.n < FEW or not df or wide > _WIDEST else ""
+    return HypothesisTest("independence", max(0.0, statistic), df, chance, first.n, flag)
 
 
 def goodness_of_fit(
@@ -97,20 +120,23 @@ def goodness_of_fit(
     law, often = column.chances @ wanted, column.counts()
     if often[law <= 0].any():
         return HypothesisTest(
-            "goodness-of-fit", float("inf"), len(wanted) - 1, 0.0, column.n, _few(column.n)
+            "goodness-of-fit", float("inf"), len(wanted) - 1, 0.0, column.n, _few(column.n, np.inf)
         )
     ratios = _ratios(column, wanted)
     mean, covariance = _moments(column, ratios)
     away, n = mean - 1, column.n
     if column.whole:
-        inverse, rank = _inverse((ratios * law[:, None]).T @ ratios - 1)
-        return _chi_square("goodness-of-fit", n * float(away @ inverse @ away), rank, n)
+        covariance = (ratios * law[:, None]).T @ ratios - 1
+        inverse, rank = _inverse(covariance)
+        telling = n / _peak(law, ratios - 1, covariance)
+        return _chi_square("goodness-of-fit", n * float(away @ inverse @ away), rank, n, telling)
     inverse, rank = _inverse(covariance)
+    telling = n / _peak(often, ratios - mean, covariance) / _ALONE
     statistic = (n - 1) * float(away @ inverse @ away)
     chance = 1.0
     if 0 < rank < n:
         chance = float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
-    return HypothesisTest("goodness-of-fit", statistic, rank, chance, n, _few(n))
+    return HypothesisTest("goodness-of-fit", statistic, rank, chance, n, _few(n, telling))
 
 
 def difference(first: Column, second: Column) -> HypothesisTest:
@@ -127,27 +153,32 @@ def difference(first: Column, second: Column) -> HypothesisTest:
     ValueError
         If the values differ, or one has fewer than two respondents.
     """
-    apart, covariance = _apart(first, second)
-    inverse, rank = _inverse(covariance)
-    n = first.n + second.n
+    sides = _compared(first, second)
+    inverse, rank = _inverse(sides[0].alike + sides[1].alike)
+    apart = sides[1].away - sides[0].away
     statistic = float(apart @ inverse @ apart)
-    return _chi_square("difference", statistic, rank, n, min(first.n, second.n))
+    fewest, telling = min(first.n, second.n), min(side.telling for side in sides)
+    return _chi_square("difference", statistic, rank, first.n + second.n, telling, fewest)
 
 
 @dataclass(frozen=True)
 class Change:
     """How much the share of a value differs between two waves, or groups: second less first.
 
-    The interval is normal, and within [-1, 1]; `p_value` is of this value alone, and `p_holm` of it
-    as one of all values (Holm, Scandinavian Journal of Statistics 1979).
+    `std_error` heeds that of no change where few reports tell of the value, if it is larger. The
+    interval is of a normal estimate of what lies within [-1, 1]; it is all of that, with the
+    method ``none``, if no reports tell of the value, and there is no `p_value` then. That is of
+    this value alone, with the error there is if nothing changed; `p_holm` is of it as one of all
+    values (Holm, Scandinavian Journal of Statistics 1979). `flag` is ``few`` as of a test.
     """
 
     value: str
     estimate: float
     std_error: float
     interval: Interval
-    p_value: float
-    p_holm: float
+    p_value: float | None
+    p_holm: float | None
+    flag: str
 
 
 def changes_of_shares(
@@ -167,45 +198,116 @@ def changes_of_shares(
     ValueError
         As `difference`.
     """
-    apart, covariance = _apart(first, second)
-    errors = np.sqrt(covariance.diagonal())
-    chances = 2 * ndtr(-np.abs(apart) / np.maximum(errors, 1e-300))
-    reach = float(ndtri((1 + confidence_level) / 2)) * errors
-    order = np.argsort(chances)
-    stepped = np.maximum.accumulate(chances[order] * np.arange(len(order), 0, -1))
-    holm = np.empty(len(order))
-    holm[order] = np.minimum(1.0, stepped)
+    sides = _compared(first, second)
+    apart = sides[1].away - sides[0].away
+    own, alike = (
+        np.sqrt(np.maximum(0.0, sum(one.diagonal() for one in covariances)))
+        for covariances in ([side.own for side in sides], [side.alike for side in sides])
+    )
+    known = alike > _LEAST
+    telling = np.minimum(sides[0].of_each, sides[1].of_each)
+    # A few reports, or none, of a value tell little of their own error, but more with the others'.
+    errors = np.where((telling < FEWEST) | (own <= _LEAST), np.maximum(own, alike), own)
+    chances = 2 * ndtr(-np.abs(apart[known]) / alike[known])
+    p_values, p_holm = np.full((2, len(apart)), np.nan)
+    p_values[known], p_holm[known] = chances, _stepped(chances)
     return tuple(
         Change(
-            value,
-            float(apart[place]),
-            float(errors[place]),
-            Interval(
-                max(-1.0, float(apart[place] - reach[place])),
-                min(1.0, float(apart[place] + reach[place])),
-                "normal",
-            ),
-            float(chances[place]),
-            float(holm[place]),
+            value=value,
+            estimate=float(apart[place]),
+            std_error=float(errors[place]),
+            interval=_change_interval(float(apart[place]), float(errors[place]), confidence_level),
+            p_value=float(p_values[place]) if known[place] else None,
+            p_holm=float(p_holm[place]) if known[place] else None,
+            flag=_few(min(first.n, second.n), float(telling[place])),
         )
         for place, value in enumerate(first.values)
     )
 
 
-def _apart(first: Column, second: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Unbiased difference of all shares, and its covariance; best where there is none."""
+def _stepped(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Holm's chances of all of these together."""
+    order = np.argsort(chances)
+    stepped = np.empty(len(chances))
+    stepped[order] = np.maximum.accumulate(chances[order] * np.arange(len(order), 0, -1))
+    return np.minimum(1.0, stepped)
+
+
+def _change_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:
+    """Of what lies within [-1, 1]: as that of a share, which is half of it above -1."""
+    if std_error <= _LEAST:
+        return Interval(-1.0, 1.0, "none")
+    found = normal_interval((estimate + 1) / 2, std_error / 2, confidence_level)
+    return Interval(2 * found.low - 1, 2 * found.high - 1, found.method)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The shares of one of two columns, less those of both, with the least error if all are alike.
+
+    `own` is the covariance of `away` as the column's reports tell it, `alike` as it is if the
+    shares are those of both; `telling` and `of_each` are how many reports make a difference, to
+    all of it and to each share, by the kurtosis of their scores.
+    """
+
+    away: NDArray[np.float64]
+    own: NDArray[np.float64]
+    alike: NDArray[np.float64]
+    telling: float
+    of_each: NDArray[np.float64]
+
+
+def _compared(first: Column, second: Column) -> tuple[_Side, _Side]:
+    """Both columns beside the likeliest shares of both together."""
     if first.values != second.values:
         raise ValueError(
             f"both must have the same values, got {', '.join(first.values)} and "
             f"{', '.join(second.values)}"
         )
     pooled = _likeliest(first, second)
-    apart, covariance = np.zeros(len(pooled)), np.zeros((len(pooled), len(pooled)))
-    for column, sign in ((first, -1), (second, 1)):
-        mean, own = _moments(column, _efficient_scores(column, pooled))
-        apart += sign * mean
-        covariance += own / (column.n - 1)
-    return apart, covariance
+    same = not first.whole and (first.whole, first.mechanism, first.epsilon) == (
+        second.whole,
+        second.mechanism,
+        second.epsilon,
+    )
+    both = [(column, _ratios(column, pooled)) for column in (first, second)]
+    one, other = (
+        _side(column, ratios, pooled, both if same else [(column, ratios)])
+        for column, ratios in both
+    )
+    return one, other
+
+
+def _side(
+    column: Column,
+    ratios: NDArray[np.float64],
+    pooled: NDArray[np.float64],
+    peers: list[tuple[Column, NDArray[np.float64]]],
+) -> _Side:
+    """A column; what its law does not tell of its scores, the reports of its peers do."""
+    mean, covariance = _moments(column, ratios)
+    kinds, often, freedom = ratios, column.chances @ pooled, 1.0
+    if not column.whole:
+        kinds = np.vstack([table for _, table in peers])
+        often = np.concatenate([peer.counts() for peer, _ in peers])
+        freedom = often.sum() / (often.sum() - 1)
+        often = often / often.sum()
+    centered = kinds - often @ kinds
+    alike = (centered * often[:, None]).T @ centered
+    # A value's chances sum to 1; but none is counted where no report can be of the value.
+    expected = kinds[often > 0].any(axis=0).astype(float)
+    debiased, _ = _inverse(alike + np.outer(expected, expected))
+    errors = debiased @ alike @ debiased * freedom
+    scores = centered @ debiased
+    spread, fourth = often @ scores**2, often @ scores**4
+    alone = 1.0 if column.whole or len(peers) > 1 else _ALONE
+    return _Side(
+        away=debiased @ (mean - expected),
+        own=debiased @ covariance @ debiased / (column.n - 1),
+        alike=errors / column.n,
+        telling=column.n / _peak(often, scores, errors) / alone,
+        of_each=column.n * spread**2 / np.maximum(fourth, 1e-300) / alone,
+    )
 
 
 def _likeliest(*columns: Column) -> NDArray[np.float64]:
@@ -233,16 +335,6 @@ def _ratios(column: Column, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return column.chances / np.where(law > 0, law, np.inf)[:, None]
 
 
-def _efficient_scores(column: Column, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(reports, k) debiased reports with the least error at these shares; each row sums to 1."""
-    ratios = _ratios(column, shares)
-    if column.whole:
-        return ratios @ np.linalg.inv(ratios.T @ column.chances)
-    # The second moment, with the mean that is expected: with that of the reports themselves, their
-    # debiased mean would be `shares`, whatever they are.
-    return ratios @ np.linalg.inv(_moments(column, ratios)[1] + 1)
-
-
 def _moments(
     column: Column, scores: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -259,14 +351,34 @@ def _inverse(covariance: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]
     return inverse, int(rank)
 
 
+def _leverages(centered: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(reports,) squared distances of scores from their mean."""
+    return np.asarray(((centered @ inverse) * centered).sum(axis=1))
+
+
+def _peak(
+    often: NDArray[np.float64], centered: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> float:
+    """The largest kurtosis of scores, over the principal directions of their covariance.
+
+    Of what a part p of reports have it is about 1 / p: n reports less often than 5 kurtoses are
+    those of which fewer than 5 have it.
+    """
+    sizes, directions = np.linalg.eigh(covariance)
+    along = centered @ directions[:, sizes > _NOTHING * max(float(sizes[-1]), 1e-300)]
+    if not along.size:
+        return np.inf
+    parts = often / often.sum()
+    return float(((parts @ along**4) / (parts @ along**2) ** 2).max())
+
+
 def _chi_square(
-    test: str, statistic: float, df: int, n: int, fewest: int | None = None
+    test: str, statistic: float, df: int, n: int, telling: float, fewest: int | None = None
 ) -> HypothesisTest:
     chance = float(chdtrc(df, max(0.0, statistic))) if df else 1.0
-    return HypothesisTest(
-        test, max(0.0, statistic), df, chance, n, _few(n if fewest is None else fewest)
-    )
+    flag = _few(n if fewest is None else fewest, telling if df else 0.0)
+    return HypothesisTest(test, max(0.0, statistic), df, chance, n, flag)
 
 
-def _few(n: int) -> str:
-    return "few" if n < FEW else ""
+def _few(n: int, telling: float) -> str:
+    return "few" if n < FEW or telling < FEWEST else ""

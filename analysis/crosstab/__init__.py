@@ -18,9 +18,10 @@ from analysis.columns import Column
 from analysis.crosstab.association import association_rows
 from analysis.crosstab.groups import Finding, contrasts, group_share
 from analysis.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
-from analysis.crosstab.profile import profile_interval
+from analysis.crosstab.quotient import Quotient, quotient
 from analysis.crosstab.row import Row, RowMaker
-from analysis.intervals import Interval, normal_interval, share_interval
+from analysis.intervals import Interval, normal_interval
+from analysis.intervals.bounded import average_interval
 
 #: Kinds of pairs of reports times cells; of more, profile likelihood takes over ten seconds.
 MOST_PROFILED = 2**23
@@ -79,20 +80,18 @@ class Crosstab:
 
     def _interval(self, a: int, b: int) -> Interval:
         share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
-        one, other = self.pairs.first.scores[:, a], self.pairs.second.scores[:, b]
-        rows, columns, times = self.pairs.seen
         if error < 1e-9:
             # Reports that are all alike: only their range can tell how far the share may be.
+            one, other = self.pairs.first.scores[:, a], self.pairs.second.scores[:, b]
             ends = np.outer([one.min(), one.max()], [other.min(), other.max()])
-            low, gap = float(ends.min()), float(np.ptp(ends))
             n = round(self.pairs.n_effective)
-            count = min(n, max(0, round(n * (share - low) / gap)))
-            return share_interval(count, n, (1 - low) / gap, -low / gap, self.confidence_level)
-        if len(times) * self.shares.size > MOST_PROFILED:
+            return average_interval(ends, share, n, self.confidence_level)
+        if len(self.pairs.seen[0]) * self.shares.size > MOST_PROFILED:
             return normal_interval(share, error, self.confidence_level)
-        every = np.ones(len(times))
-        scores = one[rows] * other[columns]
-        return profile_interval(times, scores, every, (0.0, 1.0), self.confidence_level)
+        return self._cell(a, b).interval((0.0, 1.0), self.confidence_level)
+
+    def _cell(self, a: int, b: int) -> Quotient:
+        return quotient(self.pairs, self.pairs.first.scores[:, a], self.pairs.second.scores[:, b])
 
     @property
     def _make(self) -> RowMaker:
@@ -106,8 +105,9 @@ class Crosstab:
     def _shares(self) -> Iterator[Row]:
         for (a, first), (b, second) in product(*self._values):
             share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
-            found, likeliest = Finding(share, error, self.intervals[a][b]), self.likeliest[a, b]
-            yield self._make.row("share", (first, second), found, likeliest=float(likeliest))
+            found = Finding(share, error, self.intervals[a][b], self._cell(a, b).few)
+            likeliest = float(self.likeliest[a, b])
+            yield self._make.row("share", (first, second), found, likeliest=likeliest)
 
     def _groups(self) -> Iterator[Row]:
         firsts, seconds = self._values

@@ -7,7 +7,7 @@ from analysis.columns import Column
 from analysis.crosstab.fieller import fieller_interval
 from analysis.crosstab.groups import Finding
 from analysis.crosstab.pairs import MOST_VALUES, Pairs
-from analysis.crosstab.profile import profile_interval
+from analysis.crosstab.quotient import quotient
 from analysis.crosstab.row import Row, RowMaker
 from analysis.domain import NO_ANSWER
 from analysis.intervals import Interval
@@ -91,20 +91,14 @@ def group_mean(pairs: Pairs, group: int, confidence_level: float = 0.95) -> Find
         pairs.averages(inside, powers[:, :2])[0],
         pairs.covariance(inside, powers[:, :2]),
     )
-    rows, columns, times = pairs.seen
-    weight = inside[rows, 0]
-    interval = profile_interval(
-        times,
-        weight * amount[columns],
-        weight * answered[columns],
-        possible_amounts(pairs.second),
-        confidence_level,
-    )
+    ratio = quotient(pairs, inside[:, 0], amount, answered)
+    interval = ratio.interval(possible_amounts(pairs.second), confidence_level)
     if there <= 0:
-        return Finding(None, None, interval)
+        return Finding(None, None, interval, ratio.few)
     mean = float(total / there)
     slope = np.array([-mean, 1]) / there
-    return Finding(mean, float(np.sqrt(max(0.0, slope @ covariance @ slope))), interval)
+    std_error = float(np.sqrt(max(0.0, slope @ covariance @ slope)))
+    return Finding(mean, std_error, interval, ratio.few)
 
 
 def possible_amounts(column: Column) -> tuple[float, float]:

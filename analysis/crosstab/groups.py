@@ -1,14 +1,14 @@
 """Shares within groups that nobody was seen to be in, and how far groups are apart."""
 
-from dataclasses import dataclass
-from math import inf, sqrt
+from dataclasses import dataclass, replace
+from math import hypot, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.crosstab.fieller import fieller_interval
 from analysis.crosstab.pairs import Pairs
-from analysis.crosstab.profile import profile_interval
+from analysis.crosstab.quotient import Quotient, quotient
 from analysis.intervals import Interval
 
 
@@ -18,12 +18,14 @@ class Finding:
 
     `estimate` is made of unbiased ones, and may be impossible. It is None with its error where what
     it is divided by, as the share of a group, is not above 0. The method of `interval` is ``none``
-    where that is not told to be above 0.
+    where that is not told to be above 0. `few` tells that reports of a kind that the interval
+    depends on are too few for it.
     """
 
     estimate: float | None
     std_error: float | None
     interval: Interval
+    few: bool = False
 
 
 def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 0.95) -> Finding:
@@ -45,12 +47,8 @@ def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 
     if there > 0:
         estimate = float(among / there)
         std_error = _error(np.array([1, -estimate]) / there, covariance)
-    rows, columns, times = pairs.seen
-    inside = pairs.first.scores[rows, group]
-    interval = profile_interval(
-        times, inside * pairs.second.scores[columns, value], inside, (0.0, 1.0), confidence_level
-    )
-    return Finding(estimate, std_error, interval)
+    part = _part(pairs, group, value)
+    return Finding(estimate, std_error, part.interval((0.0, 1.0), confidence_level), few=part.few)
 
 
 def contrasts(
@@ -59,8 +57,9 @@ def contrasts(
     """The difference and the ratio of a value's share in a group, and in the one to compare with.
 
     Both are ratios of products of unbiased shares, and have Fieller's interval: at borders, where
-    those made of the intervals of both shares (MOVER) hold .90, it holds .94 and more. Of a ratio
-    the upper end may be infinite.
+    those made of the intervals of both shares (MOVER) hold .90, it holds .94 and more. But where
+    reports are few it holds .72, and the latter, which then holds .95, is given. Of a ratio the
+    upper end may be infinite.
 
     Parameters
     ----------
@@ -76,26 +75,58 @@ def contrasts(
     product, cross = size * base, one * base
     slope_product, slope_cross = np.array([0, base, 0, size]), np.array([base, 0, 0, one])
     cross_other, slope_other = other * size, np.array([0, other, size, 0])
-    return (
-        _contrast(
-            cross - cross_other,
-            product,
-            np.array([slope_cross - slope_other, slope_product]),
-            covariance,
-            (-1.0, 1.0),
-            confidence_level,
-            min(size, base) > 0,
-        ),
-        _contrast(
-            cross,
-            cross_other,
-            np.array([slope_cross, slope_other]),
-            covariance,
-            (0.0, inf),
-            confidence_level,
-            min(size, base, other) > 0,
-        ),
+    parts = [_part(pairs, group, value) for group in groups]
+    few = any(part.few for part in parts)
+    difference = _contrast(
+        cross - cross_other,
+        product,
+        np.array([slope_cross - slope_other, slope_product]),
+        covariance,
+        (-1.0, 1.0),
+        confidence_level,
+        min(size, base) > 0,
+        few,
     )
+    ratio = _contrast(
+        cross,
+        cross_other,
+        np.array([slope_cross, slope_other]),
+        covariance,
+        (0.0, inf),
+        confidence_level,
+        min(size, base, other) > 0,
+        few,
+    )
+    if few:
+        shares = np.clip([one / size, other / base], 0.0, 1.0)
+        intervals = [part.interval((0.0, 1.0), confidence_level) for part in parts]
+        if difference.interval.method != "none":
+            difference = replace(difference, interval=_mover_difference(shares, intervals))
+        if ratio.interval.method != "none":
+            ratio = replace(ratio, interval=_mover_ratio(shares, intervals))
+    return difference, ratio
+
+
+def _mover_difference(shares: NDArray[np.float64], intervals: list[Interval]) -> Interval:
+    """From the interval of each share (Newcombe, Statistics in Medicine 1998, method 10)."""
+    (one, other), (of_one, of_other) = map(float, shares), intervals
+    low = one - other - hypot(one - of_one.low, of_other.high - other)
+    high = one - other + hypot(of_one.high - one, other - of_other.low)
+    return Interval(max(-1.0, low), min(1.0, high), "mover")
+
+
+def _mover_ratio(shares: NDArray[np.float64], intervals: list[Interval]) -> Interval:
+    """The same of a ratio (Donner and Zou, Statistical Methods in Medical Research 2012)."""
+    (one, other), (of_one, of_other) = map(float, shares), intervals
+    both = one * other
+    least, most = of_one.low * (2 * one - of_one.low), of_one.high * (2 * one - of_one.high)
+    base, top = (
+        of_other.low * (2 * other - of_other.low),
+        of_other.high * (2 * other - of_other.high),
+    )
+    low = least / (both + sqrt(max(0.0, both**2 - least * top))) if least else 0.0
+    high = (both + sqrt(max(0.0, both**2 - most * base))) / base if base else inf
+    return Interval(low, high, "mover")
 
 
 def _contrast(
@@ -106,6 +137,7 @@ def _contrast(
     possible: tuple[float, float],
     confidence_level: float,
     defined: bool,
+    few: bool,
 ) -> Finding:
     """Of the ratio of two numbers, from how they change with what has this covariance."""
     if not defined:
@@ -113,7 +145,13 @@ def _contrast(
     own = slopes @ covariance @ slopes.T
     ratio = float(above / below)
     interval = fieller_interval(float(above), float(below), own, possible, confidence_level)
-    return Finding(ratio, _error(np.array([1, -ratio]) / below, own), interval)
+    return Finding(ratio, _error(np.array([1, -ratio]) / below, own), interval, few)
+
+
+def _part(pairs: Pairs, group: int, value: int) -> Quotient:
+    """The share of a value in a group."""
+    scores = pairs.second.scores[:, value]
+    return quotient(pairs, pairs.first.scores[:, group], scores, np.ones_like(scores))
 
 
 def _moments(

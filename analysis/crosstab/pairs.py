@@ -101,6 +101,13 @@ class Pairs:
         return rows, columns, times * (self.n_effective / self.total)
 
     @cached_property
+    def squares_seen(self) -> NDArray[np.float64]:
+        """Squared weights of those who made the pairs of `seen`; sums to `n_effective`."""
+        rows, columns, _ = self.seen
+        squares = np.asarray(self.squares[rows, columns], dtype=np.float64)
+        return squares * (self.n_effective / float(squares.sum()))
+
+    @cached_property
     def likeliest(self) -> Mixture:
         """The likeliest shares of pairs of values, in the order of the raveled table."""
         # Reports that are as likely under each value are one, and many of hashes are.

@@ -22,7 +22,8 @@ class Row:
     where it would be divided by what is not above 0. `likeliest` is by maximum likelihood, for
     display, of shares alone. The upper end of a ratio may be infinite. `flag` holds words joined by
     ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (the likeliest share
-    is at the border of what is possible), ``few`` (fewer than 100 respondents), ``not-converged``,
+    is at the border of what is possible), ``few`` (fewer than 100 respondents, or than 5 reports of
+    a kind that the interval depends on), ``not-converged``,
     and ``unreliable`` (next to nothing can be said: the interval has half of all that is possible,
     or a group's share or a variance is not told to be above 0).
     """
@@ -63,7 +64,7 @@ class RowMaker:
         if likeliest is not None:
             border = BORDER * (found.std_error or 0.0)
             flags += ["boundary"] * (not border <= likeliest <= 1 - border)
-        flags += ["few"] * (self.pairs.n_effective < FEW)
+        flags += ["few"] * (found.few or self.pairs.n_effective < FEW)
         if likeliest is not None and not self.pairs.likeliest.converged:
             flags.append("not-converged")
         wide = interval.high - interval.low >= (high - low) / 2

@@ -122,6 +122,44 @@ def test_intervals_cover_with_most_cells_empty() -> None:
     assert hits.diagonal().sum() > 364
 
 
+def rare(epsilon: float, share: float) -> tuple[Column, Column, NDArray[np.float64]]:
+    table = np.array([[0.9 - share, 0.05], [0.05, share]])
+    return column("a", krr(2, epsilon)), column("b", krr(2, epsilon)), table
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [(4, 0.001), (6, 0.001), (6, 0.002)])
+def test_intervals_cover_where_the_rarest_pair_of_reports_is_not_seen(
+    epsilon: float, share: float
+) -> None:
+    first, second, table = rare(epsilon, share)
+    hits = np.zeros(3)
+    group, base = share / (0.05 + share), 0.05 / (0.95 - share)
+    for one in np.random.default_rng(12).multinomial(500, law(first, second, table).ravel(), 120):
+        counts = one.reshape(2, 2).astype(float)
+        pairs = Pairs(first, second, counts, counts, 500)
+        cell = Crosstab(pairs, 0.95).intervals[1][1]
+        difference, ratio = (found.interval for found in contrasts(pairs, (1, 0), 1))
+        hits += [
+            cell.low <= share <= cell.high,
+            difference.low <= group - base <= difference.high,
+            ratio.low <= group / base <= ratio.high,
+        ]
+        assert cell.high > 1e-3
+    # At .95 of 120, 104 or fewer have a chance of 4e-4; without kinds that were not seen it is .43
+    # to .75 of cells, and by Fieller's interval .72 to .75 of differences.
+    assert hits.min() > 104
+
+
+def test_pairs_of_reports_that_are_too_rare_are_flagged() -> None:
+    first, second, table = rare(6, 0.004)
+    rows = Crosstab(expected(first, second, table, 500), 0.95).rows()
+    flagged = {(row.quantity, row.first, row.second) for row in rows if "few" in row.flag}
+    assert flagged >= {("share", "a1", "b1"), ("difference", "a1", "b1"), ("ratio", "a1", "b1")}
+    assert flagged.isdisjoint({("share", "a0", "b0"), ("share", "a1", "b0")})
+    rows = Crosstab(expected(first, second, table, 5000), 0.95).rows()
+    assert not any("few" in row.flag for row in rows)
+
+
 def test_without_noise_all_is_as_in_a_plain_table() -> None:
     counts = [[30, 10, 20], [5, 15, 40]]
     first, second = known(counts, amounts=True)
@@ -259,6 +297,15 @@ def test_weights_count_as_they_should() -> None:
     spread = np.tensordot(weights**2, (scores - mean) ** 2, 1) * 800 / 799 / weights.sum() ** 2
     assert found.std_errors == pytest.approx(spread**0.5)
     assert (found.std_errors > plain.std_errors).mean() > 0.5
+
+
+@pytest.mark.parametrize("other", [0.02, 0.07, 0.7])
+def test_reports_all_alike_of_a_one_sided_design_have_intervals(other: float) -> None:
+    # The least score is 0, but for rounding.
+    one_sided = np.array([[1, other], [0, 1 - other]])
+    first, second = (replace(column(n, one_sided), codes=np.zeros(90, np.int64)) for n in "ab")
+    found = crosstab(first, second).intervals
+    assert all(0 <= one.low < one.high <= 1 for one in chain(*found))
 
 
 def test_other_order_is_the_same_table() -> None:

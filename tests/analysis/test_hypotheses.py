@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, chi2_contingency, chisquare
 
 from analysis.columns import Column, from_matrix
+from analysis.crosstab.shuffle import widening
 from analysis.hypotheses import changes_of_shares, difference, goodness_of_fit, independence
 from analysis.trend import trend
 
@@ -22,26 +23,26 @@ def krr(k: int, epsilon: float) -> NDArray[np.float64]:
     return np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1)
 
 
-def bits(k: int) -> NDArray[np.float64]:
-    """Optimized unary encoding at ε = 1."""
+def bits(k: int, epsilon: float = 1) -> NDArray[np.float64]:
+    """Optimized unary encoding."""
     reports = np.array(list(product((0, 1), repeat=k)))
-    rates = np.where(np.eye(k, dtype=bool), 0.5, 1 / (np.e + 1))
+    rates = np.where(np.eye(k, dtype=bool), 0.5, 1 / (np.exp(epsilon) + 1))
     return np.prod(np.where(reports[:, None, :] == 1, rates, 1 - rates), axis=2)
 
 
-def subsets(k: int) -> NDArray[np.float64]:
-    """Sets of two, e times as likely if they hold the value."""
+def subsets(k: int, epsilon: float = 1) -> NDArray[np.float64]:
+    """Sets of two, more likely if they hold the value."""
     holds = np.array([[value in one for value in range(k)] for one in combinations(range(k), 2)])
-    chances = np.where(holds, np.e, 1.0)
+    chances = np.where(holds, np.exp(epsilon), 1.0)
     return chances / chances.sum(axis=0)
 
 
-def hashes(k: int) -> NDArray[np.float64]:
+def hashes(k: int, epsilon: float = 1) -> NDArray[np.float64]:
     """k-RR of a bit of the value, or of whether both bits are the same; a third of people each."""
     symbols = np.array(
         [[value % 2, value // 2 % 2, (value + value // 2) % 2] for value in range(k)]
     )
-    cohorts = [krr(2, 1)[:, symbols[:, cohort]] / 3 for cohort in range(3)]
+    cohorts = [krr(2, epsilon)[:, symbols[:, cohort]] / 3 for cohort in range(3)]
     return np.vstack(cohorts)
 
 
@@ -171,8 +172,149 @@ def test_without_noise_changes_are_of_plain_shares() -> None:
     found = difference(before, after)
     plain = chi2_contingency([[60, 30, 10], [30, 30, 40]], correction=False)
     assert found.df == plain.dof
-    # Variances of each sample, not of both: Wald's test beside Pearson's.
-    assert found.statistic == pytest.approx(plain.statistic, rel=0.2)
+    assert found.statistic == pytest.approx(plain.statistic)
+
+
+def rare(k: int) -> NDArray[np.float64]:
+    return np.append(1 - 0.01 * (k - 1), np.full(k - 1, 0.01))
+
+
+RARE = {
+    "k-RR": (krr(5, 4), 200, True),
+    "bits": (bits(5, 3), 200, False),
+    "hashes": (hashes(4, 3), 200, False),
+    "subsets": (subsets(5, 3), 200, False),
+}
+
+
+@pytest.mark.parametrize(("matrix", "n", "listed"), RARE.values(), ids=RARE)
+def test_sizes_hold_with_little_noise_and_rare_values(
+    matrix: NDArray[np.float64], n: int, listed: bool
+) -> None:
+    rng = np.random.default_rng(20)
+    shares = rare(matrix.shape[1])
+    reject = np.zeros(3)
+    for _ in range(120):
+        first, second, third = (
+            sample(matrix, shares, rng, name, size, listed=listed)
+            for name, size in (("a", n), ("b", n), ("c", n // 4 + 50))
+        )
+        chances = [one.p_holm for one in changes_of_shares(first, third)]
+        reject += [
+            independence(first, second).p_value < 0.05,
+            difference(first, third).p_value < 0.05,
+            min(one for one in chances if one is not None) < 0.05,
+        ]
+    # At .05 of 120, 16 or more have a chance of 3e-4. With the covariance of each column by itself,
+    # and chi-square's variance, it was 16 to 25 of independence and 11 to 46 of the others.
+    assert reject.max() <= 15
+
+
+def test_changes_cover_with_little_noise_and_rare_values() -> None:
+    rng = np.random.default_rng(21)
+    told = hits = 0
+    for _ in range(100):
+        before, after = (sample(krr(5, 4), rare(5), rng, n=n) for n in (1000, 400))
+        for one in changes_of_shares(before, after):
+            assert one.interval.low < one.interval.high
+            told += not one.flag
+            hits += not one.flag and one.interval.low <= 0 <= one.interval.high
+    # Of 400 or more at .95, which depend on each other: twice the variance, and 4 deviations.
+    assert told > 400
+    assert hits / told > 0.95 - 4 * (2 * 0.05 * 0.95 / told) ** 0.5
+
+
+def test_changes_of_what_few_reports_tell_cover_too() -> None:
+    rng = np.random.default_rng(23)
+    hits = 0
+    for _ in range(200):
+        before, after = (sample(krr(2, 4), rare(2), rng, n=n) for n in (200, 50))
+        change = changes_of_shares(before, after)[1]
+        hits += change.interval.low <= 0 <= change.interval.high
+    # At .93 of 200, 173 or fewer have a chance of 8e-4; with each column's own error it is .76.
+    assert hits > 173
+
+
+def test_equal_reports_tell_of_no_change() -> None:
+    first, second = (from_matrix("a", "xy", np.zeros(50, np.int64), np.eye(2)) for _ in "ab")
+    for change in changes_of_shares(first, second):
+        assert (change.interval.low, change.interval.high) == (-1, 1)
+        assert change.interval.method == "none"
+        assert (change.p_value, change.p_holm, change.flag) == (None, None, "few")
+    found = difference(first, second)
+    assert (found.df, found.p_value, found.flag) == (0, 1, "few")
+
+
+def test_opposite_reports_differ() -> None:
+    first, second = (
+        from_matrix("a", "xy", np.full(100, value, np.int64), np.eye(2)) for value in (0, 1)
+    )
+    found = difference(first, second)
+    # Pearson's of [[100, 0], [0, 100]].
+    assert (found.statistic, found.df) == (pytest.approx(200), 1)
+    # Those of each tell no error; that of both does.
+    errors = [one.std_error for one in changes_of_shares(first, second)]
+    assert errors == pytest.approx([(2 * 0.25 / 100) ** 0.5] * 2)
+    for change in changes_of_shares(first, second):
+        assert -1 <= change.interval.low < change.interval.high <= 1
+        assert change.p_value is not None
+        assert change.p_value < 1e-6
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "not listed"])
+def test_a_value_unseen_in_both_is_left_out(listed: bool) -> None:
+    first, second = (
+        replace(
+            from_matrix("a", "xyz", np.repeat([0, 1], counts), np.eye(3)),
+            whole=listed,
+        )
+        for counts in ([60, 40], [30, 70])
+    )
+    found = difference(first, second)
+    plain = chi2_contingency([[60, 40], [30, 70]], correction=False)
+    assert (found.df, found.flag) == (1, "")
+    # Unless the noise tells it, the variance is that of 200 people's reports, less one.
+    assert found.statistic == pytest.approx(plain.statistic * (1 if listed else 199 / 200))
+    changes = changes_of_shares(first, second)
+    assert [one.estimate for one in changes] == pytest.approx([-0.3, 0.3, 0])
+    assert [one.p_value is None for one in changes] == [False, False, True]
+
+
+def test_tests_that_hang_on_a_few_reports_are_flagged() -> None:
+    rng = np.random.default_rng(22)
+    first, second = (sample(krr(4, 6), rare(4), rng, name, 150) for name in "ab")
+    assert difference(first, second).flag == "few"
+    assert goodness_of_fit(first, rare(4)).flag == "few"
+    assert independence(first, second).flag == "few"
+
+
+def test_it_takes_more_reports_where_they_alone_tell_the_covariance() -> None:
+    rng = np.random.default_rng(22)
+    first, second = (sample(krr(4, 2), rare(4), rng, name, 200) for name in "ab")
+    hidden, other = (replace(one, whole=False) for one in (first, second))
+    fits = [goodness_of_fit(one, rare(4)).flag for one in (first, hidden)]
+    assert fits == ["", "few"]
+    elsewhere = replace(other, mechanism="another")
+    pairs = (first, second), (hidden, other), (hidden, elsewhere)
+    assert [difference(*pair).flag for pair in pairs] == ["", "", "few"]
+    last = [changes_of_shares(*pair)[-1].flag for pair in pairs]
+    assert last == ["", "", "few"]
+
+
+def test_shuffled_reports_have_the_variance_that_is_told() -> None:
+    # All 120 orders of five reports, of scores that are 1 for one person alone.
+    one, other = np.array([0, 0, 0, 0, 1.0]), np.array([0, 0, 0, 1.0, 2])
+    x, y = ((each - each.mean()) / each.std() for each in (one, other))
+    found = [5 * (x @ y[list(order)] / 5) ** 2 for order in permutations(range(5))]
+    squares = [float(((each**2 / 5) ** 2).sum()) for each in (x, y)]
+    assert widening(5, (1, 1), squares) == pytest.approx(max(1.0, np.var(found) / 2))
+    # Enough of them that there is more than that of chi-square.
+    peaked = np.array([0, 0, 0, 0, 0, 0, 1.0])
+    z = (peaked - peaked.mean()) / peaked.std()
+    found = [7 * (z @ z[list(order)] / 7) ** 2 for order in permutations(range(7))]
+    squares = [float(((z**2 / 7) ** 2).sum())] * 2
+    assert widening(7, (1, 1), squares) == pytest.approx(np.var(found) / 2)
+    assert np.var(found) > 2
 
 
 def test_impossible_reports_refute() -> None:

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
+from analysis.columns import from_matrix
+from analysis.crosstab import Crosstab
 from analysis.crosstab.fieller import fieller_interval
+from analysis.crosstab.groups import group_share
+from analysis.crosstab.pairs import pairs_of
 from analysis.crosstab.profile import profile_interval
 
 TIMES = np.array([40.0, 25.0, 20.0, 15.0])
@@ -44,6 +48,22 @@ def test_two_kinds_of_reports_give_the_binomial_likelihood() -> None:
     assert found.high == pytest.approx(brentq(fallen, 0.3, 0.9), abs=2e-4)
 
 
+def test_kinds_that_were_not_seen_can_be_what_is_missing() -> None:
+    # All 50 reports are 0, and 1 is possible: (1 - share)^50 has fallen to exp(-3.84 / 2).
+    found = profile_interval(np.array([50.0, 0.0]), np.array([0.0, 1.0]), np.ones(2))
+    assert found.low == 0
+    assert found.high == pytest.approx(1 - np.exp(-3.8415 / 100), abs=1e-4)
+
+
+def test_squared_weights_scale_the_likelihood() -> None:
+    plain = profile_interval(TIMES, ABOVE, BELOW, (-9, 9))
+    same = profile_interval(TIMES, ABOVE, BELOW, (-9, 9), squares=TIMES)
+    assert (same.low, same.high) == pytest.approx((plain.low, plain.high))
+    wide = profile_interval(TIMES, ABOVE, BELOW, (-9, 9), squares=2 * TIMES)
+    half = profile_interval(TIMES / 2, ABOVE, BELOW, (-9, 9))
+    assert (wide.low, wide.high) == pytest.approx((half.low, half.high))
+
+
 @pytest.mark.parametrize("shift", [-3.0, -0.5, 0.2, 0.9, 3.0])
 def test_intervals_lie_within_what_is_possible_and_are_no_points(shift: float) -> None:
     found = profile_interval(TIMES, ABOVE / 10 + shift, np.ones(4))
@@ -68,6 +88,30 @@ def test_a_group_that_may_be_empty_tells_nothing(below: np.ndarray) -> None:
 def test_reports_without_spread_tell_nothing() -> None:
     found = profile_interval(np.array([50.0]), np.array([0.7]), np.ones(1))
     assert (found.low, found.high, found.method) == (0, 1, "none")
+
+
+def test_intervals_cover_where_the_heavy_are_unlike_others() -> None:
+    rng = np.random.default_rng(13)
+    keep = 1 / (1 + np.exp(-4))
+    noise = np.array([[keep, 1 - keep], [1 - keep, keep]])
+    truth = (0.05 * 20 * 0.5 * 0.6 + 0.95 * 0.02 * 0.3) / (0.05 * 20 + 0.95)
+    hits = np.zeros(2)
+    for _ in range(300):
+        heavy = rng.random(500) < 0.05
+        codes = [
+            (rng.random(500) < np.where(heavy, more, less)) ^ (rng.random(500) > keep)
+            for more, less in ((0.5, 0.02), (0.6, 0.3))
+        ]
+        own, other = (
+            from_matrix(name, "ny", code.astype(np.int64), noise)
+            for name, code in zip("ab", codes, strict=True)
+        )
+        pairs = pairs_of(own, other, np.where(heavy, 20.0, 1.0))
+        cell, group = Crosstab(pairs, 0.95).intervals[1][1], group_share(pairs, 1, 1).interval
+        share = truth / ((0.05 * 20 * 0.5 + 0.95 * 0.02) / 1.95)
+        hits += [cell.low <= truth <= cell.high, group.low <= share <= group.high]
+    # At .945 of 300, 270 or fewer have a chance of 1e-3; by Kish's factor alone cells have 259.
+    assert hits.min() > 270
 
 
 COVARIANCE = np.array([[0.04, 0.01], [0.01, 0.02]])
