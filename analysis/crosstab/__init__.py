@@ -23,7 +23,7 @@ from analysis.crosstab.row import Row, RowMaker
 from analysis.intervals import Interval, normal_interval
 from analysis.intervals.bounded import average_interval
 
-#: Kinds of pairs of reports times cells; of more, profile likelihood takes over ten seconds.
+#: Kinds of pairs of reports times cells; of more, the likelihood takes over ten seconds.
 MOST_PROFILED = 2**23
 #: Half the width of an interval that makes a share of one half be anything from 0 to 1.
 NOTHING = 0.5
@@ -69,7 +69,7 @@ class Crosstab:
 
     @cached_property
     def intervals(self) -> tuple[tuple[Interval, ...], ...]:
-        """Of each share by itself: profile likelihood; normal in very large tables."""
+        """Of each share by itself: empirical likelihood; normal in very large tables."""
         high, wide = self.shares.shape
         return tuple(tuple(self._interval(a, b) for b in range(wide)) for a in range(high))
 

@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.columns import Column
-from analysis.crosstab.fieller import fieller_interval
 from analysis.crosstab.groups import Finding
 from analysis.crosstab.pairs import MOST_VALUES, Pairs
 from analysis.crosstab.quotient import quotient
 from analysis.crosstab.row import Row, RowMaker
 from analysis.domain import NO_ANSWER
 from analysis.intervals import Interval
+from analysis.intervals.fieller import fieller_interval
 
 
 def amounts_of(column: Column) -> tuple[float, ...] | None:
@@ -72,7 +72,7 @@ def correlation(pairs: Pairs, confidence_level: float = 0.95) -> Finding | None:
 def group_mean(pairs: Pairs, group: int, confidence_level: float = 0.95) -> Finding | None:
     """Mean amount of the second question, of those who answered it and have a value of the first.
 
-    With a profile-likelihood interval. None if values amount to nothing.
+    With an empirical-likelihood interval. None if values amount to nothing.
 
     Parameters
     ----------

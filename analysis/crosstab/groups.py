@@ -6,10 +6,10 @@ from math import hypot, inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.crosstab.fieller import fieller_interval
 from analysis.crosstab.pairs import Pairs
 from analysis.crosstab.quotient import Quotient, quotient
 from analysis.intervals import Interval
+from analysis.intervals.fieller import fieller_interval
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Finding:
 def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 0.95) -> Finding:
     """Share of a value of the second question among those with a value of the first.
 
-    With a profile-likelihood interval.
+    With an empirical-likelihood interval.
 
     Parameters
     ----------

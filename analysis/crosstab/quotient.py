@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.crosstab.pairs import Pairs
-from analysis.crosstab.profile import profile_interval
 from analysis.intervals import Interval
+from analysis.intervals.empirical import empirical_interval
 
 #: Of fewer reports the number is not nearly normal (Cochran, Biometrics 1954).
 FEWEST = 5
@@ -32,8 +32,8 @@ class Quotient:
     below: NDArray[np.float64]
 
     def interval(self, possible: tuple[float, float], confidence_level: float) -> Interval:
-        """By profile likelihood: see `profile_interval`."""
-        return profile_interval(
+        """By empirical likelihood: see `empirical_interval`."""
+        return empirical_interval(
             self.times, self.above, self.below, possible, confidence_level, self.squares
         )
 

@@ -279,7 +279,7 @@ def test_very_large_tables_have_normal_intervals(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys.modules[Crosstab.__module__], "MOST_PROFILED", 10)
     normal = crosstab(*sampled(800)).intervals
     for one, other in zip(chain(*likely), chain(*normal), strict=True):
-        assert (one.method, other.method) == ("profile-likelihood", "normal")
+        assert (one.method, other.method) == ("empirical-likelihood", "normal")
         assert [other.low, other.high] == pytest.approx([one.low, one.high], abs=0.01)
 
 

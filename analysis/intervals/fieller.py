@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from analysis.intervals import Interval
+from analysis.intervals.interval import Interval
 
 
 def fieller_interval(

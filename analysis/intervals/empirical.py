@@ -1,4 +1,4 @@
-"""Profile-likelihood intervals of averages of debiased reports, and of ratios of them.
+"""Empirical-likelihood intervals of averages of debiased reports, and of ratios of them.
 
 The likelihood is that of the reports, each kind with a chance of its own, at its largest over all
 laws that give the value (empirical likelihood, Owen 1988). Kinds that were not seen have a chance,
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from analysis.intervals import Interval
+from analysis.intervals.interval import Interval
 
 #: Steps of a search; five to ten are usual.
 _STEPS = 100
@@ -24,7 +24,7 @@ _FAR = 100.0
 _END = 1e-10
 
 
-def profile_interval(
+def empirical_interval(
     times: NDArray[np.float64],
     above: NDArray[np.float64],
     below: NDArray[np.float64],
@@ -78,7 +78,7 @@ def profile_interval(
     if inside != estimate:
         reach = float(np.hypot(reach, _fall(times, above - inside * below)))
     low, high = (_end(times, above, below, inside, border, reach) for border in possible)
-    return Interval(low, high, "profile-likelihood")
+    return Interval(low, high, "empirical-likelihood")
 
 
 def _end(

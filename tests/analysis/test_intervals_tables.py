@@ -6,10 +6,10 @@ from scipy.optimize import brentq, minimize
 
 from analysis.columns import from_matrix
 from analysis.crosstab import Crosstab
-from analysis.crosstab.fieller import fieller_interval
 from analysis.crosstab.groups import group_share
 from analysis.crosstab.pairs import pairs_of
-from analysis.crosstab.profile import profile_interval
+from analysis.intervals.empirical import empirical_interval
+from analysis.intervals.fieller import fieller_interval
 
 TIMES = np.array([40.0, 25.0, 20.0, 15.0])
 ABOVE = np.array([1.8, -0.7, 0.4, 0.1])
@@ -18,7 +18,7 @@ BELOW = np.array([1.2, 0.9, 0.3, 1.6])
 
 @pytest.mark.parametrize("below", [np.ones(4), BELOW], ids=["average", "ratio"])
 def test_ends_are_where_the_likelihood_has_fallen(below: np.ndarray) -> None:
-    found = profile_interval(TIMES, ABOVE, below, (-5.0, 5.0))
+    found = empirical_interval(TIMES, ABOVE, below, (-5.0, 5.0))
     for end in (found.low, found.high):
         best = minimize(
             lambda law: -float(TIMES @ np.log(np.maximum(law, 1e-12))),
@@ -43,35 +43,35 @@ def test_two_kinds_of_reports_give_the_binomial_likelihood() -> None:
         likely = 30 * np.log(share / 0.3) + 70 * np.log((1 - share) / 0.7)
         return float(-2 * likely - 3.8415)
 
-    found = profile_interval(times, scores, np.ones(2))
+    found = empirical_interval(times, scores, np.ones(2))
     assert found.low == pytest.approx(brentq(fallen, 0.01, 0.3), abs=2e-4)
     assert found.high == pytest.approx(brentq(fallen, 0.3, 0.9), abs=2e-4)
 
 
 def test_kinds_that_were_not_seen_can_be_what_is_missing() -> None:
     # All 50 reports are 0, and 1 is possible: (1 - share)^50 has fallen to exp(-3.84 / 2).
-    found = profile_interval(np.array([50.0, 0.0]), np.array([0.0, 1.0]), np.ones(2))
+    found = empirical_interval(np.array([50.0, 0.0]), np.array([0.0, 1.0]), np.ones(2))
     assert found.low == 0
     assert found.high == pytest.approx(1 - np.exp(-3.8415 / 100), abs=1e-4)
 
 
 def test_squared_weights_scale_the_likelihood() -> None:
-    plain = profile_interval(TIMES, ABOVE, BELOW, (-9, 9))
-    same = profile_interval(TIMES, ABOVE, BELOW, (-9, 9), squares=TIMES)
+    plain = empirical_interval(TIMES, ABOVE, BELOW, (-9, 9))
+    same = empirical_interval(TIMES, ABOVE, BELOW, (-9, 9), squares=TIMES)
     assert (same.low, same.high) == pytest.approx((plain.low, plain.high))
-    wide = profile_interval(TIMES, ABOVE, BELOW, (-9, 9), squares=2 * TIMES)
-    half = profile_interval(TIMES / 2, ABOVE, BELOW, (-9, 9))
+    wide = empirical_interval(TIMES, ABOVE, BELOW, (-9, 9), squares=2 * TIMES)
+    half = empirical_interval(TIMES / 2, ABOVE, BELOW, (-9, 9))
     assert (wide.low, wide.high) == pytest.approx((half.low, half.high))
 
 
 @pytest.mark.parametrize("shift", [-3.0, -0.5, 0.2, 0.9, 3.0])
 def test_intervals_lie_within_what_is_possible_and_are_no_points(shift: float) -> None:
-    found = profile_interval(TIMES, ABOVE / 10 + shift, np.ones(4))
+    found = empirical_interval(TIMES, ABOVE / 10 + shift, np.ones(4))
     assert 0 <= found.low < found.high <= 1
 
 
 def test_a_higher_level_gives_a_wider_interval_within_the_same_borders() -> None:
-    narrow, wide = (profile_interval(TIMES, ABOVE, BELOW, (-9, 9), one) for one in (0.5, 0.99))
+    narrow, wide = (empirical_interval(TIMES, ABOVE, BELOW, (-9, 9), one) for one in (0.5, 0.99))
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
@@ -81,12 +81,12 @@ def test_a_higher_level_gives_a_wider_interval_within_the_same_borders() -> None
     ids=["near 0", "negative", "nobody"],
 )
 def test_a_group_that_may_be_empty_tells_nothing(below: np.ndarray) -> None:
-    found = profile_interval(TIMES, ABOVE, below)
+    found = empirical_interval(TIMES, ABOVE, below)
     assert (found.low, found.high, found.method) == (0, 1, "none")
 
 
 def test_reports_without_spread_tell_nothing() -> None:
-    found = profile_interval(np.array([50.0]), np.array([0.7]), np.ones(1))
+    found = empirical_interval(np.array([50.0]), np.array([0.7]), np.ones(1))
     assert (found.low, found.high, found.method) == (0, 1, "none")
 
 
