@@ -70,7 +70,7 @@ def mixture(
     Journal of Statistics 2008 (its acceleration, SqS3).
     """
     if not len(likelihood) or not likelihood.any(axis=1).all():
-        raise ValueError("expected reports that some pair of values can make, got none or others")
+        raise ValueError("expected reports that some value can make, got none or others")
     # Parts of the largest chance: products of many bits would underflow.
     scale = likelihood.max(axis=1)
     scaled = likelihood / scale[:, None]

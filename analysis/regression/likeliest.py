@@ -108,11 +108,13 @@ def _messages(
             "given: leave terms out, or take more respondents"
         )
     elif unknown and all(NO_ANSWER in term for term in unknown):
-        found.append(f"too few gave no answer to tell anything of {', '.join(unknown)}")
+        found.append(
+            f"next to nobody left it unanswered, so nothing can be told of {', '.join(unknown)}"
+        )
     elif unknown:
         found.append(
-            f"no finite estimate of {', '.join(unknown)}: the reports are the likelier the "
-            "further it grows, or tell nothing of it (perfect separation, or a category or value "
+            f"no finite estimate of {', '.join(unknown)}: it runs off to infinity, or the reports "
+            "tell nothing of it (perfect separation, or a category or value "
             "that is estimated at 0); leave terms out, or merge values"
         )
     elif not sound:

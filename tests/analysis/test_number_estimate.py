@@ -1,6 +1,7 @@
 """Variance and quartiles of numbers: their tests promise what they say, and intervals hold."""
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -84,12 +85,13 @@ def test_channels_with_two_inputs_tell_the_distribution_of_two_numbers_only() ->
         assert tells_distribution(randomizer, domain) == (steps == 1)
 
 
-@pytest.mark.parametrize("name", ["optimal", "square-wave", "laplace"])
-@pytest.mark.parametrize("epsilon", ["1", "2", "4"])
+@pytest.mark.parametrize(
+    ("name", "epsilon"),
+    [*product(["optimal", "square-wave"], ["1", "2", "4"]), *product(["laplace"], ["2", "4"])],
+)
 def test_scores_keep_their_promise_for_every_number(name: str, epsilon: str) -> None:
     _, randomizer, domain = question(name, 12, False, epsilon)
-    if not tells_distribution(randomizer, domain):
-        return
+    assert tells_distribution(randomizer, domain)
     channel = places(randomizer)
     shares = np.exp(-np.arange(13) / 4)
     law = law_of(randomizer, shares / shares.sum())

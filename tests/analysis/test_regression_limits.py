@@ -187,7 +187,7 @@ def test_a_category_that_is_never_seen_gives_no_number(matrix: NDArray[np.float6
     codes = (rng.random(500) < expit(age)).astype(int)
     column = from_matrix("y", ["a", "b", "c"], codes, matrix)
     found = regress("y ~ age", {"y": column}, {"age": age}, family="multinomial")
-    assert {"c:Intercept", "c:age"} >= {t.term for t in found.terms if t.estimate is None}
+    assert {"c:Intercept", "c:age"} == {t.term for t in found.terms if t.estimate is None}
     assert found.boundary
     assert not found.converged
     assert found.terms[0].std_error > 0
@@ -260,7 +260,7 @@ def test_formulas_name_terms_by_reference_and_value() -> None:
         "s[no-answer]",
     ]
     assert _terms("n ~ 0 + x", columns, known) == ["x[no]", "x[yes]"]
-    assert "`my col`" not in _terms("n ~ `my col` + I(s * log(age))", columns, known)
+    assert "my col[T.yes]" in _terms("n ~ `my col` + I(s * log(age))", columns, known)
 
 
 def test_amounts_are_numbers_and_no_answer_is_apart() -> None:
