@@ -1,9 +1,11 @@
 """`deniable analyze`: answers that were collected on paper, or by another tool."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from analysis.columns import Column
 from analysis.columns.data_file import read_data
 from analysis.columns.design_file import read_designs
 from analysis.columns.estimate import column_estimates
@@ -54,7 +56,8 @@ def analyze(
                     "or --model"
                 )
             weights = None if found.sample is None else found.sample.weights
-            print_model(formula, found.columns, found.known, weights, family, errors, level, form)
+            columns = {name: _numeric(column) for name, column in found.columns.items()}
+            print_model(formula, columns, found.known, weights, family, errors, level, form)
             return
         rows = [
             row
@@ -62,3 +65,10 @@ def analyze(
             for row in column_estimates(column, level, found.sample)
         ]
     print_table(estimate_rows(data.stem, None, None, rows), ESTIMATE_COLUMNS, form)
+
+
+def _numeric(column: Column) -> Column:
+    """In formulas, 0 and 1 are numbers, as they are in a column that is not randomized."""
+    if column.amounts is None and sorted(column.values) == ["0", "1"]:
+        return replace(column, amounts=tuple(map(float, column.values)))
+    return column

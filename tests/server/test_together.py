@@ -97,6 +97,14 @@ def test_what_cannot_be_fitted_is_told_in_a_line(words: tuple[str, ...], message
     assert isinstance(result.exception, SystemExit)
 
 
+def test_randomized_zeros_and_ones_are_numbers_in_formulas() -> None:
+    told = _run("analyze", *DICE, "--model", "age ~ joined", "--family", "linear").stdout
+    terms = {row["term"]: float(row["estimate"]) for row in _rows(told.split("\n\n")[0])}
+    assert list(terms) == ["Intercept", "joined"]
+    # In these made-up people, those who joined are older.
+    assert terms["joined"] > 5
+
+
 def test_crosstab_shows_what_goes_together(answered: Path) -> None:
     result = _run("crosstab", "canteen", "meat", "dish", "--db", answered)
     rows = _rows(result.stdout)
