@@ -13,7 +13,7 @@ test: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/e2e/chromium.py
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder tests/e2e tests
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
 # hold, and the intake beside a bare server, with wrk; a quarter of an hour. One thread of BLAS: two on
