@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from analysis.columns import Column, from_matrix
-from analysis.columns.data_file import read_data
+from analysis.columns.data_file import Data, read_data
 from analysis.columns.design_file import Designs, read_designs
 from analysis.columns.estimate import column_estimates
 from analysis.columns.sample import Sample, simple
@@ -104,7 +104,9 @@ def test_wrong_designs_are_told(tmp_path: Path, text: str, message: str) -> None
         _designs(tmp_path, text)
 
 
-def _data(folder: Path, rows: str, design: str = FORCED, used: tuple[str, ...] | None = None):  # type: ignore[no-untyped-def]
+def _data(
+    folder: Path, rows: str, design: str = FORCED, used: tuple[str, ...] | None = None
+) -> Data:
     path = folder / "data.csv"
     path.write_text(rows)
     return read_data(path, _designs(folder, design), used)
