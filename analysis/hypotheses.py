@@ -19,7 +19,7 @@ from analysis.columns import Column
 from analysis.crosstab.pairs import MOST_VALUES, pairs_of
 from analysis.crosstab.quotient import FEWEST
 from analysis.crosstab.shuffle import widening
-from analysis.intervals import FEW, Interval, normal_interval
+from analysis.intervals import FEW, Interval, check_level, normal_interval
 from analysis.mixture import mixture
 
 #: Directions with less than this part of the largest variance have none, but for rounding.
@@ -198,6 +198,7 @@ def changes_of_shares(
     ValueError
         As `difference`.
     """
+    check_level(confidence_level)
     sides = _compared(first, second)
     apart = sides[1].away - sides[0].away
     own, alike = (

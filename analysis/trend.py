@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from analysis.columns import Column
 from analysis.crosstab.association import debiased_powers
-from analysis.intervals import FEW, Interval
+from analysis.intervals import FEW, Interval, check_level
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def trend(
         If there is one column only, or all have the same place; if the value is none of a column's,
         or amounts are missing; if a column's reports do not differ, so that they tell no error.
     """
+    check_level(confidence_level)
     where = np.arange(len(columns), dtype=float) if places is None else np.array(places, float)
     if where.shape != (len(columns),) or not np.isfinite(where).all() or len(np.unique(where)) < 2:
         raise ValueError(

@@ -20,7 +20,7 @@ from analysis.crosstab.groups import Finding, contrasts, group_share
 from analysis.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
 from analysis.crosstab.quotient import Quotient, quotient
 from analysis.crosstab.row import Row, RowMaker
-from analysis.intervals import Interval, normal_interval
+from analysis.intervals import Interval, check_level, normal_interval
 from analysis.intervals.bounded import average_interval
 
 #: Kinds of pairs of reports times cells; of more, the likelihood takes over ten seconds.
@@ -165,8 +165,7 @@ def crosstab(
         If the columns are of other respondents or of one report, a question has more than 64
         values, or weights are not numbers of at least 0.
     """
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level}")
+    check_level(confidence_level)
     for column in (first, second):
         if len(column.values) > MOST_VALUES:
             raise ValueError(

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from analysis.distribution.mixture import rest, shifted
+from analysis.distribution.em import rest, shifted
 from analysis.distribution.places import places, tells_distribution
 from analysis.distribution.ranges import cells, edges, middles
 from analysis.domain import Numbers
-from analysis.intervals import FEW
+from analysis.intervals import FEW, check_level
 from analysis.randomizer import Randomizer
 
 #: Resamples that are fitted at once: more gain no time, and progress is told after each.
@@ -101,8 +101,7 @@ def distribution(
             "distribution needs reports that tell more than the mean, got a number that is "
             "rounded to the ends of its range"
         )
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must be in (0, 1), got {confidence_level}")
+    check_level(confidence_level)
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, got {resamples}")
     ends = edges(domain, bins)

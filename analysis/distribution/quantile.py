@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from analysis.distribution.em import early_em
 from analysis.distribution.least_favorable import evidence
-from analysis.distribution.mixture import early_em
 from analysis.distribution.places import Places
 
 _Floats = NDArray[np.float64]

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from analysis.intervals.interval import Interval
+from analysis.intervals.normal import within_border
 
 
 def fieller_interval(
@@ -47,8 +48,7 @@ def fieller_interval(
         return Interval(low, high, "fieller")
     if half == 0:
         return Interval(least, most, "none")
-    beyond = max(least - middle, middle - most)
-    width = min(most - least, float(np.hypot(half, beyond)) - beyond)
+    width = float(within_border(max(least - middle, middle - most), half, most - least))
     if middle < least:
         return Interval(least, least + width, "constrained-likelihood")
     return Interval(most - width, most, "constrained-likelihood")

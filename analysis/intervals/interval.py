@@ -15,6 +15,12 @@ class Interval:
     method: str
 
 
+def check_level(confidence_level: float) -> None:
+    """Raise ValueError unless it lies in (0, 1): 95 is no level, nor is NaN."""
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level}")
+
+
 def shares_between(bottom: float, top: float, p: float, q: float) -> tuple[float, float]:
     """The shares, clipped to [0, 1], that have support between these probabilities.
 

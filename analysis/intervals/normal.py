@@ -33,8 +33,8 @@ def normal_intervals(
     )
 
 
-def within_border(beyond: Any, reach: Any) -> Any:
-    """How far from the border, into [0, 1], a normal mean is nearly as likely as at the border.
+def within_border(beyond: Any, reach: Any, most: float = 1.0) -> Any:
+    """How far from the border, into what is possible, a normal mean is nearly as likely as there.
 
     Parameters
     ----------
@@ -42,9 +42,11 @@ def within_border(beyond: Any, reach: Any) -> Any:
         How far outside the estimate lies, at least 0.
     reach : float, or array
         Half of the usual interval.
+    most : float
+        From the border to the other one.
     """
     # The log-likelihood falls as the squared distance, and by as much as it does over `reach`.
-    return np.minimum(1.0, np.hypot(reach, beyond) - beyond)
+    return np.minimum(most, np.hypot(reach, beyond) - beyond)
 
 
 def normal_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:

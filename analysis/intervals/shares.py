@@ -5,7 +5,7 @@ from collections.abc import Callable
 from scipy.special import betaincinv, ndtri
 
 from analysis.intervals.feldman_cousins import feldman_cousins
-from analysis.intervals.interval import Interval, shares_between
+from analysis.intervals.interval import Interval, check_level, shares_between
 from analysis.intervals.likelihood import profile_likelihood
 
 
@@ -94,8 +94,7 @@ def share_interval(
         raise ValueError(f"p and q must be different probabilities, got {p} and {q}")
     if not 0 <= count <= n:
         raise ValueError(f"count must be from 0 to n = {n}, got {count}")
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level}")
+    check_level(confidence_level)
     if n == 0:
         return Interval(0.0, 1.0, method)
     low, high = INTERVALS[method](count, n, p, q, confidence_level)

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from analysis.columns import Column
+from analysis.intervals import check_level
 from analysis.regression.agreement import LAWS
 from analysis.regression.debiased import debiased
 from analysis.regression.likeliest import likeliest
@@ -84,8 +85,7 @@ def regress(
     """
     _check("family", family, FAMILIES)
     _check("se", se, ERRORS)
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level}")
+    check_level(confidence_level)
     # What a column is called in formulas is its name here.
     columns = {name: replace(column, name=name) for name, column in columns.items()}
     found = table(formula, columns, known, family, weights)

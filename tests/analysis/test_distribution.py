@@ -9,7 +9,7 @@ import pytest
 from numpy.random import default_rng
 
 from analysis.distribution import Distribution, distribution
-from analysis.distribution.mixture import early_em, rest, shifted
+from analysis.distribution.em import early_em, rest, shifted
 from analysis.distribution.places import places
 from analysis.distribution.ranges import MOST, cells, edges, middles
 from analysis.domain import Numbers
@@ -198,7 +198,7 @@ def test_no_reports_tell_nothing_and_one_is_few() -> None:
         ("optimal", {"bins": 0}, f"bins must be from 1 to {MOST}, got 0"),
         ("optimal", {"bins": 1001}, "got 1001"),
         ("optimal", {"resamples": 0}, "resamples must be at least 1, got 0"),
-        ("optimal", {"confidence_level": 1}, r"confidence_level must be in \(0, 1\), got 1"),
+        ("optimal", {"confidence_level": 1}, r"confidence_level must be between 0 and 1, got 1"),
     ],
 )
 def test_what_cannot_be_is_refused(name: str, arguments: Any, message: str) -> None:

@@ -386,3 +386,13 @@ WIDE = from_matrix("w", map(str, range(80)), np.arange(N) % 80, np.eye(80))
 def test_what_cannot_be_tested_is_refused(ask: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ask()
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95.0, float("nan")])
+def test_levels_that_are_none_are_refused(level: float) -> None:
+    column = from_matrix(
+        "a", ("no", "yes"), np.repeat([0, 1], 200), np.array([[0.7, 0.3], [0.3, 0.7]])
+    )
+    for told in (changes_of_shares, lambda a, b, level: trend([a, b], "yes", None, level)):
+        with pytest.raises(ValueError, match="confidence_level must be between 0 and 1"):
+            told(column, column, level)
