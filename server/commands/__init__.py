@@ -100,3 +100,10 @@ def refusals() -> Iterator[None]:
         yield
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from None
+
+
+def of_wave(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of a command that prints what one wave tells: which, and as what table."""
+    for option in (form_of_table, database, level_of_intervals, version_of_survey, wave_of_survey):
+        command = option(command)
+    return command

@@ -7,13 +7,9 @@ import click
 
 from analysis.codebook import Code, codebook, methods
 from server.commands import (
-    database,
-    form_of_table,
-    level_of_intervals,
+    of_wave,
     print_table,
     survey_id,
-    version_of_survey,
-    wave_of_survey,
 )
 from server.results import find, version_and_wave
 from server.store import Store
@@ -22,11 +18,7 @@ from server.store import Store
 @click.command(name="codebook")
 @survey_id
 @click.option("--methods", "paragraph", is_flag=True, help="Print a paragraph to paste instead.")
-@wave_of_survey
-@version_of_survey
-@level_of_intervals
-@database
-@form_of_table
+@of_wave
 def codebook_(
     survey_id: str,
     paragraph: bool,

@@ -15,14 +15,10 @@ from analysis.crosstab.row import Row
 from analysis.domain import Numbers
 from analysis.hypotheses import HypothesisTest, independence
 from server.commands import (
-    database,
-    form_of_table,
-    level_of_intervals,
+    of_wave,
     print_table,
     refusals,
     survey_id,
-    version_of_survey,
-    wave_of_survey,
 )
 from server.results import find_columns
 from server.store import Store
@@ -33,11 +29,7 @@ from server.store import Store
 @click.argument("first", metavar="QUESTION")
 @click.argument("second", metavar="QUESTION")
 @click.option("--tests", is_flag=True, help="Print the test of independence instead.")
-@wave_of_survey
-@version_of_survey
-@level_of_intervals
-@database
-@form_of_table
+@of_wave
 def crosstab_(
     survey_id: str,
     first: str,

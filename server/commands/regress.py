@@ -18,14 +18,10 @@ from analysis.columns.of_survey import variable
 from analysis.regression import FAMILIES, Term, regress
 from analysis.regression.regress import ERRORS
 from server.commands import (
-    database,
-    form_of_table,
-    level_of_intervals,
+    of_wave,
     print_table,
     refusals,
     survey_id,
-    version_of_survey,
-    wave_of_survey,
 )
 from server.results import find_columns
 from server.store import Store
@@ -59,11 +55,7 @@ kind_of_errors = click.option(
 @click.argument("formula")
 @family_of_outcome
 @kind_of_errors
-@wave_of_survey
-@version_of_survey
-@level_of_intervals
-@database
-@form_of_table
+@of_wave
 def regress_(
     survey_id: str,
     formula: str,
