@@ -44,6 +44,15 @@ class Channel(Protocol):
         `apart` is used if it takes bits: in how many ones two inputs can differ, either way.
         """
 
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[Any] | None:
+        """The (pairs, reports, 2) chances of reports under two inputs, for all pairs that matter.
+
+        One of these pairs, either way round, tells its inputs apart at least as well as any two
+        inputs can be, whatever ratio of chances is asked for. Reports of an equal ratio may stand
+        as one. A single pair is its own mirror image: it tells as much either way round. None where
+        there are too many pairs to look at. `apart` is used as by `ratio`.
+        """
+
     def randomize(self, symbol: Any, words: Iterator[int]) -> Any:
         """Draw a report for the input `symbol`."""
 

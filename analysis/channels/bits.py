@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import gcd, prod
+from math import comb, gcd, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,6 +63,28 @@ class Bits:
         raised = Fraction(self.one, self.zero)
         lowered = Fraction(self.total - self.zero, self.total - self.one)
         return max(raised**up * lowered**down for up, down in apart)
+
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64] | None:
+        # Reports differ in ratio only by how many of the raised bits are 1, less how many of the
+        # lowered ones. Between two ends of a line all pairs count, not only those of the largest
+        # ratio: they can be told apart better at smaller ones.
+        if len({up + down for up, down in apart}) > 1:
+            return None
+        (least, rest), (most, _) = min(apart), max(apart)
+        both = self.one, self.zero
+        pairs = [
+            [
+                np.convolve(self._chances(up, first), self._chances(least + rest - up, other)[::-1])
+                for first, other in (both, both[::-1])
+            ]
+            for up in range(least, most + 1)
+        ]
+        return np.array(pairs).swapaxes(1, 2)
+
+    def _chances(self, bits: int, weight: int) -> NDArray[np.float64]:
+        """(bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
+        one, zero = weight / self.total, (self.total - weight) / self.total
+        return np.array([comb(bits, x) * one**x * zero ** (bits - x) for x in range(bits + 1)])
 
     def randomize(self, symbol: tuple[int, ...], words: Iterator[int]) -> str:
         bits = bytearray(-(-self.inputs // 8))

@@ -3,12 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import ReportError, shown
+
+#: So many chances are compared, pair by pair of inputs, in a second and 200 MB.
+_COMPARED = 2**21
 
 
 class OneSymbol(ABC):
@@ -30,6 +34,13 @@ class OneSymbol(ABC):
         row = self.weights(symbol)
         total = sum(row)
         return ((output, Fraction(weight, total)) for output, weight in enumerate(row))
+
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64] | None:
+        if self.inputs**2 * self.symbols > _COMPARED:
+            return None
+        rows = np.array(list({tuple(self.weights(symbol)) for symbol in range(self.inputs)}))
+        pairs = list(permutations(range(len(rows)), 2)) or [(0, 0)]
+        return np.asarray(np.moveaxis(rows[pairs], 1, 2) / rows[0].sum())
 
     def chance(self, report: int, symbol: int) -> float:
         row = self.weights(symbol)

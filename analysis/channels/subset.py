@@ -59,6 +59,13 @@ class Subset:
         ratio = Fraction(self.include * (self.inputs - self.size), self.exclude * self.size)
         return max(ratio, 1 / ratio)
 
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
+        # Sets that hold one of the two inputs; the others are as likely under both.
+        one, other = self.include * (self.inputs - self.size), self.exclude * self.size
+        total = (self.include + self.exclude) * (self.inputs - 1)
+        alike = total - one - other
+        return np.array([[(one, other), (other, one), (alike, alike)]]) / total
+
     def randomize(self, symbol: int, words: Iterator[int]) -> list[int]:
         """A sorted list: whether the input is a member, then the others by selection sampling.
 

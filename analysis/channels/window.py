@@ -51,6 +51,13 @@ class Window(OneSymbol):
         """near/far or its inverse: any two inputs have outputs in one window and not the other."""
         return max(Fraction(self.near, self.far), Fraction(self.far, self.near))
 
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
+        # The farther apart two windows are, the fewer outputs are in both.
+        outputs = min(self.width, self.inputs - 1)
+        near, far = outputs * self.near, outputs * self.far
+        alike = self.total - near - far
+        return np.array([[(near, far), (far, near), (alike, alike)]]) / self.total
+
     def randomize(self, symbol: int, words: Iterator[int]) -> int:
         draw = below(self.total, words)
         inside = self.width * self.near

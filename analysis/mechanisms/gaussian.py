@@ -12,9 +12,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr
 
+from analysis.accounting.gaussian import analytic_sigma
 from analysis.channels.shift import Shift
 from analysis.encoders.grid import Grid
 from analysis.epsilon import TooCoarse, exp_lower
@@ -74,17 +73,6 @@ def _delta(params: Params) -> Fraction:
             f"got {float(delta):g}"
         )
     return delta
-
-
-def analytic_sigma(epsilon: float, delta: float) -> float:
-    """The least σ of Gaussian noise for sensitivity 1 (Balle and Wang 2018, theorem 8)."""
-
-    def excess(sigma: float) -> float:
-        half = 1 / (2 * sigma)
-        shared = epsilon + float(log_ndtr(-half - epsilon * sigma))
-        return float(ndtr(half - epsilon * sigma)) - math.exp(shared) - delta
-
-    return float(brentq(excess, 1e-3, 1e6, xtol=1e-12))
 
 
 def _worst_delta(shift: Shift, epsilon: float) -> float:
