@@ -3,20 +3,24 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from decimal import Decimal
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
 from analysis.estimate import Estimate
-from analysis.ledger import LedgerRow
+from analysis.ledger import LEDGERS
 from analysis.plausibility import Plausibility
 
 #: The columns of the tables that other programs read.
 ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Estimate)))
-LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerRow))
+COLUMNS_BY = {by: tuple(field.name for field in fields(row)) for by, (row, _) in LEDGERS.items()}
+LEDGER_COLUMNS = COLUMNS_BY["respondent"]
 PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def estimate_rows(
@@ -27,17 +31,20 @@ def estimate_rows(
     return [{**where, **asdict(row)} for row in rows]
 
 
-def ledger_rows(rows: Iterable[LedgerRow]) -> list[dict[str, Any]]:
-    """A ledger's rows as dictionaries."""
-    return [asdict(row) for row in rows]
+def ledger_rows(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """The rows of one of a ledger's tables as mappings; not copied, as there can be a million."""
+    return map(vars, rows)
 
 
 def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> str:
     """Rows as a table, `form` "csv" or "json"; nothing known is an empty cell or null."""
     columns = tuple(columns)
     if form == "json":
-        whole = [{column: _number(row[column]) for column in columns} for row in rows]
-        return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        # A row a line. Put together here: what is at hand in C can take no Decimal, and a ledger
+        # has a million cells.
+        keys = {column: f"{_ENCODE(column)}: " for column in columns}
+        lines = (", ".join([key + _json(row[one]) for one, key in keys.items()]) for row in rows)
+        return "[" + ",".join(f"\n {{{line}}}" for line in lines) + "\n]\n"
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -45,16 +52,20 @@ def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str
     return text.getvalue()
 
 
-def _number(value: Any) -> Any:
+def _json(value: Any) -> str:
     """JSON has no infinity: what has no bound is null, like what is not known."""
-    if isinstance(value, Decimal | float):
-        return float(value) if isfinite(value) else None
-    return value
+    if isinstance(value, Decimal):
+        return _number(value)
+    if isinstance(value, float):
+        return float.__repr__(value) if isfinite(value) else "null"
+    return str(value) if type(value) is int else _ENCODE(value)
 
 
 def _cell(value: Any) -> Any:
+    if type(value) is int:
+        return value
     if isinstance(value, Decimal):
-        return f"{value.normalize():f}"
+        return _digits(value)
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
@@ -66,3 +77,14 @@ def _cell(value: Any) -> Any:
         # A report with its cohort.
         return ":".join(str(_cell(part)) for part in value.values())
     return "" if value is None else value
+
+
+# The rows of a ledger have few different numbers.
+@lru_cache(maxsize=4096)
+def _number(value: Decimal) -> str:
+    return repr(float(value)) if value.is_finite() else "null"
+
+
+@lru_cache(maxsize=4096)
+def _digits(value: Decimal) -> str:
+    return f"{value.normalize():f}"

@@ -11,6 +11,7 @@ from server.commands import (
     crosstab,
     decode,
     field,
+    ledger,
     plan,
     regress,
     researchers,
@@ -36,7 +37,7 @@ _COMMANDS = (
     *(survey.check, plan.plan, survey.publish, simulate.simulate),
     *(serve.serve, field.invite, field.open_, field.close, researchers.researcher, researchers.log),
     *(results.estimate, crosstab.crosstab_, regress.regress_, analyze.analyze, codebook.codebook_),
-    *(results.plausibility, results.ledger, results.export, decode.decode_),
+    *(results.plausibility, ledger.ledger, results.export, decode.decode_),
     *(upkeep.backup, upkeep.restore, upkeep.audit, serve.demo),
 )
 

@@ -19,11 +19,12 @@ from analysis.document import ID
 from analysis.encoders import ENCODERS
 from analysis.estimate import Estimate
 from analysis.kinds import KINDS
-from analysis.ledger import LedgerRow
+from analysis.ledger import LEDGERS
 from analysis.mechanisms import MECHANISMS
 from analysis.plausibility import Plausibility
 from analysis.survey import ACCESS, LONGEST_REQUEST, MOST_WORK
 from server.access import COOKIE
+from server.research import DELTAS
 from server.store.researchers import Entry
 from server.wire import STATUS, _Body
 
@@ -126,12 +127,15 @@ def _paths() -> Schema:
     which = [wave, _query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
     level = "^0?\\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2})$"
     levels = _query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
+    by = _query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
+    delta = _query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
+    ledgers = [_ref(kind.__name__) for kind, _ in LEDGERS.values()]
     for table, row, about, parameters in (
-        ("estimates", "Estimate", "Estimates with intervals", [survey, *which, levels]),
-        ("reports", "ReportRow", "The randomized reports", [survey, *which]),
-        ("plausibility", "Plausibility", "Whether reports are as drawn", [survey, *which]),
-        ("ledger", "LedgerRow", "What each respondent has spent", [survey]),
-        ("log", "Entry", "What researchers did", []),
+        ("estimates", _ref("Estimate"), "Estimates with intervals", [survey, *which, levels]),
+        ("reports", _ref("ReportRow"), "The randomized reports", [survey, *which]),
+        ("plausibility", _ref("Plausibility"), "Whether reports are as drawn", [survey, *which]),
+        ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
+        ("log", _ref("Entry"), "What researchers did", []),
     ):
         for form in ("csv", "json"):
             where = "/api/surveys/{survey_id}" if parameters else "/api"
@@ -140,8 +144,8 @@ def _paths() -> Schema:
     return paths
 
 
-def _download(table: str, form: str, row: str, about: str, can_miss: bool) -> Schema:
-    answer = _json(about, {"type": "array", "items": _ref(row)})
+def _download(table: str, form: str, row: Schema, about: str, can_miss: bool) -> Schema:
+    answer = _json(about, {"type": "array", "items": row})
     if form == "csv":
         answer = {"description": about, "content": {"text/csv": {"schema": {"type": "string"}}}}
     answer["headers"] = {"Content-Disposition": {"schema": {"type": "string"}}}
@@ -153,7 +157,7 @@ def _download(table: str, form: str, row: str, about: str, can_miss: bool) -> Sc
         "503": _text("Busy", "Retry-After", {"type": "integer", "minimum": 1}),
     }
     if can_miss:
-        responses["404"] = _text("No such survey, version, wave or level")
+        responses["404"] = _text("No such survey, version, wave, level or table")
         responses["404"]["content"] |= _NOWHERE
     security: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]
     return _operation(f"get_{table}_{form}", about, responses, security=security)
@@ -217,7 +221,7 @@ def _schemas() -> Schema:
         },
         "Estimate": _row(Estimate, survey=_ID, version=_HASH, wave=_WAVE),
         "Plausibility": _row(Plausibility),
-        "LedgerRow": _row(LedgerRow),
+        **{kind.__name__: _row(kind) for kind, _ in LEDGERS.values()},
         "Entry": _row(Entry),
     }
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from decimal import ROUND_CEILING, Decimal
 from itertools import groupby
 from typing import Any
 
@@ -11,16 +12,16 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
-from analysis.chart import chart
+from analysis.charts.estimates import chart
 from analysis.domain import NO_ANSWER, OTHER, Texts
-from analysis.epsilon import MICRO
 from analysis.estimate import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
+from analysis.ledger import DELTA, TotalRow, in_epsilon
 from analysis.plausibility import UNLIKE, plausibility
 from analysis.survey import Question, Survey
 from analysis.table import (
+    COLUMNS_BY,
     ESTIMATE_COLUMNS,
-    LEDGER_COLUMNS,
     PLAUSIBILITY_COLUMNS,
     estimate_rows,
     ledger_rows,
@@ -49,6 +50,8 @@ blueprint = Blueprint("research", __name__)
 
 #: Bytes of a form; larger ones are not read.
 LONGEST_FORM = 16 * 1024
+#: How addresses write a δ: as .001 or 1e-6; none of these is 0 or rounds to 1.
+DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9][0-9]?")
 #: What needs no name.
 _OPEN = ("research.login", "research.log_in")
 
@@ -168,8 +171,14 @@ def get_estimates(survey_id: str, form: str) -> Response:
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
 @access.for_owners
 def get_ledger(survey_id: str, form: str) -> Response:
-    rows = ledger_rows(find_ledger(the_store(), survey_id))
-    return _download(rows, LEDGER_COLUMNS, form, survey_id, "ledger")
+    by, delta = request.args.get("by", "respondent"), request.args.get("delta", str(DELTA))
+    if by not in COLUMNS_BY:
+        raise Missing(f"by: expected one of {', '.join(COLUMNS_BY)}, got {by[:20]!a}")
+    if not DELTAS.fullmatch(delta):
+        raise Missing(f"delta: expected a number above 0 and below 1, got {delta[:20]!a}")
+    rows = ledger_rows(find_ledger(the_store(), survey_id, by, float(delta)))
+    what = "ledger" if by == "respondent" else f"ledger-by-{by}"
+    return _download(rows, COLUMNS_BY[by], form, survey_id, what)
 
 
 @blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
@@ -270,6 +279,42 @@ def _part(survey: Survey, question: Question, every: list[Estimate]) -> Part:
     return Part(question, rows, pictures_of, amounts, len(every) - len(rows))
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What respondents have spent, in a few numbers; each ε is one respondent's total."""
+
+    respondents: int
+    least: Decimal
+    mean: Decimal
+    most: Decimal
+    #: The most, if nothing but charges is added up, and if no answer ever changed.
+    most_charged: Decimal
+    most_if_constant: Decimal
+    #: The largest δ of a total, by how many it was smaller than what was charged, and how proved.
+    delta: float
+    convolved: int
+    remembers: bool
+
+
+def _spent(totals: list[TotalRow]) -> Spent | None:
+    """A ledger's distribution in a few numbers; None if nobody has answered."""
+    if not totals:
+        return None
+    respondents = sum(row.respondents for row in totals)
+    whole = sum((row.epsilon * row.respondents for row in totals), Decimal(0))
+    return Spent(
+        respondents=respondents,
+        least=min(row.epsilon for row in totals),
+        mean=(whole / respondents).quantize(Decimal("0.0001"), ROUND_CEILING).normalize(),
+        most=max(row.epsilon for row in totals),
+        most_charged=max(row.cap - row.remaining for row in totals),
+        most_if_constant=max(row.epsilon_if_constant for row in totals),
+        delta=max(row.delta for row in totals),
+        convolved=sum(row.respondents for row in totals if "convolution" in row.method),
+        remembers=any("memory" in row.method for row in totals),
+    )
+
+
 @blueprint.get("/results", strict_slashes=False)
 def surveys() -> str:
     store = the_store()
@@ -285,19 +330,6 @@ def results(survey_id: str) -> str:
     by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}
     fakes, moved = find_shifts(found)
     checks = plausibility(found.survey, found.tallies)  # single reports would take too long
-    rows = find_ledger(store, survey_id)
-    totals = [row.epsilon for row in rows]
-    spent: dict[str, Any] | None = None
-    if totals:
-        spent = {
-            "respondents": len(rows),
-            "least": f"{min(totals):g}",
-            "most": f"{max(totals):g}",
-            "mean": f"{sum(totals) / len(totals):.4g}",
-            "constant": f"{max(row.epsilon_if_constant for row in rows):g}",
-            "remembers": any(row.method == "memory" for row in rows),
-            "cap": f"{found.survey.cap / MICRO:g}",
-        }
     return render_template(
         "results.html",
         survey=found.survey,
@@ -313,7 +345,9 @@ def results(survey_id: str) -> str:
             f"&{key}={request.args[key]}" for key in ("version", "level") if request.args.get(key)
         ),
         parts=[_part(found.survey, one, by_question[one.id]) for one in found.survey.questions],
-        spent=spent,
+        spent=_spent(list(find_ledger(store, survey_id, "total"))),
+        wave_costs=in_epsilon(found.survey.charge),
+        cap=in_epsilon(found.survey.cap),
         fakes=fakes,
         moved=moved,
         unlike=[one for one in checks if one.looks == UNLIKE],

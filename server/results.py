@@ -19,7 +19,7 @@ from analysis.columns.of_survey import (
 )
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
-from analysis.ledger import LedgerRow, ledger
+from analysis.ledger import DELTA, LEDGERS, Totals
 from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
 from analysis.survey import Survey
@@ -250,9 +250,21 @@ def find_shifts(
     return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
 
 
-def find_ledger(store: Store, survey_id: str) -> list[LedgerRow]:
-    """What each respondent has spent on a survey; Missing if there is no such survey."""
+def find_ledger(
+    store: Store, survey_id: str, by: str = "respondent", delta: float = DELTA
+) -> Iterator[Any]:
+    """What respondents have spent on a survey: the rows of one of `LEDGERS`, at `delta`.
+
+    Raises
+    ------
+    Missing
+        If there is no such survey.
+    ValueError
+        If `delta` is not between 0 and 1.
+    """
     current = asked_now(store, survey_id)
     versions = {one: store.survey(survey_id, one) for one in store.versions(survey_id)}
     found = {one: survey for one, survey in versions.items() if survey is not None}
-    return ledger(store.spends(survey_id), found, current.survey.cap)
+    totals = Totals(found, current.survey.cap, delta)
+    _, rows = LEDGERS[by]
+    return rows(store.accounts(survey_id), totals)

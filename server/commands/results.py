@@ -1,4 +1,4 @@
-"""`deniable estimate`, `plausibility`, `ledger` and `export`: what was collected."""
+"""`deniable estimate`, `plausibility` and `export`: what was collected."""
 
 import re
 from collections.abc import Mapping
@@ -18,10 +18,8 @@ from analysis.plausibility import UNLIKE
 from analysis.plausibility import plausibility as checks
 from analysis.table import (
     ESTIMATE_COLUMNS,
-    LEDGER_COLUMNS,
     PLAUSIBILITY_COLUMNS,
     estimate_rows,
-    ledger_rows,
 )
 from server.commands import (
     database,
@@ -36,7 +34,6 @@ from server.commands import (
 from server.results import (
     WaveEstimates,
     find,
-    find_ledger,
     find_plausibility,
     find_reports,
     find_shifts,
@@ -212,23 +209,6 @@ def plausibility(
     """Print whether reports look as their channels draw them, or some are fakes."""
     rows = [asdict(one) for one in find_plausibility(Store(db), survey_id, wave, version)]
     print_table(rows, PLAUSIBILITY_COLUMNS, form)
-
-
-@click.command()
-@survey_id
-@click.option(
-    "--delta",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=1e-6,
-    show_default=True,
-    help="Allowed to totals that need one; the plain sum needs none.",
-)
-@database
-@form_of_table
-def ledger(survey_id: str, delta: float, db: Path, form: str) -> None:
-    """Print what each respondent has spent."""
-    rows = ledger_rows(find_ledger(Store(db), survey_id))
-    print_table(rows, LEDGER_COLUMNS, form)
 
 
 @click.command()

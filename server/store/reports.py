@@ -16,10 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ledger import Spend, in_epsilon
+from analysis.ledger import Account, Spend, in_epsilon
 from analysis.survey import Survey
 from server.store.surveys import Surveys
 from server.wire import Refusal, Submission
+
+#: What `Reports.accounts` reads: a row for each respondent, as SQLite adds up faster.
+ACCOUNTS = (
+    "SELECT lower(hex(respondent)), json_group_array(json_array(version, times, waves)), "
+    "sum(charged) FROM (SELECT respondent, version, sum(submissions) AS times, "
+    "group_concat(wave) AS waves, sum(charged) AS charged FROM ledger WHERE survey = ? "
+    "GROUP BY respondent, version) GROUP BY respondent ORDER BY respondent"
+)
 
 
 @dataclass
@@ -199,6 +207,18 @@ class Reports(Surveys):
             (survey_id,),
         )
         return [Spend(*row) for row in rows]
+
+    def accounts(self, survey_id: str) -> Iterator[Account]:
+        """What each respondent was charged in all, in the order of their pseudonyms."""
+        # Most have answered the same waves equally often.
+        known: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
+        for respondent, own, charged in self._connection.execute(ACCOUNTS, (survey_id,)):
+            if own not in known:
+                parts = json.loads(own)
+                answered = {wave for _, _, waves in parts for wave in waves.split(",")}
+                times = sorted((version, times) for version, times, _ in parts)
+                known[own] = len(answered), tuple(times)
+            yield Account(respondent, *known[own], charged)
 
     def stored(self, survey_id: str, wave: int) -> int:
         """How many reports of a wave are kept, of all versions."""

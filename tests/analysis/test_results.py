@@ -4,14 +4,16 @@ import csv
 import io
 import json
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.chart import chart
+from analysis.charts.estimates import chart
 from analysis.estimate import estimates
 from analysis.ledger import Spend, ledger
 from analysis.survey import Survey
+from analysis.survey_file import read_survey
 from analysis.table import (
     ESTIMATE_COLUMNS,
     LEDGER_COLUMNS,
@@ -54,8 +56,11 @@ def test_ledger_sums_reports_over_waves_and_versions(survey: Survey) -> None:
     assert text == [LEDGER_CONTRACT, "aa,2,9,12,12,12,0,sum,12,0", "bb,1,3,4,4,4,0,sum,12,8"]
 
 
-def test_sums_of_tenths_are_exact(survey: Survey) -> None:
-    spends = [Spend("aa", survey.version, wave, 1, 100_000) for wave in (1, 2, 3)]
+def test_sums_of_tenths_are_exact(survey_file: Path) -> None:
+    text = survey_file.read_text().split("[[questions]]")
+    survey_file.write_text("[[questions]]".join(text[:2]).replace("epsilon = 1.0", "epsilon = 0.1"))
+    survey = read_survey(survey_file)
+    spends = [Spend("aa", survey.version, wave, 1, survey.charge) for wave in (1, 2, 3)]
     (row,) = ledger(spends, {survey.version: survey}, 300_000)
     assert (
         to_text(ledger_rows([row]), ["epsilon", "remaining"], "csv") == "epsilon,remaining\n0.3,0\n"

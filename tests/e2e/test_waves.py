@@ -116,3 +116,39 @@ def test_report_that_waits_is_not_lost_to_the_next_wave(
     press(second)
     second.wait_for_timeout(500)
     assert json.dumps(waiting)[1:-1] in json.dumps(memo(second, survey))
+
+
+def test_three_reports_of_a_tenth_fit_into_three_tenths_and_no_fourth(
+    device: Device, collector: Collector
+) -> None:
+    head, first, *_ = TIGHT.replace("cap = 9", "cap = 0.3").split("[[questions]]")
+    first = first.replace("epsilon = 1", "epsilon = 0.1")
+    survey = collector.publish(f"{head}[[questions]]{first}")
+    page = device.visit(collector.page(survey))
+    for wave in (1, 2, 3):
+        collector.open_wave(survey, wave)
+        page.reload()
+        expect_state(page, "ready")
+        review(page)
+        press(page)
+        expect_state(page, "stored")
+    assert memo(page, survey)["spent"] == 300_000
+    collector.open_wave(survey, 4)
+    page.reload()
+    expect_closed(page, "spent")
+    assert len(device.posted()) == 3
+
+
+def test_of_two_tabs_that_race_for_the_last_of_the_cap_one_draws(
+    device: Device, collector: Collector
+) -> None:
+    # Tabs are processes, so this is about what happens to be at the same time.
+    survey = collector.publish(TIGHT)
+    tabs = two_tabs(device, collector, survey)
+    soon = "Math.ceil(Date.now() / 500) * 500 + 500 - Date.now()"
+    for tab in tabs:
+        tab.evaluate(f"setTimeout(() => document.querySelector('#send').click(), {soon})")
+    tabs[0].wait_for_timeout(1500)
+    found = memo(tabs[0], survey)
+    assert found["spent"] == 5_000_000
+    assert len(found["waves"]) == len(set(device.posted())) == 1

@@ -1,0 +1,13 @@
+"""Pictures as SVG text, drawn on the server: no script, no style, no request.
+
+Presentation attributes only, since a strict Content-Security-Policy forbids styles in the markup;
+`currentColor` takes the page's text color, in the dark too. What differs is told apart by dash,
+shape or words as well as by color. Each has a title and a description for those who cannot see it.
+"""
+
+from analysis.charts.dots import dot_plot
+from analysis.charts.estimates import chart
+from analysis.charts.lines import Mark, Series, line_chart
+from analysis.charts.people import icon_array
+
+__all__ = ["Mark", "Series", "chart", "dot_plot", "icon_array", "line_chart"]

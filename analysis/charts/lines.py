@@ -1,0 +1,179 @@
+"""Several curves over one axis, each named where it ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from analysis.charts.axis import Axis
+from analysis.charts.picture import COLORS, FONT, WIDTH, line, number, picture, shortened, text
+
+_HEIGHT, _TOP, _BOTTOM, _LEFT = 290, 28, 46, 46
+#: Letters of a name at a curve's end, their width, and how far apart two names must be.
+_LETTERS, _LETTER, _APART = 16, 6.9, FONT + 2
+_DASHES = ("", "7 4", "2 3", "11 4 2 4", "13 5", "5 2 2 2 2 2")
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve: its name and its points (x, y) by rising x; None where nothing is known."""
+
+    label: str
+    points: Sequence[tuple[float, float | None]]
+
+    @property
+    def known(self) -> list[tuple[float, float]]:
+        """The points that have a y."""
+        return [(x, y) for x, y in self.points if y is not None]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point with a name; or a line, where only `x` or only `y` is given."""
+
+    label: str
+    x: float | None = None
+    y: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.x is None and self.y is None:
+            raise ValueError(f'mark "{self.label}" must have an x or a y, got neither')
+
+
+def line_chart(
+    title: str,
+    series: Sequence[Series],
+    x_label: str,
+    y_label: str,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    x_unit: str = "",
+    y_unit: str = "",
+    marks: Sequence[Mark] = (),
+) -> str:
+    """A picture of curves, which dashes and names tell apart, not only colors.
+
+    Parameters
+    ----------
+    title : str
+        What is drawn, for people who do not see it; the description has every point.
+    series : sequence of Series
+        One to six, each with a point.
+    x_label, y_label : str
+        What the axes are, in their units.
+    log_x, log_y : bool
+        Whether an axis is logarithmic. A linear one of y begins at 0.
+    x_unit, y_unit : str
+        "%" shows shares as percentages.
+    marks : sequence of Mark
+        To be drawn over the curves.
+
+    Raises
+    ------
+    ValueError
+        If there are too few or too many curves, one has no point, or a number cannot be drawn.
+    """
+    if not 1 <= len(series) <= len(_DASHES):
+        raise ValueError(f"series must be 1 to {len(_DASHES)}, got {len(series)}")
+    for one in series:
+        if not one.known:
+            raise ValueError(f'series "{one.label}" must have a point, got none')
+    levels = [mark for mark in marks if mark.x is None and mark.y is not None]
+    names = [one.label for one in series] + [one.label for one in levels]
+    names = [shortened(name, _LETTERS) for name in names]
+    right = WIDTH - 22 - _LETTER * max(map(len, names))
+    points = [point for one in series for point in one.known]
+    xs = [x for x, _ in points] + [mark.x for mark in marks if mark.x is not None]
+    ys = [y for _, y in points] + [mark.y for mark in marks if mark.y is not None]
+    across = Axis.around(xs, _LEFT, right, log=log_x, tight=True)
+    up = Axis.around(ys, _HEIGHT - _BOTTOM, _TOP, log=log_y, zero=True)
+    parts = _grid(across, up, x_unit, y_unit)
+    parts += [
+        text(0, FONT, y_label, opacity=0.8),
+        text((_LEFT + right) / 2, _HEIGHT - 6, x_label, "middle", 0.8),
+    ]
+    for place, one in enumerate(series):
+        stroke = f'stroke="{COLORS[place]}" stroke-width="2.2" fill="none"'
+        stroke += f' stroke-dasharray="{_DASHES[place]}"' * bool(_DASHES[place])
+        parts += [f'<path d="{d}" {stroke}/>' for d in _paths(one, across, up)]
+    ends = [(across(x), up(y)) for x, y in (one.known[-1] for one in series)]
+    ends += [(right, up(mark.y)) for mark in levels if mark.y is not None]
+    heights = _spread([y for _, y in ends], up.end, up.start)
+    for name, (x, y), height in zip(names, ends, heights, strict=True):
+        parts += [
+            line(x + 2, y, right + 14, height, 0.45),
+            text(right + 17, height + FONT / 3, name),
+        ]
+    for mark in marks:
+        parts += _marked(mark, across, up)
+    return picture(title, _described(series, marks, x_unit, y_unit), _HEIGHT, parts, WIDTH)
+
+
+def _grid(across: Axis, up: Axis, x_unit: str, y_unit: str) -> list[str]:
+    parts, last = [], -1e9
+    for value in up.ticks:
+        parts += [
+            line(across.start, up(value), across.end, up(value)),
+            text(across.start - 6, up(value) + FONT / 3, number(value, y_unit), "end", 0.8),
+        ]
+    for value in across.ticks:
+        label = number(value, x_unit)
+        half = _LETTER * len(label) / 2
+        parts.append(line(across(value), up.start, across(value), up.start + 4, 0.6))
+        if across(value) - half > last + 4:
+            parts.append(text(across(value), up.start + 18, label, "middle", 0.8))
+            last = across(value) + half
+    return parts
+
+
+def _paths(one: Series, across: Axis, up: Axis) -> list[str]:
+    """The curve in pieces, without a line over what is not known."""
+    pieces = [list(run) for known, run in groupby(one.points, lambda p: p[1] is not None) if known]
+    drawn = []
+    for piece in pieces:
+        places = [f"{across(x):.1f} {up(y):.1f}" for x, y in piece if y is not None]
+        # Of one point a dash.
+        drawn.append("M" + " L".join(places if len(places) > 1 else places * 2))
+    return drawn
+
+
+def _spread(places: list[float], top: float, bottom: float) -> list[float]:
+    """Places near those given, in their order, none nearer to another than a line of text."""
+    order = sorted(range(len(places)), key=lambda place: places[place])
+    found = list(places)
+    for before, after in pairwise(order):
+        found[after] = max(found[after], found[before] + _APART)
+    limit = bottom
+    for place in reversed(order):
+        found[place] = min(found[place], limit)
+        limit = found[place] - _APART
+    return [max(place, top) for place in found]
+
+
+def _marked(mark: Mark, across: Axis, up: Axis) -> list[str]:
+    if mark.x is None:
+        y = up(0.0 if mark.y is None else mark.y)
+        return [line(across.start, y, across.end, y, 0.9)]
+    label, x = shortened(mark.label, 30), across(mark.x)
+    left = x + 8 + _LETTER * len(label) > across.end
+    side, anchor = (-8, "end") if left else (8, "start")
+    if mark.y is None:
+        return [
+            line(x, up.start, x, up.end, 0.9),
+            text(x + side, up.end + FONT, label, anchor),
+        ]
+    return [
+        f'<circle cx="{x:.1f}" cy="{up(mark.y):.1f}" r="5"/>',
+        text(x + side, up(mark.y) - 6, label, anchor),
+    ]
+
+
+def _described(series: Sequence[Series], marks: Sequence[Mark], x_unit: str, y_unit: str) -> str:
+    told = []
+    for one in series:
+        values = (f"{number(x, x_unit)}: {number(y, y_unit)}" for x, y in one.known)
+        told.append(f"{one.label}: {', '.join(values)}")
+    for mark in marks:
+        at = [number(v, u) for v, u in ((mark.x, x_unit), (mark.y, y_unit)) if v is not None]
+        told.append(f"{mark.label}: {', '.join(at)}")
+    return "; ".join(told)

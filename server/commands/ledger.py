@@ -1,0 +1,51 @@
+"""`deniable ledger`: what respondents have spent, beside what they were promised."""
+
+from itertools import chain, islice
+from pathlib import Path
+
+import click
+
+from analysis.accounting.check import check_delta
+from analysis.ledger import DELTA, LEDGERS
+from analysis.table import COLUMNS_BY, ledger_rows
+from server.commands import database, form_of_table, print_table, survey_id
+from server.results import find_ledger
+from server.store import Store
+
+
+def _is_delta(_: click.Context, parameter: click.Parameter, value: float) -> float:
+    """Refuses NaN, too, which a range of click's lets through."""
+    try:
+        return check_delta(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
+
+
+@click.command()
+@survey_id
+@click.option(
+    "--by",
+    type=click.Choice(list(LEDGERS)),
+    default="respondent",
+    show_default=True,
+    help="A row for each of these; total: for each distinct total, with how many spent it.",
+)
+@click.option(
+    "--delta",
+    type=float,
+    default=DELTA,
+    show_default=True,
+    callback=_is_delta,
+    help="Allowed to totals that need one; the plain sum needs none.",
+)
+@database
+@form_of_table
+def ledger(survey_id: str, by: str, delta: float, db: Path, form: str) -> None:
+    """Print what respondents have spent, and what they were promised."""
+    rows = find_ledger(Store(db), survey_id, by, delta)
+    first = list(islice(rows, 1))
+    print_table(ledger_rows(chain(first, rows)), COLUMNS_BY[by], form)
+    if not first:
+        raise click.ClickException(
+            f"ledger of {survey_id}: expected at least one stored report, got none"
+        )
