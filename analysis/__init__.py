@@ -3,6 +3,7 @@
 The names below are the public ones; the rest may change with any release.
 """
 
+from analysis.accounting import PrivacyLoss, Total, compose, composition, smallest
 from analysis.columns import Column, from_matrix
 from analysis.columns.of_survey import columns_of
 from analysis.crosstab import CannotTell, Crosstab, crosstab
@@ -10,7 +11,31 @@ from analysis.errors import AnswersError, DataError, ReportError, SurveyError
 from analysis.estimate import Estimate, estimates
 from analysis.hypotheses import HypothesisTest, difference, goodness_of_fit, independence
 from analysis.ledger import LedgerRow, Spend, ledger
+from analysis.meaning import (
+    comparison,
+    deployments,
+    likelihood_ratio,
+    odds,
+    odds_table,
+    posterior,
+    sentences,
+    strongest_posterior,
+)
 from analysis.mechanisms import MECHANISMS
+from analysis.planning import (
+    Plan,
+    epsilon_for,
+    plan,
+    power_of_change,
+    power_of_share,
+    powers,
+    respondents_for,
+    respondents_for_change,
+    respondents_for_share,
+    sample_run,
+    split_cap,
+    totals_of_waves,
+)
 from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
 from analysis.randomizer import Randomizer
@@ -29,7 +54,9 @@ __all__ = [
     "Estimate",
     "HypothesisTest",
     "LedgerRow",
+    "Plan",
     "Plausibility",
+    "PrivacyLoss",
     "Question",
     "Randomizer",
     "Regression",
@@ -37,20 +64,43 @@ __all__ = [
     "Spend",
     "Survey",
     "SurveyError",
+    "Total",
     "Trend",
     "columns_of",
+    "comparison",
+    "compose",
+    "composition",
     "crosstab",
+    "deployments",
     "difference",
+    "epsilon_for",
     "estimates",
     "freeze",
     "from_matrix",
     "goodness_of_fit",
     "independence",
     "ledger",
+    "likelihood_ratio",
+    "odds",
+    "odds_table",
+    "plan",
     "plausibility",
+    "posterior",
+    "power_of_change",
+    "power_of_share",
+    "powers",
     "read_survey",
     "regress",
+    "respondents_for",
+    "respondents_for_change",
+    "respondents_for_share",
+    "sample_run",
+    "sentences",
     "shifts",
+    "smallest",
+    "split_cap",
+    "strongest_posterior",
     "thaw",
+    "totals_of_waves",
     "trend",
 ]

@@ -14,20 +14,22 @@ import pytest
 from click.testing import CliRunner
 
 from analysis import hypotheses
+from analysis.accounting import PrivacyLoss, advanced, basic, compose, kov, renyi_total
 from analysis.channels import CHANNELS
 from analysis.check import Check
 from analysis.codebook import Code
 from analysis.crosstab.row import Row
 from analysis.domain import Categories
 from analysis.encoders import ENCODERS
-from analysis.intervals import share_interval
 from analysis.kinds import KINDS
+from analysis.meaning import odds_table
 from analysis.mechanisms import MECHANISMS
-from analysis.plan import Plan
+from analysis.planning import Plan, Power, Sampled, Split, WaveTotal
+from analysis.planning.half_width import of_share
 from analysis.plausibility import Plausibility
 from analysis.regression import Term
 from analysis.selection import choose
-from analysis.table import ESTIMATE_COLUMNS, LEDGER_COLUMNS
+from analysis.table import COLUMNS_BY, ESTIMATE_COLUMNS
 from server.audit import Finding
 from server.cli import main
 from server.store.researchers import Entry
@@ -41,9 +43,7 @@ def _half_width(k: int, epsilon: str, n: int) -> str:
     domain = Categories(tuple(map(str, range(k))))
     mechanism, randomizer = choose(domain, Fraction(epsilon))
     share = mechanism.shares(randomizer, domain).values[0]
-    p, q = float(share.p), float(share.q)
-    interval = share_interval(round(n * (q + (p - q) / 2)), n, p, q)
-    return f"± {50 * (interval.high - interval.low):.1f}"
+    return f"± {100 * of_share(share, 0.5, n, 0.95):.1f}"
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
@@ -75,21 +75,63 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         words = [str(truth) if word == "truth.csv" else word for word in words]
         none = "--db" in words or words[0] in ("check", "plan", "analyze")
         words += [] if none else ["--db", "deniable.db"]
-        words = [str(tmp_path / word) if word.endswith(".db") else word for word in words]
+        words = [
+            str(tmp_path / word) if word.endswith((".db", ".html")) else word for word in words
+        ]
         words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 23
+    assert ran == 25
 
 
-def test_python_of_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/analysis.md").read_text(), re.S)
+def _run_python_of(page: str) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
     exec(code, {})
+
+
+def test_python_of_the_analysis_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    _run_python_of("analysis.md")
     fit, apart, slope = map(float, capsys.readouterr().out.split())
     assert fit < 0.001
     assert apart < 0.01
     assert 0.05 < slope < 0.12
+
+
+def test_python_of_privacy_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    _run_python_of("privacy.md")
+    total, belief, *rows, found, fits = capsys.readouterr().out.splitlines()
+    assert (total, belief, found, fits) == ("4.7746", "0.993", "True", "True")
+    assert rows[0] == "harassed 0.0608 2948 1.22"
+
+
+def test_totals_in_the_documentation_are_computed() -> None:
+    page = (ROOT / "docs/privacy.md").read_text()
+    for n in (10, 100, 1000):
+        by_k = {k: (PrivacyLoss.krr(k, 0.1), n) for k in (2, 5, 10)}
+        cells = [
+            f"{n} of ε = 0.1",
+            f"{basic([0.1] * n).epsilon:g}",
+            f"{advanced(0.1, n, 1e-6).epsilon:.4g}",
+            f"{kov(0.1, n, 1e-6).epsilon:.4f}",
+            *(
+                f"{compose([by_k[k]]).epsilon(1e-6):.{3 if n == 1000 and k == 5 else 4}f}"
+                for k in (5, 10)
+            ),
+            f"{renyi_total([by_k[2]], 1e-6).epsilon:.4f}",
+        ]
+        assert f"| {' | '.join(cells)} |" in page
+        assert compose([by_k[2]]).epsilon(1e-6) == pytest.approx(float(cells[3]), abs=6e-5)
+
+
+def test_beliefs_in_the_documentation_are_computed() -> None:
+    page = (ROOT / "docs/privacy.md").read_text()
+    for row in odds_table((0.5, 1, 2, 5)):
+        beliefs = " | ".join(f"{100 * one:.1f} %" for one in row.posteriors)
+        assert f"| {row.epsilon:g} | {row.odds:.1f} | {beliefs} |" in page
 
 
 def test_make_targets_of_the_readme_exist() -> None:
@@ -119,11 +161,28 @@ def test_parts_and_their_numbers_are_documented(part: Any) -> None:
 
 def test_columns_are_documented() -> None:
     text = (ROOT / "docs/tables.md").read_text()
-    columns = [*ESTIMATE_COLUMNS, *LEDGER_COLUMNS, *(field.name for field in fields(Check))]
+    columns = [
+        *ESTIMATE_COLUMNS,
+        *sum(COLUMNS_BY.values(), ()),
+        *(field.name for field in fields(Check)),
+    ]
     columns.remove("saving")  # a message, no column
     columns += [
         field.name
-        for kind in (Plan, Plausibility, Finding, Entry, Row, hypotheses.HypothesisTest, Term, Code)
+        for kind in (
+            Plan,
+            Power,
+            Sampled,
+            Split,
+            WaveTotal,
+            Plausibility,
+            Finding,
+            Entry,
+            Row,
+            hypotheses.HypothesisTest,
+            Term,
+            Code,
+        )
         for field in fields(kind)
     ]
     assert [name for name in columns if f"`{name}`" not in text] == []

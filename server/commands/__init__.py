@@ -1,13 +1,18 @@
 """What the commands share: options, and how a table is printed."""
 
 import getpass
+import io
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+from tabulate import tabulate
 
+from analysis.errors import AnswersError
+from analysis.simulate import read_answers
 from analysis.survey import Survey
 from analysis.table import to_text
 from server.clock import stamp, today
@@ -25,8 +30,12 @@ def form_of_table(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> None:
-    """Print rows on stdout."""
-    click.echo(to_text(rows, columns, form), nl=False)
+    """Print rows on stdout; `form` "text" is for people, the others for programs."""
+    if form == "text":
+        cells = [["" if row[name] is None else row[name] for name in columns] for row in rows]
+        click.echo(tabulate(cells, tuple(columns), floatfmt=".4g"))
+    else:
+        click.echo(to_text(rows, columns, form), nl=False)
 
 
 def record(store: Store, what: str, subject: str) -> None:
@@ -36,6 +45,27 @@ def record(store: Store, what: str, subject: str) -> None:
     except (KeyError, OSError):
         user = "somebody"  # of a container, without a name
     store.record(stamp(), f"{user}, command line", what, subject)
+
+
+def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
+    """A table of answers by its file's name; - is stdin.
+
+    Raises
+    ------
+    AnswersError
+        If it cannot be read, or is no such table.
+    """
+    if name == "-":
+        if sys.stdin is None:
+            raise AnswersError("stdin: expected a table, got nothing: it is closed")
+        return read_answers(
+            io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
+        )
+    try:
+        with open(name, encoding="utf-8-sig", newline="") as lines:
+            return read_answers(lines, survey, name)
+    except OSError as error:
+        raise AnswersError(f"{name}: cannot be read: {error.strerror}") from None
 
 
 def publish_in(store: Store, survey: Survey) -> bool:
@@ -71,11 +101,25 @@ survey_file = click.argument("survey_file", metavar="SURVEY.toml", type=click.Pa
 survey_id = click.argument("survey_id", metavar="SURVEY-ID")
 
 
-def _is_level(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Refuses NaN, too, which a range of click's lets through."""
+def checked_by(check: Callable[[float], float]) -> Callable[..., float]:
+    """The callback of an option whose value `check` refuses by a ValueError.
+
+    Refuses NaN, too, which a range of click's lets through.
+    """
+
+    def checked(_: click.Context, parameter: click.Parameter, value: float) -> float:
+        try:
+            return check(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param=parameter) from None
+
+    return checked
+
+
+def _is_level(value: float) -> float:
     if 0.01 <= value <= 0.9999:
         return value
-    raise click.BadParameter("expected a number from 0.01 to 0.9999", param=parameter)
+    raise ValueError(f"expected a number from 0.01 to 0.9999, got {value:g}")
 
 
 level_of_intervals = click.option(
@@ -83,7 +127,7 @@ level_of_intervals = click.option(
     type=float,
     default=0.95,
     show_default=True,
-    callback=_is_level,
+    callback=checked_by(_is_level),
     help="Of the intervals.",
 )
 wave_number = click.IntRange(1, 1_000_000)

@@ -1,18 +1,24 @@
 """`deniable simulate`: made-up respondents go the way of real ones."""
 
-import io
 import json
 import secrets
-import sys
 from pathlib import Path
 
 import click
 
 from analysis.errors import AnswersError
-from analysis.simulate import hidden_cells, payloads, read_answers, simulated_token
+from analysis.simulate import hidden_cells, payloads, simulated_token
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server.commands import database, form_of_table, print_table, record, survey_file, wave_number
+from server.commands import (
+    answers_of_file,
+    database,
+    form_of_table,
+    print_table,
+    record,
+    survey_file,
+    wave_number,
+)
 from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
 from server.invitations import ISSUER
 from server.progress import Progress
@@ -51,7 +57,7 @@ def simulate(
     if url and given and not dry_run:
         raise click.UsageError("give only one of --db and --url")
     survey = read_survey(survey_file)
-    rows = _answers(answers, survey)
+    rows = answers_of_file(answers, survey)
     seed = secrets.randbits(128) if seed is None else seed
     hidden = hidden_cells(survey, rows)
     if hidden:
@@ -106,20 +112,6 @@ def simulate(
         click.echo(f"{n} refused: {why}", err=True)
     if result["refused"]:
         raise click.exceptions.Exit(1)
-
-
-def _answers(name: str, survey: Survey) -> list[dict[str, str]]:
-    if name == "-":
-        if sys.stdin is None:
-            raise AnswersError("stdin: expected a table, got nothing: it is closed")
-        return read_answers(
-            io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
-        )
-    try:
-        with open(name, encoding="utf-8-sig", newline="") as lines:
-            return read_answers(lines, survey, name)
-    except OSError as error:
-        raise AnswersError(f"{name}: cannot be read: {error.strerror}") from None
 
 
 def _served_wave(url: str, survey: Survey, wave: int | None) -> int:

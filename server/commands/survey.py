@@ -7,7 +7,7 @@ import click
 
 from analysis.check import check as check_questions
 from analysis.epsilon import MICRO
-from analysis.plan import costs_of_waves, warnings
+from analysis.planning import costs_of_waves, warnings
 from analysis.randomizer import is_weak
 from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey

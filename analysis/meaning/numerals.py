@@ -1,0 +1,55 @@
+"""Chances as people read them: of 100 people, in percent; never certain unless they are.
+
+Natural frequencies with one denominator are understood best (Franzen et al., CCS 2022; Nanayakkara
+et al., USENIX Security 2023).
+"""
+
+import math
+from fractions import Fraction
+
+
+def of_100(chance: Fraction | float) -> str:
+    """Of 100 people, how many: "75", "about 73", "fewer than 1", "more than 99".
+
+    Raises
+    ------
+    ValueError
+        If `chance` is outside 0..1, or NaN.
+    """
+    share = 100 * check_chance(chance, "chance")
+    near = math.floor(share + Fraction(1, 2))
+    if share == near:
+        return str(near)
+    if near in (0, 100):
+        return "fewer than 1" if near == 0 else "more than 99"
+    return f"about {near}"
+
+
+def percent(chance: Fraction | float) -> str:
+    """A chance in percent to three digits, such as "99.3 %"; "over 99.9 %" rather than 100.
+
+    Raises
+    ------
+    ValueError
+        If `chance` is outside 0..1, or NaN.
+    """
+    share = float(100 * check_chance(chance, "chance"))
+    if 99.9 < share < 100:
+        return "over 99.9 %"
+    return "under 0.1 %" if 0 < share < 0.1 else f"{share:.3g} %"
+
+
+def rounded_up(value: float, digits: int = 3) -> str:
+    """The number, at least 0, to so many digits and no smaller: what is a bound stays one."""
+    if not 0 < value < math.inf:
+        return f"{value:g}"
+    step = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
+    # Nothing is gained from the last binary digits of a float: 0.1 is to stay 0.1.
+    return f"{float(math.ceil(Fraction(repr(value)) / step) * step):,.{digits + 1}g}"
+
+
+def check_chance(chance: Fraction | float, name: str) -> Fraction:
+    """The same number, exactly; ValueError unless it is one of 0..1."""
+    if isinstance(chance, bool) or not 0 <= chance <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, got {chance}")
+    return Fraction(chance)

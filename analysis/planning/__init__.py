@@ -1,0 +1,53 @@
+"""Before fielding: what so many respondents and so much ε will tell."""
+
+from analysis.planning.cap import Split, split_cap
+from analysis.planning.comparisons import (
+    power_of_change,
+    power_of_share,
+    respondents_for_change,
+    respondents_for_share,
+)
+from analysis.planning.curves import EPSILONS, Point, curve_of_epsilon, curve_of_respondents
+from analysis.planning.detect import Power, powers
+from analysis.planning.half_width import HalfWidth, expected, normal_half_width
+from analysis.planning.limits import MOST_RESPONDENTS, MOST_WAVES
+from analysis.planning.needed import epsilon_for, respondents_for
+from analysis.planning.rows import Plan, plan
+from analysis.planning.sample import Sampled, sample_run
+from analysis.planning.totals import WaveTotal, totals_of_waves, waves_to_show
+from analysis.planning.truth import Stated, shares_of_answers, truth_of
+from analysis.planning.waves import costs_of_waves, warnings
+
+__all__ = [
+    "EPSILONS",
+    "MOST_RESPONDENTS",
+    "MOST_WAVES",
+    "HalfWidth",
+    "Plan",
+    "Point",
+    "Power",
+    "Sampled",
+    "Split",
+    "Stated",
+    "WaveTotal",
+    "costs_of_waves",
+    "curve_of_epsilon",
+    "curve_of_respondents",
+    "epsilon_for",
+    "expected",
+    "normal_half_width",
+    "plan",
+    "power_of_change",
+    "power_of_share",
+    "powers",
+    "respondents_for",
+    "respondents_for_change",
+    "respondents_for_share",
+    "sample_run",
+    "shares_of_answers",
+    "split_cap",
+    "totals_of_waves",
+    "truth_of",
+    "warnings",
+    "waves_to_show",
+]

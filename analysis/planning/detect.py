@@ -1,0 +1,159 @@
+"""A difference that is to be found: how likely each question shows it, and how many it takes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+
+from analysis.domain import NO_ANSWER, Numbers, Rankings, Texts
+from analysis.planning.comparisons import (
+    power_of_change,
+    power_of_share,
+    respondents_for_change,
+    respondents_for_share,
+)
+from analysis.planning.truth import Stated, check_truth
+from analysis.survey import Question, Survey
+
+
+@dataclass(frozen=True)
+class Power:
+    """One comparison of one quantity; the columns of the table of power.
+
+    `comparison` is ``one``: its interval leaves out `null`, while `true` is so; ``groups``: two
+    groups that are known apart, half of all respondents each, of which one has `null` and one
+    `true`, differ; ``waves``: so do two waves. `power` is the chance that it shows, with
+    `respondents` in all, or in each wave; `respondents_needed` are those with which it is `wanted`
+    or more; None beyond 10^9. Of a number both are means, in its unit.
+    """
+
+    question: str
+    term: str
+    comparison: str
+    null: float
+    true: float
+    respondents: int
+    power: float
+    wanted: float
+    respondents_needed: int | None
+
+
+def powers(
+    survey: Survey,
+    respondents: int,
+    difference: float,
+    wanted: float = 0.8,
+    level: float = 0.95,
+    *,
+    truth: Stated | None = None,
+) -> list[Power]:
+    """Three rows for each question but texts: of its first term, of a number of its mean.
+
+    Parameters
+    ----------
+    survey : Survey
+        As it will be published.
+    respondents : int
+        In all, or in each wave, at least 2.
+    difference : float
+        Of the shares, in (0, 1); of a number, as a part of its range.
+    wanted : float
+        Power, above 1 - `level` and below 1.
+    level : float
+        Of the intervals, in (0, 1).
+    truth : mapping, optional
+        Where the first share of the two is stated; one half if it is not, less half of the
+        difference. What is true is above it, or where there is no room, below. Numbers are taken
+        to lie at the ends of their range, the least favorable.
+
+    Raises
+    ------
+    ValueError
+        If one of these is out of range.
+    """
+    if not (isfinite(difference) and 0 < difference < 1):
+        raise ValueError(f"difference must be above 0 and below 1, got {difference:g}")
+    if respondents < 2:
+        raise ValueError(f"respondents must be at least 2 for two groups, got {respondents}")
+    check_truth(survey, truth or {})
+    return [
+        row
+        for question in survey.questions
+        if not isinstance(question.domain, Texts)
+        for row in _rows(question, respondents, difference, wanted, level, truth or {})
+    ]
+
+
+def _rows(
+    question: Question, n: int, difference: float, wanted: float, level: float, truth: Stated
+) -> list[Power]:
+    domain = question.domain
+    term = _first_term(question)
+    null = (1 - difference) / 2
+    if not isinstance(domain, Numbers):
+        null = truth.get(question.id, {}).get(term, null)
+    true = null + difference if null + difference <= 1 else null - difference
+    sides = {one: _side(question, one) for one in (null, true)}
+    pair = sides[null], sides[true]
+    low, width = 0.0, 1.0
+    if isinstance(domain, Numbers):
+        low, width = float(domain.low), float(domain.high - domain.low)
+    value = low + width * null
+    half = n // 2, n - n // 2
+    found: list[tuple[str, float, Callable[[], int]]] = [
+        (
+            "one",
+            power_of_share(question, term, sides[true], value, n, level),
+            lambda: respondents_for_share(question, term, sides[true], value, wanted, level),
+        ),
+        (
+            "groups",
+            power_of_change(question, term, pair, half, level),
+            lambda: sum(respondents_for_change(question, term, pair, wanted, level)),
+        ),
+        (
+            "waves",
+            power_of_change(question, term, pair, (n, n), level),
+            lambda: respondents_for_change(question, term, pair, wanted, level)[0],
+        ),
+    ]
+    return [
+        Power(
+            question=question.id,
+            term=term,
+            comparison=comparison,
+            null=value,
+            true=low + width * true,
+            respondents=n,
+            power=power,
+            wanted=wanted,
+            respondents_needed=_needed(needed),
+        )
+        for comparison, power, needed in found
+    ]
+
+
+def _first_term(question: Question) -> str:
+    domain = question.domain
+    if isinstance(domain, Numbers):
+        return "mean"
+    if isinstance(domain, Rankings):
+        return domain.pair_terms[0]
+    shares = question.mechanism.shares(question.randomizer, domain).values
+    means = question.mechanism.means(question.randomizer, domain)
+    terms = [*(one.term for one in shares), *(one.term for one in means if one.is_share)]
+    return next(term for term in terms if term != NO_ANSWER)
+
+
+def _side(question: Question, share: float) -> float | dict[str, float]:
+    """A share; of a number, of those at the upper end of its range, the rest at the lower."""
+    if not isinstance(question.domain, Numbers):
+        return share
+    ends = question.spec["min"], question.spec["max"]
+    return {str(ends[0]): 1 - share, str(ends[1]): share}
+
+
+def _needed(respondents: Callable[[], int]) -> int | None:
+    try:
+        return respondents()
+    except ValueError:
+        return None

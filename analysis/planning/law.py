@@ -1,0 +1,229 @@
+"""The law of the reports that a truth leads to: its moments, and tallies drawn from it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from analysis.channels.bits import Bits
+from analysis.channels.one_symbol import OneSymbol
+from analysis.domain import OTHER, Domain, Numbers, Texts
+from analysis.encoders.text import Bloom, Digest
+from analysis.estimate.text import hits_of
+from analysis.planning.truth import Truth, strangers
+from analysis.randomizer import Randomizer
+
+_Floats = NDArray[np.float64]
+
+#: Reports that are drawn one by one; of more, what they count together is drawn as if normal.
+_MANY = 20_000
+
+
+@dataclass(frozen=True)
+class Law:
+    """Of the reports of respondents who have each value with the chance of its share."""
+
+    randomizer: Randomizer[Any, Any]
+    domain: Domain
+    truth: Truth
+
+    def people(self, n: int, rng: Generator) -> NDArray[np.int64]:
+        """(values,) how many of `n` respondents have each value of the truth."""
+        return np.asarray(rng.multinomial(n, self.truth.shares), dtype=np.int64)
+
+    def draw(self, n: int, rng: Generator) -> NDArray[np.int64]:
+        """The (cohorts, symbols) tally of the reports of `n` respondents."""
+        if self.table is not None:
+            drawn = rng.multinomial(n, self.table.reshape(-1) / self.table.sum())
+            return np.asarray(drawn, dtype=np.int64).reshape(self.randomizer.shape)
+        return self.reports(self.people(n, rng), rng)
+
+    def reports(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
+        """The tally of the reports of so many respondents of each value."""
+        channel, cohorts = self.randomizer.channel, self.randomizer.shape[0]
+        n = int(people.sum())
+        if isinstance(self.domain, Texts):
+            even = np.full(cohorts, 1 / cohorts)
+            # (cohorts, values), and then for each cohort and input.
+            held = np.array([rng.multinomial(one, even) for one in self._spread(people, rng)]).T
+            return self._of_texts(held, rng)
+        if n <= _MANY:
+            return self._one_by_one(people, rng)
+        if isinstance(channel, OneSymbol):
+            return self._of_symbols(people, rng)
+        if isinstance(channel, Bits):
+            hit = np.zeros((cohorts, len(people), channel.inputs), dtype=bool)
+            for place, value in enumerate(self.truth.values):
+                hit[:, place, list(self.randomizer.encoder.encode(value, 0, iter(())))] = True
+            return self._of_bits(people[None], hit, rng)
+        mean = people / n @ self._moments[0]
+        second = np.tensordot(people, self._moments[1] - _squares(self._moments[0]), 1)
+        width, turn = np.linalg.eigh(second)
+        noise = turn @ (np.sqrt(np.maximum(width, 0)) * rng.standard_normal(len(width)))
+        counts = np.rint(n * mean + noise).astype(np.int64)
+        # A report counts for equally many symbols each.
+        counts[counts.argmax()] += round(n * float(mean.sum())) - int(counts.sum())
+        return np.asarray(np.maximum(counts, 0).reshape(self.randomizer.shape))
+
+    def second(self, one: _Floats, other: _Floats) -> float:
+        """The expectation of the product of two scores of a report, (cells,) each."""
+        if self.table is not None:
+            return float(self.table.reshape(-1) @ (one * other))
+        both = np.tensordot(np.array(self.truth.shares), self._moments[1], 1)
+        return float(one @ both @ other)
+
+    def first(self, score: _Floats) -> float:
+        """The expectation of a score of a report."""
+        if self.table is not None:
+            return float(self.table.reshape(-1) @ score)
+        return float(np.array(self.truth.shares) @ self._moments[0] @ score)
+
+    @cached_property
+    def table(self) -> _Floats | None:
+        """(cohorts, symbols) chance of each report; None if it counts for several symbols."""
+        channel, (cohorts, symbols) = self.randomizer.channel, self.randomizer.shape
+        if not isinstance(channel, OneSymbol):
+            return None
+        inputs = np.zeros((cohorts, channel.inputs))
+        rows = np.arange(cohorts)
+        for places, share in zip(self._inputs, self.truth.shares, strict=True):
+            for place, part in places:
+                np.add.at(inputs, (rows, place), share * part / cohorts)
+        found = np.zeros((cohorts, symbols))
+        for one in np.flatnonzero(inputs.any(axis=0)):
+            row = np.array(channel.weights(int(one)), dtype=float)
+            found += np.outer(inputs[:, one], row / row.sum())
+        return found
+
+    @cached_property
+    def _inputs(self) -> list[list[tuple[NDArray[np.int64], float]]]:
+        """Of each value its (cohorts,) inputs, and with which chance it becomes them."""
+        encoder, cohorts = self.randomizer.encoder, self.randomizer.shape[0]
+        if isinstance(self.domain, Texts):
+            return [
+                [(self._hashed[:, own, 0], 1 / len(places)) for own in places]
+                for places in self._texts
+            ]
+        if isinstance(self.domain, Numbers):
+            return [_rounded(encoder, value) for value in self.truth.values]
+        return [
+            [(np.array([encoder.encode(one, c, iter(())) for c in range(cohorts)]), 1.0)]
+            for one in self.truth.values
+        ]
+
+    @cached_property
+    def _moments(self) -> tuple[_Floats, _Floats]:
+        """For each value the mean of what a report counts, and of the products."""
+        encoder, channel = self.randomizer.encoder, self.randomizer.channel
+        found = [channel.moments(encoder.encode(value, 0, iter(()))) for value in self.truth.values]
+        return np.array([one for one, _ in found]), np.array([one for _, one in found])
+
+    def _one_by_one(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
+        values = self.truth.values
+        if isinstance(self.domain, Numbers):
+            coded = np.array([np.nan if one is None else float(one) for one in values])
+        elif isinstance(values[0], int):
+            coded = np.array(values)
+        else:
+            flags = max(len(one) for one in values if one is not None or len(values) == 1)
+            coded = np.array([(-1,) * flags if one is None else one for one in values])
+
+        def block(n: int) -> NDArray[np.uint32]:
+            return rng.integers(0, 2**32, n, dtype=np.uint32)
+
+        total = np.zeros(self.randomizer.shape, dtype=np.int64)
+        left = people.copy()
+        while left.any():
+            # As many at a time as a cache holds.
+            taken = np.diff(np.minimum(np.cumsum(left), 2**20), prepend=0)
+            left -= taken
+            order = np.repeat(coded, taken, axis=0)
+            total += self.randomizer.tally_many(self.randomizer.randomize_many(order, block))
+        return total
+
+    @cached_property
+    def _texts(self) -> list[list[int]]:
+        """Of each value the places of its texts in `_hashed`."""
+        start, found = 0, []
+        for value in self.truth.values:
+            size = len(strangers(self.domain)) if value == OTHER else 1  # type: ignore[arg-type]
+            found.append(list(range(start, start + size)))
+            start += size
+        return found
+
+    @cached_property
+    def _hashed(self) -> NDArray[np.int64]:
+        """(cohorts, texts, hashes) inputs of all texts of the truth."""
+        encoder, domain = self.randomizer.encoder, self.domain
+        assert isinstance(domain, Texts)
+        texts: list[str | None] = []
+        for value in self.truth.values:
+            texts += strangers(domain) if value == OTHER else [value]
+        if not isinstance(encoder, Digest | Bloom):
+            cohorts = range(self.randomizer.shape[0])
+            found = [[encoder.encode(one, c, iter(())) for one in texts] for c in cohorts]
+            return np.array(found, dtype=np.int64)[:, :, None]
+        # What stands for no answer comes last.
+        named = tuple(one for one in texts if one is not None)
+        hits = hits_of(encoder, named, None in texts).astype(np.int64)
+        last, place, order = len(named), 0, []
+        for one in texts:
+            order.append(last if one is None else place)
+            place += one is not None
+        return hits[:, order]
+
+    def _spread(self, people: NDArray[np.int64], rng: Generator) -> list[int]:
+        """How many respondents have each text."""
+        found: list[int] = []
+        for count, places in zip(people, self._texts, strict=True):
+            found += rng.multinomial(count, np.full(len(places), 1 / len(places))).tolist()
+        return found
+
+    def _of_texts(self, held: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
+        """The tally of (cohorts, texts) respondents."""
+        channel, (cohorts, _) = self.randomizer.channel, self.randomizer.shape
+        ones = np.zeros((cohorts, channel.inputs), dtype=np.int64)
+        hashed, rows = self._hashed, np.arange(cohorts)[:, None]
+        if isinstance(channel, OneSymbol):
+            np.add.at(ones, (rows, hashed[:, :, 0]), held)
+            weights = [channel.weights(one) for one in range(channel.inputs)]
+            chances = np.array(weights, dtype=float) / sum(weights[0])
+            return np.asarray(rng.multinomial(ones, chances).sum(axis=1), dtype=np.int64)
+        hit = np.zeros((cohorts, hashed.shape[1], channel.inputs), dtype=bool)
+        for one in range(hashed.shape[2]):
+            hit[rows, np.arange(hashed.shape[1]), hashed[:, :, one]] = True
+        return self._of_bits(held, hit, rng)
+
+    def _of_bits(
+        self, held: NDArray[np.int64], hit: NDArray[np.bool_], rng: Generator
+    ) -> NDArray[np.int64]:
+        """The tally of (cohorts, values) respondents, whose ones `hit` tells."""
+        channel = self.randomizer.channel
+        ones = (hit * held[:, :, None]).sum(axis=1)
+        totals = held.sum(axis=1)[:, None]
+        one, zero = channel.one / channel.total, channel.zero / channel.total
+        drawn = rng.binomial(ones, one) + rng.binomial(totals - ones, zero)
+        return np.concatenate([drawn, totals], axis=1)
+
+    def _of_symbols(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
+        """The tally of many, a draw for each value: all reports of one value have one law."""
+        total = np.zeros(self.randomizer.shape, dtype=np.int64)
+        for value, count in zip(self.truth.values, people, strict=True):
+            total += Law(self.randomizer, self.domain, Truth((value,), (1.0,))).draw(count, rng)
+        return total
+
+
+def _rounded(encoder: Any, value: Any) -> list[tuple[NDArray[np.int64], float]]:
+    """Of a number the points of the grid beside it, with their chances."""
+    if value is None:
+        return [(np.array([encoder.inputs - 1]), 1.0)]
+    point, rest = divmod(value * encoder.steps, 1)
+    found = [(np.array([int(point)]), float(1 - rest))]
+    return found + [(np.array([int(point) + 1]), float(rest))] * (rest > 0)
+
+
+def _squares(means: _Floats) -> _Floats:
+    return means[:, :, None] * means[:, None, :]

@@ -1,0 +1,195 @@
+"""How many respondents, or how much ε, a wanted half-width takes."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from fractions import Fraction
+from math import isfinite
+
+from numpy.random import Generator
+
+from analysis.domain import Numbers, Texts
+from analysis.epsilon import LARGEST, SMALLEST
+from analysis.mechanisms.base import Mechanism
+from analysis.planning.half_width import expected
+from analysis.planning.limits import MOST_RESPONDENTS, check_half_width, check_respondents
+from analysis.planning.redesign import is_best, with_epsilon
+from analysis.selection import choose
+from analysis.survey import Question, forever_of, wishes_of
+
+#: Of half-widths that are averages over drawn tallies, how near in respondents is near enough.
+_DRAWN = 0.002
+#: ε of three digits, counted: 900 to each power of ten, the first 1.00.
+_DIGITS = 900
+
+
+def respondents_for(
+    question: Question,
+    half_width: float,
+    level: float = 0.95,
+    stated: Mapping[str, float] | None = None,
+    *,
+    rng: Generator,
+) -> int:
+    """The least number of respondents with an expected half-width of at most so much.
+
+    Exactly the least where the half-width is a sum over counts; else within .5 %.
+
+    Parameters
+    ----------
+    question, level, stated, rng
+        As of `expected`; `rng` is left as it was.
+    half_width : float
+        In the unit of the estimate, above 0.
+
+    Raises
+    ------
+    ValueError
+        If it is no such number, or more than `MOST_RESPONDENTS` would be needed.
+    """
+    check_half_width(half_width)
+
+    def width(n: int) -> float:
+        return expected(question, n, level, stated, rng=deepcopy(rng)).half_width
+
+    domain = question.domain
+    shares = question.mechanism.shares(question.randomizer, domain).values
+    exact = bool(shares) and not isinstance(domain, Numbers | Texts)
+    return least(lambda n: width(n) / half_width, 0.0 if exact else _DRAWN)
+
+
+def least(ratio: Callable[[int], float], near: float = 0.0) -> int:
+    """The least n, within a part `near` of it, at which a ratio that falls as 1/√n is at most 1.
+
+    Raises
+    ------
+    ValueError
+        If that is more than `MOST_RESPONDENTS`.
+    """
+    low, high, n = 0, 0, 1000
+    # Each step solves it as if the ratio were C / √n; then both ends are known.
+    while not high or high - low > max(1, near * high):
+        found = ratio(n)
+        low, high = (low, n) if found <= 1 else (n, high)
+        guess = n * found**2
+        if high and low and high <= 1.2 * low:
+            guess = (low + high) / 2
+        # A little further than the guess, so that the other end is found too.
+        guess *= 1.001 if found > 1 else 0.999
+        top = high - 1 if high else 2 * MOST_RESPONDENTS
+        n = min(max(round(guess), low + 1), max(top, low + 1))
+        if low >= MOST_RESPONDENTS:
+            raise ValueError(
+                f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
+            )
+        if not high:
+            n = min(n, MOST_RESPONDENTS)
+    return high
+
+
+def epsilon_for(
+    question: Question,
+    half_width: float,
+    respondents: int,
+    level: float = 0.95,
+    stated: Mapping[str, float] | None = None,
+    mechanism: Mechanism | None = None,
+    *,
+    rng: Generator,
+) -> Fraction:
+    """The least ε of a report, of three digits, with an expected half-width of at most so much.
+
+    Parameters
+    ----------
+    question, level, stated, rng
+        As of `expected`; `rng` is left as it was.
+    half_width : float
+        In the unit of the estimate, above 0.
+    respondents : int
+        At least 1.
+    mechanism : Mechanism, optional
+        To be used; else that of the question if it has a memory, or another than would be chosen;
+        or else the best at that ε.
+
+    Raises
+    ------
+    ValueError
+        If no ε that 32-bit weights can serve will do, or none below `epsilon_forever`, or the
+        mechanism takes no ε.
+    """
+    check_half_width(half_width)
+    check_respondents(respondents)
+    forever = forever_of(question.spec)
+    best = mechanism is None and forever is None and is_best(question)
+    used = mechanism or question.mechanism
+    if used.parameters is not None:
+        raise ValueError(f"{used.name} takes probabilities instead of epsilon")
+
+    def width(epsilon: Fraction) -> float:
+        other = with_epsilon(question, epsilon, used)
+        return expected(other, respondents, level, stated, rng=deepcopy(rng)).half_width
+
+    place = f'question "{question.id}"'
+    while True:
+        found = _least_epsilon(lambda epsilon: width(epsilon) / half_width, place, half_width)
+        other = used
+        if best:
+            other, _ = choose(question.domain, found, wishes_of(question.spec))
+        if other is used:
+            break
+        # Two that are as good as each other must not take turns for ever.
+        used, best = other, False
+    if forever is not None and found >= forever:
+        raise ValueError(
+            f"{place}: half_width {half_width:g} takes epsilon {float(found):g}, which must be "
+            f"less than epsilon_forever {float(forever):g}"
+        )
+    return found
+
+
+def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: float) -> Fraction:
+    """The least of three digits at which a falling ratio is at most 1."""
+    low, high = index_of(SMALLEST) - 1, index_of(LARGEST)
+    known: dict[int, float] = {}
+
+    def at(index: int) -> float:
+        if index not in known:
+            try:
+                known[index] = ratio(epsilon_at(index))
+            except ValueError:
+                # Too small for 32-bit weights.
+                known[index] = float("inf")
+        return known[index]
+
+    if not at(high) <= 1:
+        raise ValueError(
+            f"{place}: half_width must be at least {at(high) * half_width:.3g}, which epsilon "
+            f"{float(LARGEST):g} gives, got {half_width:g}"
+        )
+    # Half-widths fall about as 1/ε: so ends are looked for around 1, and then between them.
+    index = index_of(Fraction(1))
+    while high - low > 1:
+        found = at(index)
+        low, high = (low, index) if found <= 1 else (index, high)
+        if isfinite(found) and 0.2 < found < 5 and high - low > 8:
+            guess = float(epsilon_at(index)) * found
+            near = index_of(Fraction(guess)) + (2 if found > 1 else -2)
+            index = near if low < near < high else (low + high) // 2
+        else:
+            index = (low + high) // 2
+    return epsilon_at(high)
+
+
+def index_of(epsilon: Fraction) -> int:
+    """The place of the least ε of three digits that is at least so much: 1.00 is 0."""
+    power, scaled = 0, epsilon
+    while scaled >= 10:
+        power, scaled = power + 1, scaled / 10
+    while scaled < 1:
+        power, scaled = power - 1, scaled * 10
+    return power * _DIGITS + -int(-scaled * 100 // 1) - 100
+
+
+def epsilon_at(index: int) -> Fraction:
+    """The ε of three digits at a place."""
+    power, digits = divmod(index, _DIGITS)
+    return Fraction(digits + 100) * Fraction(10) ** (power - 2)

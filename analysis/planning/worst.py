@@ -1,0 +1,135 @@
+"""The truths that are the least favorable to an estimate: where its interval is the widest."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from analysis.domain import Domain, Numbers, Texts
+from analysis.mechanisms.base import Mean, Mechanism, Share
+from analysis.mechanisms.one_of_texts import text_share
+from analysis.planning.law import Law
+from analysis.planning.truth import Truth, has, values_of
+from analysis.randomizer import Randomizer
+
+_Floats = NDArray[np.float64]
+
+#: Shares among which the least favorable is looked for.
+_GRID = np.linspace(0, 1, 101)
+
+
+def least_favorable(variance: Callable[[_Floats], _Floats], n: int, level: float) -> float:
+    """The share, in steps of 1 %, at which a normal interval, clipped to [0, 1], is widest.
+
+    Variances alone would often say 0 or 1, where half of the interval is clipped.
+    """
+    errors = np.sqrt(variance(_GRID) / n)
+    widths = clipped(_GRID, errors, float(ndtri((1 + level) / 2)) * errors)
+    # Of equally wide ones that nearest to the middle, whatever rounding says.
+    widest = _GRID[widths >= widths.max() * (1 - 1e-6)]
+    return float(widest[np.abs(widest - 0.5).argmin()])
+
+
+def clipped(means: _Floats, errors: _Floats, reach: _Floats) -> _Floats:
+    """Expected half of ``estimate ± reach``, clipped to [0, 1], of a normal estimate.
+
+    ``E[min(1, X + r)] - E[max(0, X - r)]``, halved, with ``E[max(0, Y)] = m Φ(m/s) + s φ(m/s)``.
+    """
+
+    def above(mean: _Floats) -> _Floats:
+        scaled = mean / np.maximum(errors, 1e-300)
+        return np.asarray(mean * ndtr(scaled)) + errors * np.exp(-(scaled**2) / 2) / math.sqrt(
+            2 * math.pi
+        )
+
+    return np.asarray((1 - above(1 - means - reach) - above(means - reach)) / 2)
+
+
+def variances_at(share: Share, at: _Floats) -> _Floats:
+    return np.array([share.variance(float(one)) for one in at])
+
+
+def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
+    """A mean, in 0..1, and the variance that one report's estimate of it has, to first order."""
+    scores, present = scores_of(mean)
+    there = law.first(present)
+    middle = law.first(scores) / there
+    apart = scores - middle * present
+    return middle, law.second(apart, apart) / there**2
+
+
+def scores_of(mean: Mean) -> tuple[_Floats, _Floats]:
+    """Its scores and those of who is present, by cell of a tally."""
+    return np.array(mean.scores, dtype=float), np.array(mean.present, dtype=float)
+
+
+@lru_cache(maxsize=128)
+def worst_numbers(mean: Mean, randomizer: Randomizer[Any, Any], domain: Numbers) -> Truth:
+    """Half of all at a number and half at its mirror image: where the variance is the largest.
+
+    By its exact variance: usually at the two ends, where it is (E[score²] at an end) - 1/4 if the
+    middle is 1/2; or everybody at the middle.
+    """
+    parts = min(domain.steps, 8)
+    found = []
+    for part in range(parts // 2 + 1):
+        place = Fraction(round(Fraction(domain.steps * part, parts)), domain.steps)
+        truth = Truth((place, 1 - place), (0.5, 0.5))
+        found.append((mean_variance(mean, Law(randomizer, domain, truth))[1], truth))
+    largest = max(variance for variance, _ in found)
+    return next(truth for variance, truth in found if variance >= largest * (1 - 1e-9))
+
+
+def two_values(
+    mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain, n: int, level: float
+) -> Truth:
+    """The least favorable truth of a share: a part have its value, the rest the worst other.
+
+    A score whose expectation is 1 for the value and 0 for others, with mean squares a and b, has
+    the variance ``t a + (1 - t) b - t^2`` where a part t has the value.
+    """
+    (a, b), (value, other) = _worst_squares(mean, randomizer, domain)
+    part = least_favorable(lambda t: t * a + (1 - t) * b - t**2, n, level)
+    return Truth.of([(value, part), (other, 1 - part)])
+
+
+def _worst_squares(
+    mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain
+) -> tuple[tuple[float, float], tuple[Any, Any]]:
+    """The largest mean square of a score, of a value that counts and of another; and the values."""
+    values = values_of(domain)
+    scores = scores_of(mean)[0]
+    laws = [Law(randomizer, domain, Truth((value,), (1.0,))) for value in values]
+    squares = np.array([law.second(scores, scores) for law in laws])
+    there = np.array([has(domain, value, mean.term) for value in values])
+    first = int(np.where(there, squares, -1.0).argmax())
+    other = int(np.where(there, -1.0, squares).argmax())
+    return (float(squares[first]), float(squares[other])), (values[first], values[other])
+
+
+def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
+    """The variance of one report's worst share, or of a number's mean, at its worst truth.
+
+    Of shares of 1, and of a number of its squared range; not clipped to what is possible.
+    """
+    if isinstance(domain, Texts):
+        at = 0.0 if domain.candidates is None else _GRID
+        return float(np.max(variances_at(text_share(randomizer), np.atleast_1d(at))))
+    means = mechanism.means(randomizer, domain)
+    if isinstance(domain, Numbers):
+        truth = worst_numbers(means[0], randomizer, domain)
+        return mean_variance(means[0], Law(randomizer, domain, truth))[1]
+    shares = mechanism.shares(randomizer, domain).values
+    if shares:
+        return max(float(variances_at(share, _GRID).max()) for share in shares)
+    found = []
+    for mean in means:
+        if mean.is_share:
+            a, b = _worst_squares(mean, randomizer, domain)[0]
+            found.append(float((_GRID * a + (1 - _GRID) * b - _GRID**2).max()))
+    return max(found)

@@ -1,0 +1,201 @@
+"""The tables of `deniable plan`: what is asked of the plan, and the rows that answer it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from analysis.epsilon import MICRO
+from analysis.ledger import DELTA
+from analysis.meaning import comparison, deployments, odds
+from analysis.planning import (
+    Plan,
+    Point,
+    Power,
+    Sampled,
+    Split,
+    Stated,
+    WaveTotal,
+    curve_of_epsilon,
+    curve_of_respondents,
+    plan,
+    powers,
+    sample_run,
+    split_cap,
+    totals_of_waves,
+    waves_to_show,
+)
+from analysis.survey import Question, Survey, spent_on
+
+#: Beliefs before a report whose change is shown: rare, not so rare, and no idea.
+PRIORS = (0.01, 0.1, 0.5)
+#: Difference between two shares that is to be found, if none is asked for.
+DIFFERENCE = 0.1
+#: As many respondents as planned, and these parts and multiples: of curves.
+_MULTIPLES = (0.25, 1, 4)
+#: Made-up surveys of a sample run.
+RUNS = 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan is made for; `seed` fixes all that is drawn, so that it can be printed again."""
+
+    survey: Survey
+    respondents: int
+    waves: int = 1
+    level: float = 0.95
+    delta: float = DELTA
+    truth: Stated = field(default_factory=dict)
+    half_width: float | None = None
+    difference: float = DIFFERENCE
+    power: float = 0.8
+    runs: int = RUNS
+    seed: int = 0
+
+    @property
+    def rng(self) -> Generator:
+        """A new one, from the seed."""
+        return np.random.default_rng(self.seed)
+
+
+def questions(asked: Asked) -> list[Plan]:
+    """How precise each question will be, and what its waves will cost."""
+    return plan(
+        asked.survey,
+        asked.respondents,
+        asked.waves,
+        asked.level,
+        truth=asked.truth,
+        half_width=asked.half_width,
+        rng=asked.rng,
+    )
+
+
+def totals(asked: Asked) -> list[WaveTotal]:
+    """What 1, 2, 3, ... waves will tell together."""
+    waves = waves_to_show(asked.survey, asked.waves)
+    return totals_of_waves(asked.survey, waves, asked.delta)
+
+
+def power(asked: Asked) -> list[Power]:
+    """Whether a difference will be found."""
+    return powers(
+        asked.survey,
+        asked.respondents,
+        asked.difference,
+        asked.power,
+        asked.level,
+        truth=asked.truth,
+    )
+
+
+def split(asked: Asked) -> list[Split]:
+    """How to divide the cap over the questions."""
+    return split_cap(
+        asked.survey,
+        asked.survey.cap / MICRO,
+        asked.respondents,
+        asked.waves,
+        asked.level,
+        truth=asked.truth,
+        rng=asked.rng,
+    )
+
+
+def sample(asked: Asked) -> list[Sampled]:
+    """What estimates could look like."""
+    return sample_run(
+        asked.survey, asked.respondents, asked.rng, asked.runs, asked.level, truth=asked.truth
+    )
+
+
+def against_epsilon(asked: Asked, question: Question) -> list[Point]:
+    """Half-widths against ε, for as many respondents as planned, a quarter, and four times."""
+    several = [max(1, round(asked.respondents * part)) for part in _MULTIPLES]
+    return curve_of_epsilon(question, several, level=asked.level)
+
+
+def against_respondents(asked: Asked, question: Question) -> list[Point]:
+    """Half-widths against the number of respondents, at the ε of the file."""
+    ends = (max(1, asked.respondents / 10), asked.respondents * 10)
+    grid = np.unique(np.geomspace(*ends, 17).round().astype(int)).tolist()
+    return curve_of_respondents(question, grid, asked.level)
+
+
+def curves(asked: Asked) -> Iterable[dict[str, Any]]:
+    """Half-widths against both."""
+    for question in asked.survey.questions:
+        for against, points in (
+            ("epsilon", against_epsilon(asked, question)),
+            ("respondents", against_respondents(asked, question)),
+        ):
+            for point in points:
+                yield {"against": against, **vars(point)}
+
+
+def meaning(asked: Asked) -> Iterable[dict[str, Any]]:
+    """What one report of each question tells: in people of 100, and of beliefs."""
+    for question in asked.survey.questions:
+        for row in odds(question, asked.survey.labels(question)):
+            beliefs = {
+                f"belief_{100 * prior:g}_{'seen' if seen else 'not_seen'}": row.posterior(
+                    prior, seen
+                )
+                for prior in PRIORS
+                for seen in (True, False)
+            }
+            yield {
+                "question": question.id,
+                "term": row.term,
+                "epsilon": question.randomizer.epsilon,
+                "of_100": float(100 * row.p),
+                "of_100_others": float(100 * row.q),
+                "likelihood_ratio": row.likelihood_ratio,
+                **beliefs,
+                "sentence": row.sentence,
+            }
+
+
+def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
+    """What others have published, and where this survey stands among those of the local model."""
+    total = spent_on([(asked.survey, asked.waves)]) / MICRO
+    near = comparison(total)
+    nearest = {row.name: "next below" for row in near.below}
+    nearest |= {row.name: "next above" for row in near.above}
+    waves = f"respondent, all questions, {asked.waves} wave{'s' * (asked.waves > 1)}"
+    yield {
+        "name": asked.survey.id,
+        "organization": "this survey",
+        "year": None,
+        "model": "local",
+        "unit": waves,
+        "epsilon": total,
+        "delta": float(sum(one.randomizer.delta for one in asked.survey.questions)) * asked.waves,
+        "rho": None,
+        "source": "the survey file",
+        "verification": "proved",
+        "nearest": "",
+    }
+    for row in deployments():
+        yield {**asdict(row), "nearest": nearest.get(row.name, "")}
+
+
+#: By name: what gives the rows of each table, as dataclasses or dictionaries.
+TABLES: dict[str, Callable[[Asked], Iterable[Any]]] = {
+    "questions": questions,
+    "totals": totals,
+    "meaning": meaning,
+    "power": power,
+    "split": split,
+    "sample": sample,
+    "curves": curves,
+    "deployments": deployed,
+}
+
+
+def rows_of(name: str, asked: Asked) -> list[dict[str, Any]]:
+    """The rows of a table as dictionaries."""
+    return [row if isinstance(row, dict) else vars(row) for row in TABLES[name](asked)]

@@ -1,0 +1,155 @@
+"""Beliefs before and after a report, by Bayes' rule on the actual channel."""
+
+import importlib
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.domain import Categories, Numbers, Rankings
+from analysis.errors import ReportError
+from analysis.meaning import chance, likelihood_ratio, odds_table, posterior, strongest_posterior
+from analysis.survey import Question
+
+sys.path[:0] = [str(Path(__file__).parent)]
+laws = importlib.import_module("laws")
+cases = importlib.import_module("one_question")
+
+
+def question_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
+    (found,) = cases.survey_of(mechanism, question, epsilon).questions
+    assert isinstance(found, Question)
+    return found
+
+
+@pytest.fixture
+def coin() -> Question:
+    asked = {"kind": "yes-no", "options": cases.options(2), "no_answer": False}
+    return question_of("krr", asked, repr(math.log(3)))
+
+
+@pytest.fixture
+def five() -> Question:
+    asked = {"kind": "choice", "options": cases.options(4), "no_answer": True}
+    return question_of("krr", asked, repr(math.log(4)))
+
+
+def answers_of(question: Question) -> dict[str, Any]:
+    """Some answers as they are written, with their values."""
+    domain = question.domain
+    found = list(domain.ids) if isinstance(domain, Categories) else []
+    if isinstance(domain, Numbers):
+        found = ["0", "10", "3.7", *[""] * domain.no_answer]
+    elif isinstance(domain, Rankings):
+        found = ["v0|v1|v2", "v2|v1|v0", "v1|v0|v2", ""]
+    elif not isinstance(domain, Categories):
+        found = ["v0", "v1", "none"]
+    return {one: question.value(one) for one in found}
+
+
+def sent(question: Question, key: tuple[int, Any]) -> Any:
+    """The report of a law's key, as on the wire."""
+    cohort, report = key
+    report = list(report) if isinstance(report, tuple) else report
+    cohorts = question.randomizer.encoder.cohorts
+    return report if cohorts is None else {"cohort": cohort, "report": report}
+
+
+@cases.every_case
+def test_chances_are_those_of_the_exact_law(mechanism: str, question: dict[str, Any]) -> None:
+    asked = question_of(mechanism, question)
+    answers = answers_of(asked)
+    known = {one: laws.law(asked.randomizer, value) for one, value in answers.items()}
+    keys = list(known[next(iter(answers))])
+    keys = keys[:: max(1, len(keys) // 5)]
+    prior = dict.fromkeys(answers, 1 / len(answers))
+    for key in keys:
+        report = sent(asked, key)
+        exact = {one: law.get(key, Fraction(0)) for one, law in known.items()}
+        for one in answers:
+            assert chance(asked, report, one) == pytest.approx(float(exact[one]), rel=1e-9)
+        first, *_, last = answers
+        ratio = likelihood_ratio(asked, report, first, last)
+        assert ratio == pytest.approx(float(exact[first] / exact[last]), rel=1e-9)
+        found = posterior(asked, report, prior)
+        total = sum(exact.values())
+        for one, belief in found.items():
+            assert belief == pytest.approx(float(exact[one] / total), rel=1e-9)
+            if asked.randomizer.delta == 0:
+                most = strongest_posterior(prior[one], asked.randomizer.epsilon)
+                assert belief <= most * (1 + 1e-9)
+
+
+def test_one_half_becomes_three_quarters(coin: Question) -> None:
+    assert likelihood_ratio(coin, 0, "v0", "v1") == pytest.approx(3, rel=1e-8)
+    found = posterior(coin, 0, {"v0": 0.5, "v1": 0.5})
+    assert found == pytest.approx({"v0": 0.75, "v1": 0.25}, abs=1e-8)
+    assert strongest_posterior(0.5, math.log(3)) == pytest.approx(0.75)
+
+
+def test_one_probability_leaves_the_rest_to_all_others_evenly(five: Question) -> None:
+    # 4 : 1 : 1 : 1 : 1 over 8: .6 * 4 / (.6 * 4 + .4) = 6/7, and 1/28 for each of the others.
+    found = posterior(five, 0, {"v0": 0.6})
+    assert list(found) == ["v0", "v1", "v2", "v3", "no-answer"]
+    assert found["v0"] == pytest.approx(6 / 7, abs=1e-8)
+    assert found["no-answer"] == pytest.approx(1 / 28, abs=1e-8)
+    # Empty is no answer, as in a CSV cell.
+    assert posterior(five, 4, {"": 0.6})[""] == pytest.approx(6 / 7, abs=1e-8)
+
+
+@pytest.mark.parametrize("prior", [0.0, 1e-12, 0.01, 0.5, 0.999999, 1.0])
+@pytest.mark.parametrize("epsilon", [0.001, 1, 5, 800])
+def test_strongest_posterior_is_the_formula(prior: float, epsilon: float) -> None:
+    found = strongest_posterior(prior, epsilon)
+    assert prior <= found <= 1
+    if epsilon < 100:
+        grown = math.exp(epsilon)
+        assert found == pytest.approx(prior * grown / (1 + prior * (grown - 1)), rel=1e-12)
+    assert (found == 0) == (prior == 0)
+
+
+def test_odds_beyond_floats_are_infinite() -> None:
+    (row,) = odds_table([1000], [0.5])
+    assert row.odds == math.inf
+    assert row.posteriors == (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ({"v0": -0.1, "v1": 1.1}, "must be a number from 0 to 1, got -0.1"),
+        ({"v0": math.nan, "v1": 0.5}, "must be a number from 0 to 1, got nan"),
+        ({"v0": 0.5, "v1": 0.6}, "must sum to 1 over the answers, got 1.1"),
+        ({"v0": 0.5, "v9": 0.5}, 'expected one of v0, v1, got "v9"'),
+        ({"v9": 0.5}, 'expected one of v0, v1, got "v9"'),
+        ({}, "must sum to 1 over the answers, got 0"),
+    ],
+)
+def test_priors_that_are_none_are_refused(
+    coin: Question, prior: dict[str, float], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        posterior(coin, 0, prior)
+
+
+def test_a_number_needs_a_whole_prior() -> None:
+    asked = {"kind": "number", "min": 0, "max": 10, "step": 1, "no_answer": False}
+    with pytest.raises(ValueError, match="must sum to 1"):
+        posterior(question_of("duchi", asked), 0, {"3": 0.5})
+
+
+@pytest.mark.parametrize("report", [2, -1, True, "0", None, [0], 0.0])
+def test_reports_that_the_channel_cannot_make_are_refused(coin: Question, report: Any) -> None:
+    with pytest.raises(ReportError):
+        posterior(coin, report, {"v0": 0.5, "v1": 0.5})
+    with pytest.raises(ReportError):
+        likelihood_ratio(coin, report, "v0", "v1")
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
+def test_an_epsilon_that_is_none_is_refused(epsilon: float) -> None:
+    with pytest.raises(ValueError, match="epsilon must be"):
+        odds_table([epsilon])

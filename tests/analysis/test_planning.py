@@ -1,0 +1,359 @@
+"""Expected half-widths, and what a wanted one takes: against hand-made sums and simulations."""
+
+import importlib
+import sys
+from fractions import Fraction
+from itertools import product
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.domain import NO_ANSWER, Numbers
+from analysis.estimate import estimates
+from analysis.estimate.mean import mean_quantity
+from analysis.estimate.share import share_quantity
+from analysis.intervals import share_interval
+from analysis.mechanisms.base import Share
+from analysis.planning import (
+    curve_of_epsilon,
+    curve_of_respondents,
+    epsilon_for,
+    expected,
+    normal_half_width,
+    respondents_for,
+    truth_of,
+)
+from analysis.planning.half_width import of_share, thinned
+from analysis.planning.law import Law
+from analysis.planning.needed import epsilon_at, index_of, least
+from analysis.planning.sides import Side
+from analysis.planning.truth import Truth, share_of, shares_of_answers
+from analysis.planning.worst import mean_variance, scores_of, worst_variance
+from analysis.survey import Question
+
+sys.path.insert(0, str(Path(__file__).parent))
+one_question = importlib.import_module("one_question")
+laws = importlib.import_module("laws")
+
+YES_NO, CHOICE, SCALE = (one_question.QUESTIONS[place] for place in (0, 2, 3))
+NUMBER, SETS, RANK = (one_question.QUESTIONS[place] for place in (6, 7, 9))
+TEXT = {"kind": "text", "candidates": ["a", "b", "c"], "longest": 8, "no_answer": True}
+
+
+def rng(seed: int = 5) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def asked(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
+    (found,) = one_question.survey_of(mechanism, question, epsilon).questions
+    assert isinstance(found, Question)
+    return found
+
+
+@pytest.mark.parametrize("portion", [1.0, 0.25])
+@pytest.mark.parametrize("true", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_expected_half_width_is_the_sum_over_all_counts(
+    portion: float, true: float, n: int
+) -> None:
+    p, q, level = 0.7, 0.2, 0.9
+    share = Share("", Fraction(7, 10), Fraction(1, 5), Fraction(portion))
+    support, total = q + (p - q) * true, 0.0
+    for trials in range(n + 1):
+        some = comb(n, trials) * portion**trials * (1 - portion) ** (n - trials)
+        for count in range(trials + 1):
+            chance = comb(trials, count) * support**count * (1 - support) ** (trials - count)
+            found = share_interval(count, trials, p, q, level)
+            total += some * chance * (found.high - found.low) / 2
+    # Of many numbers of trials, one in so many is looked at.
+
+    near = 2e-3 if portion < 1 else 1e-9
+    assert of_share(share, true, n, level) == pytest.approx(total, rel=near)
+
+
+def test_thinned_counts_tell_the_same_as_all() -> None:
+    counts, weights = thinned(10**6, 0.3)
+    assert len(counts) < 300
+    assert weights.sum() == pytest.approx(1)
+    assert weights @ counts == pytest.approx(3e5, rel=1e-9)
+    assert weights @ (counts - 3e5) ** 2 == pytest.approx(2.1e5, rel=1e-6)
+    few, weights = thinned(12, 0.5)
+    assert (few == np.arange(13)).all()
+    assert weights[3] == pytest.approx(comb(12, 3) / 2**12)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "half", "five", "two"),
+    # Warner 1965, ε = ln(p / (1 - p)), share 1/2, 95 %: ± at n = 1000, and n for ±5 and ±2 points.
+    [("0.5", 0.1265, 6405, 40026), ("1", 0.0671, 1799, 11243), ("2", 0.0407, 663, 4140)],
+)
+def test_normal_theory_gives_the_known_sample_sizes(
+    epsilon: str, half: float, five: int, two: int
+) -> None:
+    question = asked("krr", YES_NO, epsilon)
+    variance = worst_variance(question.mechanism, question.randomizer, question.domain)
+    assert normal_half_width(variance, 1000, 0.95) == pytest.approx(half, abs=5e-5)
+    for width, n in ((0.05, five), (0.02, two)):
+        assert least(lambda n, w=width: normal_half_width(variance, n, 0.95) / w) == n  # type: ignore[misc]
+        # Clopper and Pearson's intervals, which are printed, are wider: 22 to 80 respondents more,
+        # by about 1 / |p - q| / width (half a count on either side).
+        gap = float(np.tanh(float(epsilon) / 2))
+        needed = respondents_for(question, width, rng=rng())
+        assert needed - n == pytest.approx(1 / gap / width, rel=0.2)
+
+
+def test_without_privacy_it_is_the_ordinary_survey() -> None:
+    # 1.96 sqrt(.25 / 1000) = .0310.
+    direct = Share("", Fraction(1), Fraction(0))
+    assert normal_half_width(0.25, 1000, 0.95) == pytest.approx(0.0310, abs=5e-5)
+    assert of_share(direct, 0.5, 1000, 0.95) == pytest.approx(0.0314, abs=5e-5)
+
+
+def test_least_favorable_share_is_where_the_interval_is_widest() -> None:
+    question = asked("krr", CHOICE)
+    found = expected(question, 1000, rng=rng())
+    (share, *_) = question.mechanism.shares(question.randomizer, question.domain).values
+    others = [of_share(share, at, 1000, 0.95) for at in np.linspace(0, 1, 51)]
+    assert found.half_width == pytest.approx(max(others), rel=2e-3)
+    # Counts vary most at a share of 1, but there half of the interval is cut off.
+    assert 0.6 < found.share < 0.95
+    assert others[-1] < 0.7 * max(others)
+
+
+@one_question.every_case
+def test_every_mechanism_is_planned(mechanism: str, question: dict[str, Any]) -> None:
+    found = asked(mechanism, question)
+    width = float(found.domain.high - found.domain.low) if isinstance(found.domain, Numbers) else 1
+    worst = expected(found, 400, rng=rng())
+    even = expected(found, 400, 0.95, {}, rng=rng())
+    # Drawn tallies tell either to .3 %.
+    assert 0 < even.half_width <= 1.02 * worst.half_width <= 0.51 * width
+    assert worst.half_width < expected(found, 100, rng=rng()).half_width
+    assert worst.half_width < expected(found, 400, 0.99, rng=rng()).half_width
+    (point,) = curve_of_respondents(found, [400])
+    # Tails of intervals that are clipped, or wider than normal ones, are no more than this.
+    assert worst.half_width == pytest.approx(point.half_width, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "question", "stated"),
+    [
+        ("krr", CHOICE, {"v0": 0.5, "v1": 0.1, "no-answer": 0.1}),
+        ("hashed-krr", CHOICE, {"v0": 0.5, "v1": 0.1}),
+        ("optimal", SCALE, {"v0": 0.7}),
+        ("exponential", SCALE, {"v0": 0.7, "no-answer": 0.1}),
+        ("optimal", NUMBER, {"0": 0.8, "10": 0.1, "no-answer": 0.1}),
+        ("square-wave", NUMBER, {"1": 0.5, "2.5": 0.5}),
+        ("pick", SETS, {"v0": 0.5, "v1": 0.1}),
+        ("multihot", SETS, {"v0": 0.5, "v1": 0.1}),
+        ("permutations", RANK, {"v0|v1|v2": 0.6}),
+        ("rappor", TEXT, {"a": 0.5, "b": 0.5}),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_planned_half_width_is_that_of_simulated_surveys(
+    mechanism: str, question: dict[str, Any], stated: dict[str, float]
+) -> None:
+    found = asked(mechanism, question, "2")
+    n, runs = 500, 60
+    truth, own, draw = truth_of(found, stated), expected(found, n, 0.9, stated, rng=rng(1)), rng(2)
+    law, widths = Law(found.randomizer, found.domain, truth), []
+    survey = one_question.survey_of(mechanism, question, "2")
+    for _ in range(runs):
+        tally = law.reports(law.people(n, draw), draw)
+        if isinstance(found.domain, Numbers):
+            (mean,) = found.mechanism.means(found.randomizer, found.domain)
+            interval = mean_quantity(mean, tally, n, 0.9).interval
+            widths.append(interval.high - interval.low)
+        else:
+            rows = {row.term: row for row in estimates(survey, {"q": tally}, 0.9)}
+            widths.append(rows[own.term].conf_high - rows[own.term].conf_low)
+    # Off by more than 4 standard errors of the mean once in 15,000, and .5 % for the plan's own.
+    error = float(np.std(widths)) / runs**0.5
+    assert abs(np.mean(widths) / 2 - own.half_width) < 2 * error + 0.005 * own.half_width
+
+
+@one_question.every_case
+def test_tallies_are_drawn_from_the_law_of_the_randomizer(
+    mechanism: str, question: dict[str, Any]
+) -> None:
+    found = asked(mechanism, question)
+    values = list(laws.values_of(found.domain))[:3]
+    shares = (0.5, 0.3, 0.2)[: len(values)]
+    truth = Truth.of(zip(values, shares, strict=True))
+    law = Law(found.randomizer, found.domain, truth)
+    exact = np.zeros(found.randomizer.shape)
+    for value, share in zip(truth.values, truth.shares, strict=True):
+        for key, chance in laws.law(found.randomizer, value).items():
+            exact += share * float(chance) * laws.tally(found.randomizer, key)
+    if law.table is not None:
+        assert law.table == pytest.approx(exact, abs=1e-12)
+    n = 30_000
+    for tally in (law.draw(n, rng(1)), law.reports(law.people(n, rng(2)), rng(3))):
+        assert found.randomizer.reports_in(tally) == n
+        # Of 5,000 cells in all tests, one is 6 standard errors off once in 100,000 runs.
+        assert np.abs(tally - n * exact).max() < 6 * np.sqrt(n * exact.max())
+
+
+def test_few_and_many_are_drawn_from_the_same_law() -> None:
+    for mechanism, question in product(("subset", "oue", "krr"), (SCALE,)):
+        found = asked(mechanism, question)
+        law = Law(found.randomizer, found.domain, truth_of(found, {"v0": 0.6}))
+        draws = []
+        for n in (2_000, 50_000):
+            tallies = [law.draw(n, rng(seed)).reshape(-1) for seed in range(300)]
+            draws.append((np.mean(tallies, axis=0) / n, np.cov(np.transpose(tallies)) / n))
+        # 300 draws tell a variance to 8 %, one of a few dozen entries to 30 % once in 1,000.
+        assert draws[0][0] == pytest.approx(draws[1][0], abs=0.003)
+        assert draws[0][1] == pytest.approx(draws[1][1], abs=0.08)
+
+
+def test_truth_of_several_options_has_the_stated_shares() -> None:
+    question = asked("multihot", SETS)
+    stated = {"v0": 0.6, "v1": 0.5, "v3": 0.1, "none": 0.1, "no-answer": 0.2}
+    truth = truth_of(question, stated)
+    assert sum(truth.shares) == pytest.approx(1)
+    for term, share in (stated | {"v2": 0.0}).items():
+        assert share_of(question.domain, truth, term) == pytest.approx(share)
+    assert max(sum(value) for value in truth.values if value) == 2
+    for bad in (
+        {"v0": 1.0, "v1": 1.0, "v2": 0.5},
+        {"v0": 0.2, "none": 0.1},
+        {"v0": 0.9, "none": 0.5},
+    ):
+        with pytest.raises(ValueError, match="shares must be those of 1 to 2 ticks"):
+            truth_of(question, bad)
+
+
+def test_table_of_answers_is_a_truth() -> None:
+    for question, cells, shares in (
+        (CHOICE, ["v0", "v0", "v1", ""], {"v0": 0.5, "v1": 0.25, NO_ANSWER: 0.25}),
+        (SETS, ["v0|v1", "v1", "none", ""], {"v0": 0.25, "v1": 0.5, "none": 0.25, NO_ANSWER: 0.25}),
+        (NUMBER, ["1", "2.5"], {"1": 0.5, "2.5": 0.5}),
+        (RANK, ["v0|v1|v2", "v2|v1|v0"], {"v0|v1|v2": 0.5, "v2|v1|v0": 0.5}),
+    ):
+        survey = one_question.survey_of(
+            {"choice": "krr", "choices": "pick", "number": "duchi", "rank": "pick"}[
+                question["kind"]
+            ],
+            question,
+        )
+        assert shares_of_answers(survey, [{"q": cell} for cell in cells]) == {"q": shares}
+        with pytest.raises(ValueError, match="expected a row for each respondent, got none"):
+            shares_of_answers(survey, [])
+        with pytest.raises(ValueError, match="got"):
+            shares_of_answers(survey, [{"q": "7|9"}])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "question", "wanted"),
+    [("krr", YES_NO, 0.1), ("krr", CHOICE, 0.3), ("pick", SETS, 0.2), ("duchi", NUMBER, 1.0)],
+)
+def test_respondents_needed_are_the_least_that_do(
+    mechanism: str, question: dict[str, Any], wanted: float
+) -> None:
+    found = asked(mechanism, question)
+    n = respondents_for(found, wanted, rng=rng())
+    near = 0.01 if isinstance(found.domain, Numbers) else 0
+    assert expected(found, n, rng=rng()).half_width <= wanted * (1 + near)
+    assert expected(found, n - 1, rng=rng()).half_width > wanted * (1 - near)
+
+
+def test_epsilon_needed_is_the_least_of_three_digits() -> None:
+    found = asked("krr", YES_NO)
+    epsilon = epsilon_for(found, 0.05, 1000, rng=rng())
+    assert epsilon == Fraction("1.48")
+    for other, does in (("1.48", True), ("1.47", False)):
+        width = expected(asked("krr", YES_NO, other), 1000, rng=rng()).half_width
+        assert (width <= 0.05) == does
+    for one in (Fraction(1, 1000), Fraction("0.0999"), Fraction(1), Fraction("9.99"), Fraction(20)):
+        assert epsilon_at(index_of(one)) == one
+    assert epsilon_at(index_of(Fraction("1.4801"))) == Fraction("1.49")
+    # A mechanism that is not the best stays.
+    hashed = asked("hashed-krr", YES_NO)
+    assert epsilon_for(hashed, 0.1, 1000, rng=rng()) > 1.2 * epsilon_for(
+        found, 0.1, 1000, rng=rng()
+    )
+
+
+def test_what_cannot_be_reached_is_refused() -> None:
+    found = asked("krr", YES_NO)
+    with pytest.raises(ValueError, match=r"half_width must be at least 0\.0314, which epsilon 20"):
+        epsilon_for(found, 0.03, 1000, rng=rng())
+    with pytest.raises(ValueError, match="takes more than 1000000000 respondents"):
+        respondents_for(found, 1e-6, rng=rng())
+    with pytest.raises(ValueError, match="warner takes probabilities instead of epsilon"):
+        epsilon_for(asked("warner", YES_NO), 0.1, 1000, rng=rng())
+    with pytest.raises(ValueError, match=r"less than epsilon_forever 1\.2"):
+        epsilon_for(asked("krr", YES_NO | {"epsilon_forever": 1.2}), 0.05, 1000, rng=rng())
+    for bad in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="half_width must be a number above 0"):
+            respondents_for(found, bad, rng=rng())
+
+
+def test_curves_pass_through_the_question_and_fall() -> None:
+    found = asked("optimal", NUMBER)
+    points = curve_of_epsilon(found, [500, 2000], [0.1, 0.5, 1.0, 2.0, 10.0])
+    widths = np.array([one.half_width for one in points]).reshape(2, 5)
+    assert (np.diff(widths, axis=1) <= 0).all()
+    assert widths[0, 2] == pytest.approx(2 * widths[1, 2])
+    (own,) = curve_of_respondents(found, [500])
+    assert widths[0, 2] == pytest.approx(own.half_width, rel=1e-4)
+    for bad in ([0.0], [float("nan")], [21.0]):
+        with pytest.raises(ValueError, match=r"epsilon must be from 0\.001 to 20"):
+            curve_of_epsilon(found, [500], bad)
+    with pytest.raises(ValueError, match="respondents must be a whole number"):
+        curve_of_respondents(found, [0])
+
+
+def test_standard_error_of_a_count_is_that_of_the_table_of_estimates() -> None:
+    found = asked("krr", CHOICE)
+    (share, *_) = found.mechanism.shares(found.randomizer, found.domain).values
+    told = Side.of(found, "v0", 0.1).told(12)
+    assert told is not None
+    rows = [share_quantity(share, count, 12) for count in range(13)]
+    assert told.values == pytest.approx([row.value for row in rows])
+    assert np.sqrt(told.variances) == pytest.approx([row.std_error for row in rows])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "question", "stated"),
+    [
+        ("duchi", NUMBER, {"2": 0.3, "9": 0.3, "no-answer": 0.4}),
+        ("exponential", SCALE, {"v0": 0.3, "v3": 0.3, "no-answer": 0.4}),
+    ],
+)
+def test_variance_of_a_mean_heeds_that_those_who_answer_are_estimated_too(
+    mechanism: str, question: dict[str, Any], stated: dict[str, float]
+) -> None:
+    found = asked(mechanism, question, "3")
+    (mean, *_) = found.mechanism.means(found.randomizer, found.domain)
+    law, draw, n = Law(found.randomizer, found.domain, truth_of(found, stated)), rng(8), 4000
+    middle, variance = mean_variance(mean, law)
+    scores, present = scores_of(mean)
+    tallies = np.array([law.draw(n, draw).reshape(-1) for _ in range(2000)])
+    ratios = (tallies @ scores) / (tallies @ present)
+    assert ratios.mean() == pytest.approx(middle, abs=4 * (variance / n / 2000) ** 0.5 + 1e-3)
+    # 2,000 draws tell a variance to 3.2 %: off by 14 % once in 100,000.
+    assert ratios.var() * n == pytest.approx(variance, rel=0.14)
+
+
+def test_worst_truth_of_a_share_without_support_has_the_variance_that_is_said() -> None:
+    found = asked("exponential", SCALE)
+    worst = 0.0
+    for mean in found.mechanism.means(found.randomizer, found.domain):
+        if not mean.is_share:
+            continue
+        place = found.domain.ids.index(mean.term)
+        for other, part in product(range(5), np.linspace(0, 1, 101)):
+            truth = Truth.of([(place, part), (other, 1 - part)])
+            law = Law(found.randomizer, found.domain, truth)
+            worst = max(worst, mean_variance(mean, law)[1] if other != place else 0.0)
+    own = worst_variance(found.mechanism, found.randomizer, found.domain)
+    assert own == pytest.approx(worst, rel=1e-9)
+    # With hardly any noise it is one half, where asking directly is at its worst, too.
+    worst_share = expected(asked("exponential", SCALE, "8"), 300, rng=rng()).share
+    assert worst_share == pytest.approx(0.5, abs=0.06)

@@ -1,0 +1,239 @@
+"""The page of a plan: one file that asks nothing of anybody, and escapes what authors wrote."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.charts import Series, line_chart
+from analysis.meaning import deployments, sentences
+from analysis.planning import Sampled, curve_of_epsilon, curve_of_respondents
+from analysis.planning.totals import WaveTotal
+from analysis.survey import Survey, freeze
+from analysis.survey_file import read_survey
+from server.plan.page import (
+    Figure,
+    Part,
+    Table,
+    composition,
+    half_widths_part,
+    render,
+    sample_part,
+)
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+HOSTILE = "\"><script>alert('x')</script> & <b style=color:red>{{ 7 * 7 }}"
+
+
+class Page(HTMLParser):
+    """What a page has: its elements with their attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def row(waves: int, **totals: Any) -> WaveTotal:
+    """A row of totals: the sum is the number of waves, and is the smallest unless said."""
+    usual = {"sum": float(waves), "advanced": 9.0, "convolution": float(waves), "renyi": None}
+    usual |= {"zcdp": 6.0, "charged": float(waves), "epsilon": float(waves), "delta": 0.0}
+    return WaveTotal(waves, **{**usual, "method": "sum", **totals})
+
+
+SMALLER = {"convolution": 1.98765, "epsilon": 1.98765, "delta": 1e-6, "method": "convolution"}
+ROWS = [row(1), row(2, **SMALLER), row(3, zcdp=None, method="memory;convolution")]
+
+
+def survey_with(text: str) -> Survey:
+    options = [{"id": "a", "text": text}, {"id": "b", "text": "B"}]
+    question = {"id": "q", "text": text, "kind": "choice", "options": options}
+    question |= {"no_answer": True, "epsilon": 1.0, "mechanism": {"name": "krr"}}
+    spec = {"id": "s", "title": text, "languages": [], "questions": [question]}
+    return freeze({**spec, "privacy": {"cap": 5}})
+
+
+def full(survey: Survey) -> str:
+    drawn = line_chart("t", [Series("a", [(1, 2.0), (2, 3.0)])], "x", "y")
+    part = Part(["some text"], [Figure(drawn, "a caption")], [Table("T", ["c"], [["cell"]])])
+    return render(
+        survey,
+        1500,
+        3,
+        precision=part,
+        totals=composition(ROWS, 1e-6, cap=12),
+        half_widths=part,
+        power=part,
+        split=part,
+        sample_run=part,
+        computed=["exactly"],
+    )
+
+
+@pytest.fixture(scope="module", params=EXAMPLES, ids=lambda path: path.stem)
+def example(request: pytest.FixtureRequest) -> Survey:
+    return read_survey(request.param)
+
+
+def test_a_page_asks_nothing_of_anybody(example: Survey) -> None:
+    page = full(example)
+    parsed = Page(page)
+    for tag, attributes in parsed.elements:
+        assert tag not in {"script", "img", "iframe", "object", "embed", "form", "base", "audio"}
+        assert not [
+            name for name in attributes if name.startswith("on") or name in ("src", "style")
+        ]
+        for name in ("href", "xlink:href", "action", "srcset", "data"):
+            target = attributes.get(name)
+            assert target is None or target.startswith("#") or (tag, target) == ("link", "data:,")
+    assert "@import" not in page
+    assert "url(" not in page
+    policy = [one for _, one in parsed.elements if one.get("http-equiv")]
+    assert policy[0]["content"] == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def test_sections_stand_in_their_order(example: Survey) -> None:
+    found = [one["id"] for tag, one in Page(full(example)).elements if tag == "section"]
+    assert found == [
+        "precision",
+        "meaning",
+        "totals",
+        "half-widths",
+        "power",
+        "split",
+        "sample-run",
+        "deployments",
+        "computed",
+    ]
+
+
+def test_sections_without_data_are_left_out(example: Survey) -> None:
+    page = Page(render(example, 100, power=Part(tables=[Table("T", ["c"], [])])))
+    assert [one["id"] for tag, one in page.elements if tag == "section"] == [
+        "meaning",
+        "deployments",
+    ]
+    assert [one["href"] for tag, one in page.elements if tag == "a"] == ["#meaning", "#deployments"]
+
+
+def test_every_question_has_its_sentence_and_two_pictures(example: Survey) -> None:
+    page = Page(render(example, 100))
+    for question in example.questions:
+        assert sentences(question, example.labels(question))[0] in page.text
+        assert example.text(question.spec["text"]) in page.text
+    pictures = [one for tag, one in page.elements if tag == "svg"]
+    assert len(pictures) == 2 * len(example.questions)
+    assert all(one["role"] == "img" for one in pictures)
+
+
+def test_what_an_author_wrote_is_escaped() -> None:
+    page = full(survey_with(HOSTILE))
+    assert "<script" not in page
+    assert "<b " not in page
+    assert not [one for _, one in Page(page).elements if "style" in one]
+    assert Page(page).text.count("<script>alert('x')</script> & <b style=color:red>{{ 7 * 7 }}") > 3
+
+
+def test_the_plan_is_one_sentence() -> None:
+    survey = survey_with("T")
+    assert (
+        "1,500 respondents in each of 3 waves, 95 % intervals; a respondent spends ε = 3 in total, "
+        "of a cap of 5." in Page(render(survey, 1500, 3)).text
+    )
+    assert "1 respondent in one wave, 90 % intervals" in Page(render(survey, 1, level=0.9)).text
+    passed = Page(render(survey, 1500, 6)).text
+    assert "ε = 6 in total, more than a cap of 5: nobody could answer all." in passed
+
+
+def test_every_deployment_is_there_with_unit_and_model() -> None:
+    page = Page(render(survey_with("T"), 100, 2)).text
+    for row in deployments():
+        assert row.name in page
+        assert row.spent in page
+    assert "ε = 1; unit: respondent, all questions, one wave; model: local" in page
+    assert "ε = 2; unit: respondent, all questions, 2 waves; model: local" in page
+
+
+def test_no_epsilon_of_a_deployment_stands_alone() -> None:
+    page = Page(render(survey_with("T"), 100)).text
+    section = page[page.index("Local model, by ε") :]
+    for start in (match.end() for match in re.finditer(r"ε = [\d.]+", section)):
+        assert re.match(r"(, δ = [\d.e-]+)?; unit: .+?; model: ", section[start : start + 200])
+
+
+def test_composition_shows_the_smallest_total_with_method_and_delta() -> None:
+    part = composition(ROWS, 1e-6, cap=12)
+    (table,) = part.tables
+    # A column without any value is left out; a total is rounded up.
+    totals = ["sum", "advanced", "convolution", "zCDP"]
+    ends = ["Shown in ledgers", "by", "with δ ="]
+    assert list(table.columns) == ["Waves", "Charged", *totals, *ends]
+    assert list(table.rows[1]) == [2, "2", "2", "9", "1.988", "6", "1.988", "convolution", "1e-06"]
+    assert list(table.rows[2][-4:]) == ["–", "3", "memory, convolution", "0"]
+    (figure,) = part.figures
+    assert "cap 12" in figure.svg
+    # The convolution differs from the sum by more than a line's width in the second row.
+    assert all(name in figure.svg for name in ("sum", "advanced", "convolution", "zCDP"))
+    same = composition([row(1), row(2)], 1e-6).figures[0].svg
+    assert "convolution" not in same
+    assert not composition([], 1e-6)
+    assert not composition(ROWS[:1], 1e-6).figures
+
+
+def test_curves_and_samples_are_drawn_from_the_plan(example: Survey) -> None:
+    questions = example.questions
+    at_n = [point for one in questions for point in curve_of_respondents(one, [100, 1000])]
+    at_epsilon = {one.id: curve_of_epsilon(one, [100, 1000], [0.5, 2.0]) for one in questions[:1]}
+    part = half_widths_part(example, 500, at_n, at_epsilon)
+    assert len(part.figures) == 2
+    assert "n = 500" in part.figures[0].svg
+    assert f"half-width of {questions[0].id}" in part.figures[1].svg
+    assert all(one.id in part.figures[0].svg for one in questions)
+    runs = [
+        Sampled(run, questions[0].id, "yes", "Yes", 0.3, 0.1 * run, 0.0, 1.0, 0.2, 0.4 + run / 10)
+        for run in range(3)
+    ]
+    runs.append(Sampled(0, questions[0].id, "other", "O", None, 1.0, 0.0, 1.0, None, None))
+    (figure,) = sample_part(example, runs).figures
+    assert "3 estimates from 0 % to 20 %; true value 30 %" in figure.svg
+    # The ends 0.4, 0.5, 0.6 of the plain interval have the mean 0.5.
+    assert "asks directly: 20 % to 50 %" in figure.svg
+    assert not sample_part(example, [])
+
+
+def test_tables_take_dataclasses_and_dictionaries() -> None:
+    columns = {"waves": "Waves", "epsilon": "ε", "renyi": "Rényi"}
+    table = Table.of("T", columns, ROWS)
+    assert list(table.columns) == ["Waves", "ε"]
+    # An ε is rounded up.
+    assert [list(one) for one in table.rows] == [[1, "1"], [2, "1.988"], [3, "3"]]
+    assert Table.of("T", {"a": "A"}, [{"a": 1, "b": 2}]).rows == [[1]]
+    assert Table.of("T", {"power": "Power"}, [{"power": 0.9999}]).rows == [["over 99.9 %"]]
+    with pytest.raises(ValueError, match=r'table "T": rows must have 2 cells, got 1'):
+        Table("T", ["a", "b"], [[1]])
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([1, 2.5, None], "number"),
+        (["about 58", "75"], "number"),
+        (["sum", "convolution"], "word"),
+        (["x" * 41], "text"),
+    ],
+)
+def test_numbers_stand_to_the_right_and_words_to_the_left(cells: list[Any], kind: str) -> None:
+    assert Table("T", ["c"], [[cell] for cell in cells]).kinds == [kind]
