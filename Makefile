@@ -16,8 +16,8 @@ test: .venv/.test
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
-# hold, and the intake beside a bare server, with wrk; a quarter of an hour. One thread of BLAS: two on
-# a busy machine are slower.
+# hold, totals beside dp-accounting, plans beside simulated surveys, and the intake beside a bare server,
+# with wrk; twenty minutes. One thread of BLAS: two on a busy machine are slower.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
@@ -26,6 +26,9 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/number.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/joint.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/regression.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/composition.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/ledger.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/plan.py
 	$(BIN)/python benchmarks/intake.py
 
 clean:

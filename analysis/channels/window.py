@@ -104,5 +104,6 @@ class Window(OneSymbol):
         return np.minimum(near, other), np.maximum(near, other)
 
     def weights(self, symbol: int) -> list[int]:
-        window = range(symbol, symbol + self.width)
-        return [self.near if output in window else self.far for output in range(self.symbols)]
+        row = [self.far] * self.symbols
+        row[symbol : symbol + self.width] = [self.near] * self.width
+        return row

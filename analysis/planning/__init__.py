@@ -14,7 +14,7 @@ from analysis.planning.limits import MOST_RESPONDENTS, MOST_WAVES
 from analysis.planning.needed import epsilon_for, respondents_for
 from analysis.planning.rows import Plan, plan
 from analysis.planning.sample import Sampled, sample_run
-from analysis.planning.totals import WaveTotal, totals_of_waves, waves_to_show
+from analysis.planning.totals import WaveTotal, public_view, totals_of_waves, waves_to_show
 from analysis.planning.truth import Stated, shares_of_answers, truth_of
 from analysis.planning.waves import costs_of_waves, warnings
 
@@ -40,6 +40,7 @@ __all__ = [
     "power_of_change",
     "power_of_share",
     "powers",
+    "public_view",
     "respondents_for",
     "respondents_for_change",
     "respondents_for_share",

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from analysis.intervals import check_level
-from analysis.planning.limits import MOST_RESPONDENTS, check_respondents
+from analysis.planning.limits import MOST_RESPONDENTS, OutOfReach, check_respondents
 from analysis.planning.sides import Side, TrueShares, share_power
 from analysis.survey import Question
 
@@ -121,7 +121,7 @@ def respondents_for_share(
         As there; or if `power` is not above 1 - `level` and below 1, `true` is `null`, or more than
         `MOST_RESPONDENTS` are needed.
     """
-    _check_power(power, level)
+    check_power(power, level)
     side = Side.of(question, term, true)
     side.check(null, "null")
     start = _start(side.value - null, side.variance, power, level)
@@ -149,7 +149,7 @@ def respondents_for_change(
     ratio : float
         How many times as many the second has, above 0; rounded up.
     """
-    _check_power(power, level)
+    check_power(power, level)
     if not (isfinite(ratio) and ratio > 0):
         raise ValueError(f"ratio must be a number above 0, got {ratio:g}")
     one, two = (Side.of(question, term, shares) for shares in true)
@@ -186,7 +186,7 @@ def least_for_power(power: Callable[[int], float], wanted: float, start: float) 
     while power(high) < wanted:
         low, high = high, round(high * 1.1) + 1
         if high > MOST_RESPONDENTS:
-            raise ValueError(
+            raise OutOfReach(
                 f"power {wanted:g} takes more than {MOST_RESPONDENTS} respondents: expected a "
                 "larger difference, or less power"
             )
@@ -214,7 +214,7 @@ def _beyond(difference: float, error: float, reach: float) -> float:
     return float(ndtr(shift - reach) + ndtr(-shift - reach))
 
 
-def _check_power(power: float, level: float) -> None:
+def check_power(power: float, level: float) -> None:
     check_level(level)
     if not 1 - level < power < 1:
         raise ValueError(f"power must be above {1 - level:.3g} and below 1, got {power:g}")

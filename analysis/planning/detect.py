@@ -6,11 +6,13 @@ from math import isfinite
 
 from analysis.domain import NO_ANSWER, Numbers, Rankings, Texts
 from analysis.planning.comparisons import (
+    check_power,
     power_of_change,
     power_of_share,
     respondents_for_change,
     respondents_for_share,
 )
+from analysis.planning.limits import OutOfReach
 from analysis.planning.truth import Stated, check_truth
 from analysis.survey import Question, Survey
 
@@ -74,6 +76,7 @@ def powers(
         raise ValueError(f"difference must be above 0 and below 1, got {difference:g}")
     if respondents < 2:
         raise ValueError(f"respondents must be at least 2 for two groups, got {respondents}")
+    check_power(wanted, level)
     check_truth(survey, truth or {})
     return [
         row
@@ -155,5 +158,5 @@ def _side(question: Question, share: float) -> float | dict[str, float]:
 def _needed(respondents: Callable[[], int]) -> int | None:
     try:
         return respondents()
-    except ValueError:
+    except OutOfReach:
         return None

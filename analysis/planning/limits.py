@@ -8,6 +8,10 @@ import numpy as np
 MOST_RESPONDENTS, MOST_WAVES = 10**9, 1000
 
 
+class OutOfReach(ValueError):
+    """No number of respondents, or no ε, is enough for what is wanted; the message says why."""
+
+
 def check_half_width(half_width: float) -> None:
     """ValueError unless it is a finite number above 0."""
     if not (isfinite(half_width) and half_width > 0):

@@ -11,7 +11,12 @@ from analysis.domain import Numbers, Texts
 from analysis.epsilon import LARGEST, SMALLEST
 from analysis.mechanisms.base import Mechanism
 from analysis.planning.half_width import expected
-from analysis.planning.limits import MOST_RESPONDENTS, check_half_width, check_respondents
+from analysis.planning.limits import (
+    MOST_RESPONDENTS,
+    OutOfReach,
+    check_half_width,
+    check_respondents,
+)
 from analysis.planning.redesign import is_best, with_epsilon
 from analysis.selection import choose
 from analysis.survey import Question, forever_of, wishes_of
@@ -78,7 +83,7 @@ def least(ratio: Callable[[int], float], near: float = 0.0) -> int:
         top = high - 1 if high else 2 * MOST_RESPONDENTS
         n = min(max(round(guess), low + 1), max(top, low + 1))
         if low >= MOST_RESPONDENTS:
-            raise ValueError(
+            raise OutOfReach(
                 f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
             )
         if not high:
@@ -122,7 +127,7 @@ def epsilon_for(
     best = mechanism is None and forever is None and is_best(question)
     used = mechanism or question.mechanism
     if used.parameters is not None:
-        raise ValueError(f"{used.name} takes probabilities instead of epsilon")
+        raise OutOfReach(f"{used.name} takes probabilities instead of epsilon")
 
     def width(epsilon: Fraction) -> float:
         other = with_epsilon(question, epsilon, used)
@@ -139,7 +144,7 @@ def epsilon_for(
         # Two that are as good as each other must not take turns for ever.
         used, best = other, False
     if forever is not None and found >= forever:
-        raise ValueError(
+        raise OutOfReach(
             f"{place}: half_width {half_width:g} takes epsilon {float(found):g}, which must be "
             f"less than epsilon_forever {float(forever):g}"
         )
@@ -161,7 +166,7 @@ def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: f
         return known[index]
 
     if not at(high) <= 1:
-        raise ValueError(
+        raise OutOfReach(
             f"{place}: half_width must be at least {at(high) * half_width:.3g}, which epsilon "
             f"{float(LARGEST):g} gives, got {half_width:g}"
         )

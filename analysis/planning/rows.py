@@ -19,6 +19,7 @@ from analysis.mechanisms.base import Share
 from analysis.planning.half_width import HalfWidth, expected, of_share
 from analysis.planning.limits import (
     MOST_WAVES,
+    OutOfReach,
     check_half_width,
     check_respondents,
     check_whole,
@@ -217,5 +218,5 @@ def _or_none(needed: Callable[[], T]) -> T | None:
     """What is needed, or nothing where nothing will do."""
     try:
         return needed()
-    except ValueError:
+    except OutOfReach:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.accounting import Composition, composed
+from analysis.accounting import Composition, Total, composed, shuffled
 from analysis.accounting.check import check_count
 from analysis.epsilon import MICRO
 from analysis.ledger import Totals
@@ -12,6 +12,8 @@ from analysis.survey import Survey, spent_on
 
 #: The most waves whose totals are printed or drawn.
 MOST_WAVES = 24
+#: Respondents whose mixed reports are summed over.
+_MIXED = 10**6
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,29 @@ def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[
             )
         )
     return found
+
+
+def public_view(survey: Survey, respondents: int, delta: float) -> Total:
+    """What the mixed reports of one wave tell of a respondent, to those who see nothing else.
+
+    Never what the operator learns, who receives reports one by one and keeps a ledger. All others
+    must have drawn their reports as they should (`analysis.accounting.shuffled`).
+
+    Parameters
+    ----------
+    survey : Survey
+        Of which all reports of a respondent are mixed as one.
+    respondents : int
+        At least 1. Of more than a million a million is taken, which tells no less.
+    delta : float
+        Of the total, in (0, 1).
+    """
+    charge = survey.charge / MICRO
+    own = sum(float(question.randomizer.delta) for question in survey.questions)
+    if own:
+        # What is proved of mixing is for reports whose ε holds outright.
+        return Total(charge, own, "sum")
+    return shuffled(charge, min(respondents, _MIXED), delta)
 
 
 def waves_to_show(survey: Survey, planned: int) -> tuple[int, ...]:

@@ -101,19 +101,30 @@ survey_file = click.argument("survey_file", metavar="SURVEY.toml", type=click.Pa
 survey_id = click.argument("survey_id", metavar="SURVEY-ID")
 
 
-def checked_by(check: Callable[[float], float]) -> Callable[..., float]:
+def checked_by(check: Callable[[float], float]) -> Callable[..., Any]:
     """The callback of an option whose value `check` refuses by a ValueError.
 
     Refuses NaN, too, which a range of click's lets through.
     """
 
-    def checked(_: click.Context, parameter: click.Parameter, value: float) -> float:
+    def checked(_: click.Context, parameter: click.Parameter, value: Any) -> Any:
         try:
-            return check(value)
+            return None if value is None else check(value)
         except ValueError as error:
             raise click.BadParameter(str(error), param=parameter) from None
 
     return checked
+
+
+def between(low: float, high: float) -> Callable[..., Any]:
+    """The callback of an option whose value lies between these two numbers."""
+
+    def check(value: float) -> float:
+        if low < value < high:
+            return value
+        raise ValueError(f"expected a number above {low:g} and below {high:g}, got {value:g}")
+
+    return checked_by(check)
 
 
 def _is_level(value: float) -> float:

@@ -8,17 +8,9 @@ import click
 from analysis.accounting.check import check_delta
 from analysis.ledger import DELTA, LEDGERS
 from analysis.table import COLUMNS_BY, ledger_rows
-from server.commands import database, form_of_table, print_table, survey_id
+from server.commands import checked_by, database, form_of_table, print_table, survey_id
 from server.results import find_ledger
 from server.store import Store
-
-
-def _is_delta(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Refuses NaN, too, which a range of click's lets through."""
-    try:
-        return check_delta(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param=parameter) from None
 
 
 @click.command()
@@ -35,7 +27,7 @@ def _is_delta(_: click.Context, parameter: click.Parameter, value: float) -> flo
     type=float,
     default=DELTA,
     show_default=True,
-    callback=_is_delta,
+    callback=checked_by(check_delta),
     help="Allowed to totals that need one; the plain sum needs none.",
 )
 @database

@@ -14,6 +14,7 @@ from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey
 from server.commands import (
     answers_of_file,
+    between,
     checked_by,
     level_of_intervals,
     print_table,
@@ -52,19 +53,22 @@ from server.progress import Progress
 @click.option("--answers", type=click.Path(), help="CSV of answers that shares are taken from.")
 @click.option(
     "--half-width",
-    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+    type=float,
+    callback=between(0, 0.5),
     help="Wanted: adds the respondents, or ε, it takes. Of numbers a part of the range.",
 )
 @click.option(
     "--difference",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=float,
+    callback=between(0, 1),
     default=DIFFERENCE,
     show_default=True,
     help="Of two shares, or means as parts of the range: what is to be found.",
 )
 @click.option(
     "--power",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=float,
+    callback=between(0, 1),
     default=0.8,
     show_default=True,
     help="With which chance it is to be found.",

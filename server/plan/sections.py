@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from analysis.accounting import Total
 from analysis.charts import icon_array
 from analysis.charts.of_plan import (
     METHODS,
@@ -48,9 +49,7 @@ _CAVEATS = (
     "Devices and the server add up ε, and refuse what would pass the cap, by the plain sum; of "
     "questions with a memory, by what all their reports tell together. Smaller totals say how "
     "little was told; they are not more budget.",
-    "Totals are about whoever knows which reports are one person's, as the server does. Figures "
-    "for shuffled reports would be smaller, but hold only for a public that sees them mixed; so "
-    "they are not shown.",
+    "Totals are about whoever knows which reports are one person's, as the server does.",
 )
 
 
@@ -133,7 +132,12 @@ class Meaning:
     bound: str
 
 
-def composition(rows: Sequence[WaveTotal], delta: float, cap: float | None = None) -> Part:
+def composition(
+    rows: Sequence[WaveTotal],
+    delta: float,
+    cap: float | None = None,
+    public: Total | None = None,
+) -> Part:
     """The section on waves, with its caveats.
 
     Parameters
@@ -144,6 +148,8 @@ def composition(rows: Sequence[WaveTotal], delta: float, cap: float | None = Non
         At which all totals hold but the plain sum of ε that hold outright.
     cap : float, optional
         What a respondent may spend in total; drawn as a line.
+    public : Total, optional
+        What one wave tells those who see it mixed.
     """
     if not rows:
         return Part()
@@ -173,7 +179,15 @@ def composition(rows: Sequence[WaveTotal], delta: float, cap: float | None = Non
         f"the cap. All methods but the plain sum hold at δ = {delta:g}; the smallest is what "
         "ledgers show."
     )
-    return Part(_CAVEATS, figures, [Table("Total ε over waves", columns, cells, note)])
+    texts = [*_CAVEATS]
+    if public is not None and public.method == "shuffle":
+        texts.append(
+            "Those who see nothing but the mixed reports of one wave, as they are exported, learn "
+            f"of each respondent at most ε = {rounded_up(public.epsilon)} at δ = {public.delta:g}, "
+            "if all others' devices do what they should. That is the public's view, never the "
+            "server's."
+        )
+    return Part(texts, figures, [Table("Total ε over waves", columns, cells, note)])
 
 
 def half_widths_part(

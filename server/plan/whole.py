@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import chain
 
 from analysis.epsilon import MICRO
+from analysis.planning import public_view
 from server.plan import tables
 from server.plan.page import render
 from server.plan.sections import Part, Table, composition, half_widths_part, sample_part
@@ -70,7 +71,8 @@ def _precision(asked: Asked) -> Part:
 
 
 def _totals(asked: Asked) -> Part:
-    return composition(tables.totals(asked), asked.delta, asked.survey.cap / MICRO)
+    public = public_view(asked.survey, asked.respondents, asked.delta)
+    return composition(tables.totals(asked), asked.delta, asked.survey.cap / MICRO, public)
 
 
 def _half_widths(asked: Asked) -> Part:
