@@ -201,7 +201,7 @@ def _of_number(
     steps = randomizer.encoder.steps
     # At least 16 numbers between two grid points, and 16 in each part of the prior.
     parts = max(16, -(-16 * len(prior or ()) // steps))
-    weights = _rows(randomizer)[: steps + 1]
+    weights = randomizer.channel.chances()[: steps + 1]
     score, there = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
     products = weights @ np.column_stack([score**2, score * there, there**2])
     # Between two grid points, rounding mixes what is expected at them.
@@ -276,7 +276,7 @@ def share_covariance(
     inputs = [_inputs(randomizer, value) for value in range(k)]
     if isinstance(randomizer.channel, OneSymbol):
         cohorts = len(inputs[0])
-        table = _rows(randomizer)
+        table = randomizer.channel.chances()
         chances = sum(
             share * table[own].reshape(-1) / cohorts
             for share, own in zip(truth, inputs, strict=True)
@@ -296,14 +296,8 @@ def _inputs(randomizer: Randomizer[Any, Any], value: int) -> list[Any]:
     return [randomizer.encoder.encode(value, cohort, iter(())) for cohort in range(cohorts)]
 
 
-def _rows(randomizer: Randomizer[Any, Any]) -> NDArray[np.float64]:
-    channel = randomizer.channel
-    rows = np.array([channel.weights(x) for x in range(channel.inputs)], dtype=float)
-    return np.asarray(rows / rows[0].sum())
-
-
 def _spread(mean: Mean, randomizer: Randomizer[Any, Any], domain: Rankings) -> float:
     """Variance of the score of a pair, when all orders are equally frequent and nobody skips."""
     scores = np.array(mean.scores, dtype=float)
     orders = randomizer.channel.inputs - domain.no_answer
-    return float((_rows(randomizer)[:orders] @ scores**2).mean() - 0.25)
+    return float((randomizer.channel.chances()[:orders] @ scores**2).mean() - 0.25)

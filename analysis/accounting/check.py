@@ -2,12 +2,14 @@
 
 from math import isfinite
 
+import numpy as np
 
-def check_epsilon(epsilon: float, name: str = "epsilon") -> float:
+
+def check_positive(number: float, name: str = "epsilon") -> float:
     """ValueError unless it is a finite number above 0."""
-    if not (isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"{name} must be a number above 0, got {epsilon:g}")
-    return epsilon
+    if not (isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be a number above 0, got {number:g}")
+    return number
 
 
 def check_delta(delta: float, name: str = "delta") -> float:
@@ -24,8 +26,10 @@ def check_order(order: float) -> float:
     return order
 
 
-def check_count(count: int, name: str) -> int:
-    """ValueError unless it is a whole number of at least 1."""
-    if isinstance(count, bool) or count != int(count) or count < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {count}")
+def check_count(count: int, name: str, most: int | None = None) -> int:
+    """ValueError unless it is a whole number of at least 1, and of `most` at most."""
+    whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+    if not whole or count < 1 or (most is not None and count > most):
+        limits = "of at least 1" if most is None else f"from 1 to {most}"
+        raise ValueError(f"{name} must be a whole number {limits}, got {count}")
     return int(count)

@@ -10,7 +10,7 @@ from math import exp, fsum, sqrt
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
-from analysis.accounting.check import check_delta, check_epsilon
+from analysis.accounting.check import check_delta, check_positive
 
 
 def gaussian_delta(sigma: float, epsilon: float) -> float:
@@ -24,7 +24,7 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
     ----------
     Balle and Wang, "Improving the Gaussian mechanism", ICML 2018, theorem 8.
     """
-    return _delta(check_epsilon(sigma, "sigma"), check_epsilon(epsilon))
+    return _delta(check_positive(sigma, "sigma"), check_positive(epsilon))
 
 
 def analytic_sigma(epsilon: float, delta: float) -> float:
@@ -33,7 +33,7 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
     The classic sqrt(2 ln(1.25/δ)) / ε is proved for ε < 1 only: for ε = 1, δ = 1e-5 it is 4.845,
     this is 3.731; for ε = 15 it is 0.323, which is too small, and this is 0.362.
     """
-    check_epsilon(epsilon)
+    check_positive(epsilon)
     check_delta(delta)
     least, most = 1e-3, 1e6
     if not _delta(most, epsilon) < delta < _delta(least, epsilon):
@@ -46,7 +46,7 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
 
 def gaussian_epsilon(sigma: float, delta: float) -> float:
     """The least ε of one report for this δ, rounded up; 0 if δ is enough without."""
-    if check_epsilon(sigma, "sigma") < 1e-6:
+    if check_positive(sigma, "sigma") < 1e-6:
         raise ValueError(f"sigma must be at least 1e-06, got {sigma:g}")
     check_delta(delta)
     if _delta(sigma, 0.0) <= delta:
@@ -70,7 +70,7 @@ def gaussian_sum(sigmas: Sequence[float]) -> float:
     """
     if not len(sigmas):
         raise ValueError("sigmas must be at least one, got none")
-    return 1 / sqrt(fsum(check_epsilon(sigma, "sigma") ** -2 for sigma in sigmas))
+    return 1 / sqrt(fsum(check_positive(sigma, "sigma") ** -2 for sigma in sigmas))
 
 
 def _delta(sigma: float, epsilon: float) -> float:

@@ -2,7 +2,7 @@
 
 from math import exp, expm1
 
-from analysis.accounting.check import check_count, check_epsilon
+from analysis.accounting.check import check_count, check_positive
 from analysis.accounting.total import Total
 
 
@@ -17,7 +17,7 @@ def group(total: Total, size: int) -> Total:
     Dwork and Roth 2014, theorem 2.2; Vadhan, "The complexity of differential privacy", 2017,
     lemma 2.2. By hand: (ln 2, 0.001) and three people: (ln 8, 0.007).
     """
-    check_epsilon(total.epsilon)
+    check_positive(total.epsilon)
     check_count(size, "size")
     top = size * total.epsilon
     # (e^a - 1) / (e^b - 1) without overflow.

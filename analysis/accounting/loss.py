@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from analysis.accounting.check import check_count, check_delta, check_epsilon, check_order
+from analysis.accounting.check import check_count, check_delta, check_order, check_positive
 from analysis.accounting.lattice import ULP
 from analysis.accounting.total import Total
 from analysis.randomizer import Randomizer
@@ -73,7 +73,7 @@ class PrivacyLoss:
         """k-ary randomized response: losses ε, 0, -ε with masses e^ε, k - 2 and 1, normed."""
         if check_count(k, "k") < 2:
             raise ValueError(f"k must be at least 2, got {k}")
-        above = exp(-check_epsilon(epsilon))
+        above = exp(-check_positive(epsilon))
         told = (1 + above) / (1 + (k - 1) * above)
         return _mixture(np.array([epsilon]), np.array([told]), _total(epsilon))
 
@@ -84,7 +84,7 @@ class PrivacyLoss:
         The pure ε is sensitivity / scale. Its loss is ε with mass 1/2, and of density
         e^(-(ε - l)/2) / 4 in between (cut into parts, rounded up): δ(ε') = 1 - e^((ε' - ε)/2).
         """
-        epsilon = check_epsilon(sensitivity, "sensitivity") / check_epsilon(scale, "scale")
+        epsilon = check_positive(sensitivity, "sensitivity") / check_positive(scale, "scale")
         edges = np.linspace(0, epsilon, _PARTS + 1)
         halves = np.expm1(np.diff(edges) / 2) / 2
         ps, qs = (
@@ -102,7 +102,7 @@ class PrivacyLoss:
         ICML 2018): cut into parts, rounded up; what lies beyond 10.5 deviations is at infinity.
         Two answers of one respondent differ by the whole range: that is the sensitivity.
         """
-        mu = check_epsilon(sensitivity, "sensitivity") / check_epsilon(sigma, "sigma")
+        mu = check_positive(sensitivity, "sensitivity") / check_positive(sigma, "sigma")
         edges = np.linspace(0, mu * (mu / 2 + 10.5), _PARTS + 1)
         ps, qs = (-np.diff(ndtr(-edges / mu + shift)) for shift in (mu / 2, -mu / 2))
         beyond = float(ndtr(-10.5))
@@ -110,7 +110,7 @@ class PrivacyLoss:
 
     def delta(self, epsilon: float) -> float:
         """The least δ proved for this ε in (0, ∞), rounded up."""
-        found = self._excess(check_epsilon(epsilon))
+        found = self._excess(check_positive(epsilon))
         return min(found, self.plain.delta) if epsilon >= self.plain.epsilon else found
 
     def epsilon(self, delta: float) -> float:

@@ -9,7 +9,7 @@ from math import exp, inf, log, log1p
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from analysis.accounting.check import check_count, check_delta, check_epsilon
+from analysis.accounting.check import check_count, check_delta, check_positive
 from analysis.accounting.loss import PrivacyLoss
 from analysis.accounting.total import Total
 
@@ -107,7 +107,7 @@ def from_zcdp(rho: float, delta: float) -> float:
     By hand: ρ = 0.5, δ = 1e-6 give 5.22; the simpler ρ + 2 sqrt(ρ ln(1/δ)) gives 5.76 (Bun and
     Steinke, TCC 2016, proposition 1.3).
     """
-    check_epsilon(rho, "rho")
+    check_positive(rho, "rho")
     return from_renyi(lambda order: rho * order, delta)
 
 

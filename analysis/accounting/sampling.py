@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import exp, expm1, fsum, log, log1p
 
-from analysis.accounting.check import check_count, check_epsilon
+from analysis.accounting.check import check_count, check_positive
 
 
 def subsampled(epsilon: float, rate: float) -> float:
@@ -19,7 +19,7 @@ def subsampled(epsilon: float, rate: float) -> float:
     Li, Qardaji and Su, ASIACCS 2012; Balle, Barthe and Gaboardi, NeurIPS 2018, theorem 9. By hand:
     rate 0.01 and ε = 2 give 0.0619; 2 rate ε = 0.04 would be too small.
     """
-    check_epsilon(epsilon)
+    check_positive(epsilon)
     if not 0 < rate <= 1:
         raise ValueError(f"rate must be a number above 0 and at most 1, got {rate:g}")
     if epsilon < 500:
@@ -43,4 +43,4 @@ def saved(epsilons: Sequence[float], asked: int) -> float:
         raise ValueError("epsilons must be at least one, got none")
     if check_count(asked, "asked") > len(epsilons):
         raise ValueError(f"asked must be at most {len(epsilons)}, got {asked}")
-    return fsum(sorted(map(check_epsilon, epsilons))[: len(epsilons) - asked])
+    return fsum(sorted(map(check_positive, epsilons))[: len(epsilons) - asked])

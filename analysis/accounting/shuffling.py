@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaln, xlog1py, xlogy
 
-from analysis.accounting.check import check_count, check_delta, check_epsilon
+from analysis.accounting.check import check_count, check_delta, check_positive
 from analysis.accounting.total import Total
 
 #: Beyond so many standard deviations, and as many more counts, a binomial tail is below 1e-14; what
@@ -65,11 +65,11 @@ def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = Non
 
 def shuffled_delta(local: float, respondents: int, epsilon: float, k: int | None = None) -> float:
     """The δ at this ε of shuffled reports of `local` ε each; otherwise as `shuffled`."""
-    return _curve(local, respondents, k)(check_epsilon(epsilon))
+    return _curve(local, respondents, k)(check_positive(epsilon))
 
 
 def _curve(local: float, n: int, k: int | None) -> Callable[[float], float]:
-    check_epsilon(local)
+    check_positive(local)
     check_count(n, "respondents")
     if k is None:
         return _clones(local, n)

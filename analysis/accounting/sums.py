@@ -7,7 +7,7 @@ plain sum for few reports, or a large ε. So show the minimum.
 from collections.abc import Iterable, Sequence
 from math import e, expm1, fsum, inf, log, sqrt, tanh
 
-from analysis.accounting.check import check_count, check_delta, check_epsilon
+from analysis.accounting.check import check_count, check_delta, check_positive
 from analysis.accounting.convolution import compose
 from analysis.accounting.loss import PrivacyLoss
 from analysis.accounting.total import Total
@@ -39,7 +39,7 @@ def basic(epsilons: Sequence[float], deltas: Sequence[float] = ()) -> Total:
         raise ValueError("epsilons must be at least one, got none")
     if len(deltas) not in (0, len(epsilons)):
         raise ValueError(f"deltas must be none or {len(epsilons)}, got {len(deltas)}")
-    found = fsum(map(check_epsilon, epsilons)), fsum(map(check_delta, deltas))
+    found = fsum(map(check_positive, epsilons)), fsum(map(check_delta, deltas))
     return Total(*found, "sum")
 
 
@@ -109,7 +109,7 @@ def kov(epsilon: float, reports: int, delta: float) -> Total:
 
 def _checked(reports: Iterable[tuple[float, int]]) -> tuple[list[tuple[float, int]], float]:
     """The pairs, and the sum of squares."""
-    found = [(check_epsilon(epsilon), check_count(n, "reports")) for epsilon, n in reports]
+    found = [(check_positive(epsilon), check_count(n, "reports")) for epsilon, n in reports]
     if not found:
         raise ValueError("reports must be at least one, got none")
     return found, fsum(n * epsilon**2 for epsilon, n in found)

@@ -30,6 +30,11 @@ class OneSymbol(ABC):
     def weights(self, symbol: int) -> list[int]:
         """The row of an input: the weight of each report. All rows have the same sum."""
 
+    def chances(self) -> NDArray[np.float64]:
+        """(inputs, symbols) chance of each report under each input."""
+        rows = np.array([self.weights(symbol) for symbol in range(self.inputs)], dtype=float)
+        return np.asarray(rows / rows[0].sum())
+
     def distribution(self, symbol: int) -> Iterator[tuple[int, Fraction]]:
         row = self.weights(symbol)
         total = sum(row)

@@ -103,6 +103,12 @@ class Window(OneSymbol):
         other = np.where(in_all, near, far)
         return np.minimum(near, other), np.maximum(near, other)
 
+    def chances(self) -> NDArray[np.float64]:
+        # There can be thousands, as long.
+        place = np.arange(self.symbols) - np.arange(self.inputs)[:, None]
+        near = (place >= 0) & (place < self.width)
+        return np.where(near, self.near / self.total, self.far / self.total)
+
     def weights(self, symbol: int) -> list[int]:
         row = [self.far] * self.symbols
         row[symbol : symbol + self.width] = [self.near] * self.width

@@ -152,8 +152,7 @@ def _option(question: Question, domain: Sets, option: int, reports: Sequence[Any
     values = (_YES, _NO, *[NO_ANSWER] * domain.no_answer)
     if isinstance(randomizer.encoder, Pick):
         channel, parts = randomizer.channel, randomizer.encoder.parts
-        weights = np.array([channel.weights(one) for one in range(channel.inputs)], dtype=float)
-        told = (weights / weights[0].sum()).T / parts
+        told = channel.chances().T / parts
         # The last row is of those who told of another option, as likely under every value.
         chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / parts)])
         codes = np.array(

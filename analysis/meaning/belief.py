@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from analysis.accounting.check import check_epsilon
+from analysis.accounting.check import check_positive
 from analysis.domain import Categories, Numbers
 from analysis.errors import shown
 from analysis.meaning.numerals import check_chance
@@ -101,7 +101,7 @@ def strongest_posterior(prior: float, epsilon: float) -> float:
     ValueError
         If `prior` is outside 0..1, or `epsilon` no finite number above 0.
     """
-    return _updated(check_chance(prior, "prior"), 1.0, math.exp(-check_epsilon(epsilon)))
+    return _updated(check_chance(prior, "prior"), 1.0, math.exp(-check_positive(epsilon)))
 
 
 @dataclass(frozen=True)

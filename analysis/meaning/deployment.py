@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from analysis.accounting.check import check_epsilon
+from analysis.accounting.check import check_positive
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def comparison(epsilon: float, model: str = "local") -> Comparison:
     ValueError
         If `epsilon` is no finite number above 0, or no deployment has this model.
     """
-    check_epsilon(epsilon)
+    check_positive(epsilon)
     known = sorted({row.model for row in deployments()})
     if model not in known:
         raise ValueError(f'model must be one of {", ".join(known)}, got "{model}"')

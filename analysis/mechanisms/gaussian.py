@@ -77,7 +77,7 @@ def _delta(params: Params) -> Fraction:
 
 def _worst_delta(shift: Shift, epsilon: float) -> float:
     """δ at this ε of the two inputs that are told apart best."""
-    rows = np.array([shift.weights(point) for point in range(shift.inputs)]) / shift.total
+    rows = shift.chances()
     apart = (np.maximum(one - math.exp(epsilon) * rows, 0).sum(axis=1).max() for one in rows)
     return float(max(apart))
 

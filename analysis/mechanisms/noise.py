@@ -63,7 +63,7 @@ class Noise(ABC):
 def _worst_variance(shift: Shift) -> float:
     """Of one report's unbiased score for the number's place, rounding included."""
     steps = shift.inputs - 1
-    weights = np.array([shift.weights(point) for point in range(shift.inputs)]) / shift.total
+    weights = shift.chances()
     places = np.linspace(0, 1, shift.inputs)
     try:
         squares = weights @ np.linalg.solve(weights, places) ** 2

@@ -9,12 +9,13 @@ from math import exp, isfinite, log
 import numpy as np
 from numpy.random import Generator
 
+from analysis.accounting.check import check_count
 from analysis.domain import Numbers
 from analysis.epsilon import LARGEST, MICRO, SMALLEST
 from analysis.intervals import check_level
 from analysis.mechanisms.base import Mechanism
 from analysis.planning.half_width import expected
-from analysis.planning.limits import MOST_WAVES, check_respondents, check_whole
+from analysis.planning.limits import MOST_WAVES, check_respondents
 from analysis.planning.redesign import is_best, with_epsilon
 from analysis.planning.truth import Stated, check_truth
 from analysis.survey import Question, Survey
@@ -91,7 +92,7 @@ def split_cap(
     check_respondents(respondents)
     if not (isfinite(cap) and cap > 0):
         raise ValueError(f"cap must be a number above 0, got {cap:g}")
-    check_whole("waves", waves, MOST_WAVES)
+    check_count(waves, "waves", MOST_WAVES)
     check_truth(survey, truth or {})
     scales = {one.id: _scale(one) * _weight(weights or {}, one) for one in survey.questions}
     unknown = set(weights or {}) - set(scales)

@@ -189,9 +189,8 @@ class Law:
         hashed, rows = self._hashed, np.arange(cohorts)[:, None]
         if isinstance(channel, OneSymbol):
             np.add.at(ones, (rows, hashed[:, :, 0]), held)
-            weights = [channel.weights(one) for one in range(channel.inputs)]
-            chances = np.array(weights, dtype=float) / sum(weights[0])
-            return np.asarray(rng.multinomial(ones, chances).sum(axis=1), dtype=np.int64)
+            drawn = rng.multinomial(ones, channel.chances())
+            return np.asarray(drawn.sum(axis=1), dtype=np.int64)
         hit = np.zeros((cohorts, hashed.shape[1], channel.inputs), dtype=bool)
         for one in range(hashed.shape[2]):
             hit[rows, np.arange(hashed.shape[1]), hashed[:, :, one]] = True

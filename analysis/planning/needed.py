@@ -7,6 +7,7 @@ from math import isfinite
 
 from numpy.random import Generator
 
+from analysis.accounting.check import check_positive
 from analysis.domain import Numbers, Texts
 from analysis.epsilon import LARGEST, SMALLEST
 from analysis.mechanisms.base import Mechanism
@@ -14,7 +15,6 @@ from analysis.planning.half_width import expected
 from analysis.planning.limits import (
     MOST_RESPONDENTS,
     OutOfReach,
-    check_half_width,
     check_respondents,
 )
 from analysis.planning.redesign import is_best, with_epsilon
@@ -51,7 +51,7 @@ def respondents_for(
     ValueError
         If it is no such number, or more than `MOST_RESPONDENTS` would be needed.
     """
-    check_half_width(half_width)
+    check_positive(half_width, "half_width")
 
     def width(n: int) -> float:
         return expected(question, n, level, stated, rng=deepcopy(rng)).half_width
@@ -121,7 +121,7 @@ def epsilon_for(
         If no ε that 32-bit weights can serve will do, or none below `epsilon_forever`, or the
         mechanism takes no ε.
     """
-    check_half_width(half_width)
+    check_positive(half_width, "half_width")
     check_respondents(respondents)
     forever = forever_of(question.spec)
     best = mechanism is None and forever is None and is_best(question)

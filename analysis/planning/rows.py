@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import stdtrit
 
+from analysis.accounting.check import check_count, check_positive
 from analysis.discovery import LETTERS, floor
 from analysis.domain import NO_ANSWER, Numbers, Texts
 from analysis.epsilon import MICRO
@@ -20,9 +21,7 @@ from analysis.planning.half_width import HalfWidth, expected, of_share
 from analysis.planning.limits import (
     MOST_WAVES,
     OutOfReach,
-    check_half_width,
     check_respondents,
-    check_whole,
 )
 from analysis.planning.needed import epsilon_for, respondents_for
 from analysis.planning.redesign import required
@@ -110,9 +109,9 @@ def plan(
     """
     check_level(confidence_level)
     check_respondents(respondents)
-    check_whole("waves", waves, MOST_WAVES)
+    check_count(waves, "waves", MOST_WAVES)
     if half_width is not None:
-        check_half_width(half_width)
+        check_positive(half_width, "half_width")
     stated = truth or {}
     check_truth(survey, stated)
     return [

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from analysis.accounting.check import check_count
 from analysis.domain import (
     NO_ANSWER,
     OTHER,
@@ -24,7 +25,7 @@ from analysis.estimate import estimates
 from analysis.intervals import check_level, ratio_interval, share_interval
 from analysis.mechanisms.one_of_k import scale_range
 from analysis.planning.law import Law
-from analysis.planning.limits import check_respondents, check_whole
+from analysis.planning.limits import check_respondents
 from analysis.planning.truth import Stated, Truth, check_truth, has, truth_of
 from analysis.survey import Survey
 
@@ -93,7 +94,7 @@ def sample_run(
     """
     check_level(level)
     check_respondents(respondents)
-    check_whole("runs", runs, MOST_RUNS)
+    check_count(runs, "runs", MOST_RUNS)
     stated = truth or {}
     check_truth(survey, stated)
     questions = tuple(
