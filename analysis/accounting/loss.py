@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, inf, log, log1p, nextafter
 from typing import Any
 
 import numpy as np
@@ -186,11 +186,15 @@ class PrivacyLoss:
 
 @lru_cache(maxsize=1024)
 def _of(randomizer: Randomizer[Any, Any]) -> PrivacyLoss:
-    delta = float(randomizer.delta)
+    # Rounded to the nearest float; the next one is not below.
+    delta = nextafter(float(randomizer.delta), inf) if randomizer.delta else 0.0
     plain = Total(randomizer.epsilon, delta, "sum")
     pairs = randomizer.channel.contrasts(randomizer.encoder.apart)
     if pairs is None:
-        return PrivacyLoss.pure(randomizer.epsilon)
+        # What is (ε, δ)-DP is told apart no better than by randomized response that tells all
+        # with probability δ (Kairouz, Oh and Viswanath 2017, section 6).
+        pure = PrivacyLoss.pure(plain.epsilon)
+        return PrivacyLoss(pure.losses, (1 - delta) * pure.masses, delta, plain)
     ps, qs = _told_best(pairs)
     with np.errstate(divide="ignore", over="ignore"):
         losses = np.log1p((ps - qs) / qs)

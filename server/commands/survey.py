@@ -42,7 +42,11 @@ def check(survey_file: Path, form: str) -> None:
         click.echo("nobody could answer a second wave: raise the cap in [privacy]", err=True)
     delta = float(sum(question.randomizer.delta for question in survey.questions))
     if delta:
-        click.echo(f"that holds but for a chance of δ = {delta:.3g} in each wave", err=True)
+        click.echo(
+            f"with δ = {delta:.3g} in each wave: a set of reports is at most e^ε times as likely "
+            "under one answer as under another, plus δ",
+            err=True,
+        )
     if survey.is_over(today()):
         day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
         click.echo(f"it was over on {day}; nobody could answer it", err=True)
