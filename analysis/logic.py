@@ -73,6 +73,14 @@ def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
     return answer != "" and _COMPARE[first](float(answer), value)
 
 
+def asked_of(tree: list[Any]) -> set[str]:
+    """The questions that a condition is on."""
+    first, *rest = tree
+    if first in ("and", "or", "not"):
+        return set().union(*map(asked_of, rest))
+    return {rest[0]}
+
+
 def written(tree: list[Any]) -> str:
     """A condition as an author would write it: `parse_condition` gives the same tree."""
     first, *rest = tree

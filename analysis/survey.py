@@ -20,7 +20,7 @@ from analysis.domain import NO_ANSWER, Domain
 from analysis.epsilon import MICRO
 from analysis.errors import SurveyError
 from analysis.kinds import KINDS
-from analysis.logic import holds
+from analysis.logic import asked_of, holds
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mechanism
 from analysis.randomizer import Randomizer
@@ -175,6 +175,18 @@ class Survey:
             visible = condition is None or holds(condition, kept)
             kept[question.id] = answers[question.id] if visible else ""
         return kept
+
+    def telling(self, question: Question) -> tuple[Question, ...]:
+        """The questions whose reports tell about this one's answer; their ε adds up.
+
+        Itself, and those that are asked because of its answer, or of the answers of these.
+        """
+        found = {question.id}
+        for other in self.questions:
+            condition = other.spec.get("shows_if")
+            if condition is not None and asked_of(condition) & found:
+                found.add(other.id)
+        return tuple(one for one in self.questions if one.id in found)
 
     def to_json(self) -> dict[str, Any]:
         """What `version` is the hash of: ``{"survey": ..., "randomizers": ...}``."""

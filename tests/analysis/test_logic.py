@@ -1,11 +1,13 @@
 """Conditions are read by their grammar and decided as stated."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from analysis.domain import Categories, Domain, Numbers, Rankings, Sets
-from analysis.logic import holds, parse_condition, written
+from analysis.logic import asked_of, holds, parse_condition, written
+from analysis.survey_file import read_survey
 
 DOMAINS: dict[str, Domain] = {
     "a": Categories(("yes", "no", "no-answer")),
@@ -69,3 +71,19 @@ def test_one_of_several_ticks_is_selected() -> None:
 def test_what_is_no_condition_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^expected "):
         parse_condition(text, DOMAINS)
+
+
+def test_questions_of_a_condition() -> None:
+    text = "a = 'yes' or not (n < 5 and selected(many, 'y')) or a = 'no'"
+    assert asked_of(parse_condition(text, DOMAINS)) == {"a", "n", "many"}
+
+
+def test_reports_on_what_is_asked_because_of_an_answer_tell_about_it(tmp_path: Path) -> None:
+    text = 'id = "s"\ntitle = "S"\n'
+    for name, condition in (("a", ""), ("b", "a = 'yes'"), ("c", "b = 'no'"), ("d", "")):
+        text += f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\nepsilon = 1\n'
+        text += f'shows_if = "{condition}"\n' * bool(condition)
+    (tmp_path / "s.toml").write_text(text)
+    survey = read_survey(tmp_path / "s.toml")
+    told = ["".join(one.id for one in survey.telling(question)) for question in survey.questions]
+    assert told == ["abc", "bc", "c", "d"]
