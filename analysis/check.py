@@ -11,11 +11,11 @@ from analysis.survey import Question, Survey, forever_of, wishes_of
 class Check:
     """One question; the columns of the table that `check` prints.
 
-    `odds` is e^ε, by which `epsilon` holds but for a probability `delta`. `variance` is what
-    `selection.variance` says of one report. `why` tells whether that is the least; `runner_up` the
-    best of the others, with how many times as many respondents it would take for the same variance;
-    `saving` is that factor as a number, infinite without another. `poisoning` is how many honest
-    people one fake report can weigh in an estimate.
+    `odds` is e^ε: a set of reports is at most that many times as likely under one answer as under
+    another, plus `delta`. `variance` is what `selection.variance` says of one report. `why` tells
+    whether that is the least; `runner_up` the best of the others, with how many times as many
+    respondents it would take for the same variance; `saving` is that factor as a number, infinite
+    without another. `poisoning` is how many honest people one fake report can weigh in an estimate.
     """
 
     question: str

@@ -42,6 +42,11 @@ class Numbers:
     steps: int
     no_answer: bool
 
+    @property
+    def width(self) -> float:
+        """From the lowest number to the highest."""
+        return float(self.high - self.low)
+
 
 @dataclass(frozen=True)
 class Sets:

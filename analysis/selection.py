@@ -42,7 +42,7 @@ def candidates(
 
     Raises
     ------
-    ValueError
+    TooCoarse
         If none is left: with the smallest ε that one can serve.
     """
     params = params or {}
@@ -60,7 +60,7 @@ def candidates(
                 Candidate(mechanism, randomizer, variance(mechanism, randomizer, domain, params))
             )
     if not found:
-        raise ValueError(too_small(fitting[0], domain, epsilon, params))
+        raise TooCoarse(too_small(fitting[0], domain, epsilon, params))
     return sorted(found, key=lambda one: one.variance)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
@@ -12,11 +12,12 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
-from analysis.charts.estimates import chart
+from analysis.charts import chart
 from analysis.domain import NO_ANSWER, OTHER, Texts
 from analysis.estimate import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
-from analysis.ledger import DELTA, TotalRow, in_epsilon
+from analysis.ledger import DELTA, in_epsilon
+from analysis.ledger.summary import spent
 from analysis.plausibility import UNLIKE, plausibility
 from analysis.survey import Question, Survey
 from analysis.table import (
@@ -279,40 +280,10 @@ def _part(survey: Survey, question: Question, every: list[Estimate]) -> Part:
     return Part(question, rows, pictures_of, amounts, len(every) - len(rows))
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What respondents have spent, in a few numbers; each ε is one respondent's total."""
-
-    respondents: int
-    least: Decimal
-    mean: Decimal
-    most: Decimal
-    #: The most, if nothing but charges is added up, and if no answer ever changed.
-    most_charged: Decimal
-    most_if_constant: Decimal
-    #: The largest δ of a total, by how many it was smaller than what was charged, and how proved.
-    delta: float
-    convolved: int
-    remembers: bool
-
-
-def _spent(totals: list[TotalRow]) -> Spent | None:
-    """A ledger's distribution in a few numbers; None if nobody has answered."""
-    if not totals:
-        return None
-    respondents = sum(row.respondents for row in totals)
-    whole = sum((row.epsilon * row.respondents for row in totals), Decimal(0))
-    return Spent(
-        respondents=respondents,
-        least=min(row.epsilon for row in totals),
-        mean=(whole / respondents).quantize(Decimal("0.0001"), ROUND_CEILING).normalize(),
-        most=max(row.epsilon for row in totals),
-        most_charged=max(row.cap - row.remaining for row in totals),
-        most_if_constant=max(row.epsilon_if_constant for row in totals),
-        delta=max(row.delta for row in totals),
-        convolved=sum(row.respondents for row in totals if "convolution" in row.method),
-        remembers=any("memory" in row.method for row in totals),
-    )
+@blueprint.app_template_filter()
+def digits(value: Decimal) -> str:
+    """A decimal in full, not in powers of ten."""
+    return f"{value:f}"
 
 
 @blueprint.get("/results", strict_slashes=False)
@@ -345,7 +316,7 @@ def results(survey_id: str) -> str:
             f"&{key}={request.args[key]}" for key in ("version", "level") if request.args.get(key)
         ),
         parts=[_part(found.survey, one, by_question[one.id]) for one in found.survey.questions],
-        spent=_spent(list(find_ledger(store, survey_id, "total"))),
+        spent=spent(list(find_ledger(store, survey_id, "total"))),
         wave_costs=in_epsilon(found.survey.charge),
         cap=in_epsilon(found.survey.cap),
         fakes=fakes,

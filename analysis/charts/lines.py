@@ -28,15 +28,16 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point with a name; or a line, where only `x` or only `y` is given."""
+    """A line with a name, at an `x` or at a `y`."""
 
     label: str
     x: float | None = None
     y: float | None = None
 
     def __post_init__(self) -> None:
-        if self.x is None and self.y is None:
-            raise ValueError(f'mark "{self.label}" must have an x or a y, got neither')
+        if (self.x is None) == (self.y is None):
+            got = "neither" if self.x is None else "both"
+            raise ValueError(f'mark "{self.label}" must have an x or a y, got {got}')
 
 
 def line_chart(
@@ -47,7 +48,6 @@ def line_chart(
     *,
     log_x: bool = False,
     log_y: bool = False,
-    x_unit: str = "",
     y_unit: str = "",
     marks: Sequence[Mark] = (),
 ) -> str:
@@ -63,7 +63,7 @@ def line_chart(
         What the axes are, in their units.
     log_x, log_y : bool
         Whether an axis is logarithmic. A linear one of y begins at 0.
-    x_unit, y_unit : str
+    y_unit : str
         "%" shows shares as percentages.
     marks : sequence of Mark
         To be drawn over the curves.
@@ -78,16 +78,16 @@ def line_chart(
     for one in series:
         if not one.known:
             raise ValueError(f'series "{one.label}" must have a point, got none')
-    levels = [mark for mark in marks if mark.x is None and mark.y is not None]
-    names = [one.label for one in series] + [one.label for one in levels]
+    levels = [(mark.label, mark.y) for mark in marks if mark.y is not None]
+    names = [one.label for one in series] + [label for label, _ in levels]
     names = [shortened(name, _LETTERS) for name in names]
     right = WIDTH - 22 - _LETTER * max(map(len, names))
     points = [point for one in series for point in one.known]
     xs = [x for x, _ in points] + [mark.x for mark in marks if mark.x is not None]
-    ys = [y for _, y in points] + [mark.y for mark in marks if mark.y is not None]
+    ys = [y for _, y in points] + [y for _, y in levels]
     across = Axis.around(xs, _LEFT, right, log=log_x, tight=True)
     up = Axis.around(ys, _HEIGHT - _BOTTOM, _TOP, log=log_y, zero=True)
-    parts = _grid(across, up, x_unit, y_unit)
+    parts = _grid(across, up, y_unit)
     parts += [
         text(0, FONT, y_label, opacity=0.8),
         text((_LEFT + right) / 2, _HEIGHT - 6, x_label, "middle", 0.8),
@@ -97,19 +97,21 @@ def line_chart(
         stroke += f' stroke-dasharray="{_DASHES[place]}"' * bool(_DASHES[place])
         parts += [f'<path d="{d}" {stroke}/>' for d in _paths(one, across, up)]
     ends = [(across(x), up(y)) for x, y in (one.known[-1] for one in series)]
-    ends += [(right, up(mark.y)) for mark in levels if mark.y is not None]
+    ends += [(right, up(y)) for _, y in levels]
     heights = _spread([y for _, y in ends], up.end, up.start)
     for name, (x, y), height in zip(names, ends, heights, strict=True):
         parts += [
             line(x + 2, y, right + 14, height, 0.45),
             text(right + 17, height + FONT / 3, name),
         ]
+    parts += [line(across.start, up(y), across.end, up(y), 0.9) for _, y in levels]
     for mark in marks:
-        parts += _marked(mark, across, up)
-    return picture(title, _described(series, marks, x_unit, y_unit), _HEIGHT, parts, WIDTH)
+        if mark.x is not None:
+            parts += _upright(mark.label, across(mark.x), across, up)
+    return picture(title, _described(series, marks, y_unit), _HEIGHT, parts, WIDTH)
 
 
-def _grid(across: Axis, up: Axis, x_unit: str, y_unit: str) -> list[str]:
+def _grid(across: Axis, up: Axis, y_unit: str) -> list[str]:
     parts, last = [], -1e9
     for value in up.ticks:
         parts += [
@@ -117,7 +119,7 @@ def _grid(across: Axis, up: Axis, x_unit: str, y_unit: str) -> list[str]:
             text(across.start - 6, up(value) + FONT / 3, number(value, y_unit), "end", 0.8),
         ]
     for value in across.ticks:
-        label = number(value, x_unit)
+        label = number(value)
         half = _LETTER * len(label) / 2
         parts.append(line(across(value), up.start, across(value), up.start + 4, 0.6))
         if across(value) - half > last + 4:
@@ -150,30 +152,23 @@ def _spread(places: list[float], top: float, bottom: float) -> list[float]:
     return [max(place, top) for place in found]
 
 
-def _marked(mark: Mark, across: Axis, up: Axis) -> list[str]:
-    if mark.x is None:
-        y = up(0.0 if mark.y is None else mark.y)
-        return [line(across.start, y, across.end, y, 0.9)]
-    label, x = shortened(mark.label, 30), across(mark.x)
-    left = x + 8 + _LETTER * len(label) > across.end
+def _upright(label: str, x: float, across: Axis, up: Axis) -> list[str]:
+    """A line at an x, with its name on the side where there is room."""
+    name = shortened(label, 30)
+    left = x + 8 + _LETTER * len(name) > across.end
     side, anchor = (-8, "end") if left else (8, "start")
-    if mark.y is None:
-        return [
-            line(x, up.start, x, up.end, 0.9),
-            text(x + side, up.end + FONT, label, anchor),
-        ]
     return [
-        f'<circle cx="{x:.1f}" cy="{up(mark.y):.1f}" r="5"/>',
-        text(x + side, up(mark.y) - 6, label, anchor),
+        line(x, up.start, x, up.end, 0.9),
+        text(x + side, up.end + FONT, name, anchor),
     ]
 
 
-def _described(series: Sequence[Series], marks: Sequence[Mark], x_unit: str, y_unit: str) -> str:
+def _described(series: Sequence[Series], marks: Sequence[Mark], y_unit: str) -> str:
     told = []
     for one in series:
-        values = (f"{number(x, x_unit)}: {number(y, y_unit)}" for x, y in one.known)
+        values = (f"{number(x)}: {number(y, y_unit)}" for x, y in one.known)
         told.append(f"{one.label}: {', '.join(values)}")
     for mark in marks:
-        at = [number(v, u) for v, u in ((mark.x, x_unit), (mark.y, y_unit)) if v is not None]
-        told.append(f"{mark.label}: {', '.join(at)}")
+        at = number(mark.x or 0.0) if mark.y is None else number(mark.y, y_unit)
+        told.append(f"{mark.label}: {at}")
     return "; ".join(told)

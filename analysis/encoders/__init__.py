@@ -4,6 +4,7 @@ An encoder protects nothing. Its counterpart in the browser is ``client/encoders
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
@@ -54,6 +55,9 @@ class Encoder(Protocol):
         ValueError
             If there is no such value or cohort.
         """
+
+    def chances(self, value: Any, cohort: int) -> list[tuple[Any, Fraction]]:
+        """Every input that `value` can become, with its probability above 0; raises as `encode`."""
 
     def encode_many(
         self, values: NDArray[Any], cohorts: NDArray[Any], block: Block

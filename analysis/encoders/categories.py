@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.domain import Categories, Domain
+from analysis.encoders.certain import Certain
 from analysis.errors import whole
 from analysis.packed import Packed, one_bit
 from analysis.words import WORD, Block, parts
 
 
 @dataclass(frozen=True)
-class Index:
+class Index(Certain):
     """The value itself."""
 
     inputs: int
@@ -42,7 +43,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Onehot:
+class Onehot(Certain):
     """A bit for each category, of which that of the value is 1."""
 
     inputs: int
@@ -68,7 +69,7 @@ class Onehot:
 
 
 @dataclass(frozen=True)
-class Hash:
+class Hash(Certain):
     """The value's digits to the prime base `inputs`, times those of the cohort, summed modulo it.
 
     The linear family: over all ``inputs ** digits`` cohorts, any two values have equal symbols in

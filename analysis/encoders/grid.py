@@ -40,13 +40,12 @@ class Grid:
         return isinstance(domain, Numbers) and skips == domain.no_answer
 
     def encode(self, value: Any, cohort: int, words: Iterator[int]) -> int:
-        if value is None and self.inputs > self.steps + 1:
-            return self.inputs - 1
-        # NaN is no rational, so it cannot slip through a comparison.
-        if type(value) not in (Fraction, int) or not 0 <= value <= 1:
-            raise ValueError(f"value must be a fraction of 0..1, got {shown(value)}")
-        point, rest = divmod(Fraction(value) * self.steps, 1)
-        return int(point) + bernoulli(rest, words)
+        point, rest = self._place(value)
+        return point + bernoulli(rest, words)
+
+    def chances(self, value: Any, cohort: int) -> list[tuple[int, Fraction]]:
+        point, rest = self._place(value)
+        return [(point, 1 - rest), *[(point + 1, rest)] * (rest > 0)]
 
     def encode_many(
         self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
@@ -58,3 +57,13 @@ class Grid:
         rest = np.rint((places - points) * WORD).astype(np.int64)
         rounded = points.astype(np.int64) + (block(len(values)) < rest)
         return np.where(skipped, self.inputs - 1, rounded)
+
+    def _place(self, value: Any) -> tuple[int, Fraction]:
+        """The point at or below a value, and how far from there to the next the value lies."""
+        if value is None and self.inputs > self.steps + 1:
+            return self.inputs - 1, Fraction(0)
+        # NaN is no rational, so it cannot slip through a comparison.
+        if type(value) not in (Fraction, int) or not 0 <= value <= 1:
+            raise ValueError(f"value must be a fraction of 0..1, got {shown(value)}")
+        point, rest = divmod(Fraction(value) * self.steps, 1)
+        return int(point), rest

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.domain import Domain, Rankings, Sets
+from analysis.encoders.certain import Certain
 from analysis.errors import shown, whole
 from analysis.packed import Packed, pack
 from analysis.words import Block
@@ -21,7 +22,7 @@ _FURTHEST = 400
 
 
 @dataclass(frozen=True)
-class Multihot:
+class Multihot(Certain):
     """A bit for each option, then one for "none of these", then, if there is one, for no-answer.
 
     The value has a flag for each option and for "none", which is set if no option is. At most
@@ -87,7 +88,7 @@ class Multihot:
 
 
 @dataclass(frozen=True)
-class Pick:
+class Pick(Certain):
     """One of the value's flags, that of the cohort: 0 if set, 1 if not, 2 for no-answer."""
 
     parts: int
@@ -128,7 +129,7 @@ class Pick:
 
 
 @dataclass(frozen=True)
-class Order:
+class Order(Certain):
     """An order of `items`, told by a flag for each pair, to its place among all orders.
 
     Pairs stand as (0,1), (0,2), ..., (1,2), ...; a flag is set if the first comes before the

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.domain import Domain, Texts
+from analysis.encoders.certain import Certain
 from analysis.errors import shown, whole
 from analysis.packed import Packed, pack
 from analysis.texts import BEGINNING, NOTHING, WHOLE, text_words
@@ -22,7 +23,7 @@ _MOST = 2**20
 
 
 @dataclass(frozen=True)
-class Digest:
+class Digest(Certain):
     """The text's word of that number, the cohort, modulo `inputs`."""
 
     functions: int
@@ -55,7 +56,7 @@ class Digest:
 
 
 @dataclass(frozen=True)
-class Bloom:
+class Bloom(Certain):
     """A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`.
 
     A Bloom filter of one text (Bloom, Communications of the ACM 1970), as in RAPPOR (Erlingsson,
@@ -101,7 +102,7 @@ class Bloom:
 
 
 @dataclass(frozen=True)
-class Prefix:
+class Prefix(Certain):
     """A hash of the text's beginning, whose length its cohort says; of all of it, if no longer.
 
     For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy

@@ -1,6 +1,7 @@
 """What ε means: how many of 100 send what, how far that moves a belief, and who spends as much."""
 
 from analysis.meaning.belief import (
+    PRIORS,
     OddsRow,
     chance,
     likelihood_ratio,
@@ -9,10 +10,11 @@ from analysis.meaning.belief import (
     strongest_posterior,
 )
 from analysis.meaning.deployment import Comparison, Deployment, comparison, deployments
-from analysis.meaning.events import Odds, most_told, odds, sentences
+from analysis.meaning.frequencies import Odds, most_told, odds, sentences
 from analysis.meaning.numerals import of_100, percent, rounded_up
 
 __all__ = [
+    "PRIORS",
     "Comparison",
     "Deployment",
     "Odds",

@@ -14,10 +14,13 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.accounting.check import check_positive
-from analysis.domain import Categories, Numbers
+from analysis.domain import Categories
 from analysis.errors import shown
 from analysis.meaning.numerals import check_chance
 from analysis.survey import Question
+
+#: Beliefs before a report whose change is shown: rare, not so rare, and no idea.
+PRIORS = (0.01, 0.1, 0.5)
 
 
 def chance(question: Question, report: Any, answer: str) -> float:
@@ -43,7 +46,7 @@ def chance(question: Question, report: Any, answer: str) -> float:
     randomizer.check_report(report, "report")
     cohorts = randomizer.encoder.cohorts
     cohort, drawn = (0, report) if cohorts is None else (report["cohort"], report["report"])
-    inputs = _inputs(question, answer, cohort)
+    inputs = randomizer.encoder.chances(_value(question, answer), cohort)
     whole = sum(float(part) * float(randomizer.channel.chance(drawn, x)) for x, part in inputs)
     return whole / (cohorts or 1)
 
@@ -51,7 +54,8 @@ def chance(question: Question, report: Any, answer: str) -> float:
 def likelihood_ratio(question: Question, report: Any, one: str, other: str) -> float:
     """How many times as likely a report is under one answer as under another; at most e^ε.
 
-    Of a question with δ it can be more. Parameters and errors as for `chance`.
+    Of a question with δ it can be more, and for reports whose chance is far above δ. Parameters and
+    errors as for `chance`.
     """
     return _divided(chance(question, report, one), chance(question, report, other))
 
@@ -93,8 +97,9 @@ def strongest_posterior(prior: float, epsilon: float) -> float:
     prior : float
         The probability that an answer is true, in 0..1, before the report.
     epsilon : float
-        Of the report, or of several together, above 0. Where ε holds only but for a probability δ,
-        so does this.
+        Of the report, or of several together, above 0. Where it goes with a δ this is no bound: a
+        report can make more of a belief, and with a chance above δ. Then take the ln of the largest
+        ratio of a report's chances.
 
     Raises
     ------
@@ -115,9 +120,7 @@ class OddsRow:
     posteriors: tuple[float, ...]
 
 
-def odds_table(
-    epsilons: Sequence[float], priors: Sequence[float] = (0.01, 0.1, 0.5)
-) -> tuple[OddsRow, ...]:
+def odds_table(epsilons: Sequence[float], priors: Sequence[float] = PRIORS) -> tuple[OddsRow, ...]:
     """A row for each ε: what it makes of beliefs at most; parameters as `strongest_posterior`."""
     return tuple(
         OddsRow(
@@ -145,15 +148,6 @@ def _divided(part: float, whole: float) -> float:
     if whole == 0:
         raise ValueError("report is too improbable under these answers to calculate with")
     return part / whole
-
-
-def _inputs(question: Question, answer: str, cohort: int) -> list[tuple[Any, Fraction]]:
-    """The channel's inputs that an answer can become, with their probabilities."""
-    value, encoder = _value(question, answer), question.randomizer.encoder
-    if isinstance(question.domain, Numbers) and value is not None:
-        point, rest = divmod(value * encoder.steps, 1)
-        return [(int(point), 1 - rest), *[(int(point) + 1, rest)] * (rest > 0)]
-    return [(encoder.encode(value, cohort, iter(())), Fraction(1))]
 
 
 def _value(question: Question, answer: str) -> Any:

@@ -44,14 +44,6 @@ class Deployment:
         delta = f", δ = {self.delta:g}" if self.delta else ""
         return f"ε = {self.epsilon:g}{delta}; unit: {self.unit}; model: {self.model}"
 
-    @property
-    def text(self) -> str:
-        """The whole row in one line."""
-        return f"{self.name} ({self.organization}, {self.year}): {self.spent}"
-
-    def __str__(self) -> str:
-        return self.text
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -60,8 +52,6 @@ class Comparison:
     Several if they spend the same; none if there is no such deployment.
     """
 
-    epsilon: float
-    model: str
     below: tuple[Deployment, ...]
     above: tuple[Deployment, ...]
 
@@ -103,8 +93,6 @@ def comparison(epsilon: float, model: str = "local") -> Comparison:
     below = max((_size(row) for row in rows if _size(row) <= epsilon), default=None)
     above = min((_size(row) for row in rows if _size(row) > epsilon), default=None)
     return Comparison(
-        epsilon,
-        model,
         tuple(row for row in rows if _size(row) == below),
         tuple(row for row in rows if _size(row) == above),
     )

@@ -30,10 +30,15 @@ class Share:
     q: Fraction
     portion: Fraction = Fraction(1)
 
+    def support(self, share: float) -> float:
+        """The chance that a trial supports the value, at a true share."""
+        p, q = float(self.p), float(self.q)
+        return min(1.0, max(0.0, q + (p - q) * share))
+
     def variance(self, share: float) -> float:
         """Variance of the estimate from one report, at a true share."""
         p, q = float(self.p), float(self.q)
-        support = q + (p - q) * share
+        support = self.support(share)
         return support * (1 - support) / (p - q) ** 2 / float(self.portion)
 
     @property

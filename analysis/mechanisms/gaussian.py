@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise on a grid, clamped to the range: ε holds but for a probability δ.
+"""Discrete Gaussian noise on a grid, clamped to the range: (ε, δ)-privacy, by its exact table.
 
 Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020. Without
 clamping, σ is that of Balle and Wang, "Improving the Gaussian mechanism", ICML 2018, theorem 8 (the

@@ -1,19 +1,19 @@
 """Before fielding: what so many respondents and so much ε will tell."""
 
-from analysis.planning.cap import Split, split_cap
-from analysis.planning.comparisons import (
+from analysis.planning.check import MOST_RESPONDENTS, MOST_WAVES
+from analysis.planning.curves import EPSILONS, Point, curve_of_epsilon, curve_of_respondents
+from analysis.planning.half_width import HalfWidth, expected, normal_half_width
+from analysis.planning.needed import epsilon_for, respondents_for
+from analysis.planning.power import (
     power_of_change,
     power_of_share,
     respondents_for_change,
     respondents_for_share,
 )
-from analysis.planning.curves import EPSILONS, Point, curve_of_epsilon, curve_of_respondents
-from analysis.planning.detect import Power, powers
-from analysis.planning.half_width import HalfWidth, expected, normal_half_width
-from analysis.planning.limits import MOST_RESPONDENTS, MOST_WAVES
-from analysis.planning.needed import epsilon_for, respondents_for
-from analysis.planning.rows import Plan, plan
+from analysis.planning.power_table import Power, powers
+from analysis.planning.questions import Plan, plan
 from analysis.planning.sample import Sampled, sample_run
+from analysis.planning.split import Split, split_cap
 from analysis.planning.totals import WaveTotal, public_view, totals_of_waves, waves_to_show
 from analysis.planning.truth import Stated, shares_of_answers, truth_of
 from analysis.planning.waves import costs_of_waves, warnings

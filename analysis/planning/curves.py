@@ -14,13 +14,13 @@ from math import isfinite
 
 import numpy as np
 
-from analysis.domain import Numbers
-from analysis.epsilon import LARGEST, SMALLEST
+from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.intervals import check_level
 from analysis.mechanisms import MECHANISMS
+from analysis.planning.check import check_respondents
 from analysis.planning.half_width import normal_half_width
-from analysis.planning.limits import check_respondents
-from analysis.planning.worst import worst_variance
+from analysis.planning.least_favorable import worst_variance
+from analysis.planning.truth import width_of
 from analysis.survey import Question
 
 #: ε of a chart: 0.1 to 10, equally far apart on a logarithmic scale.
@@ -41,7 +41,7 @@ def curve_of_epsilon(
     question: Question,
     respondents: Sequence[int],
     epsilons: Sequence[float] = EPSILONS,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> list[Point]:
     """Half-widths against ε, a curve for each number of respondents.
 
@@ -54,7 +54,7 @@ def curve_of_epsilon(
     epsilons : sequence of float
         Of one report, each one that 32-bit weights can serve for some number of values; where they
         cannot for these values, the point is left out.
-    level : float
+    confidence_level : float
         Of the intervals, in (0, 1).
 
     Returns
@@ -62,7 +62,7 @@ def curve_of_epsilon(
     list of Point
         For each number of respondents one for each ε, in their order.
     """
-    check_level(level)
+    check_level(confidence_level)
     for n in respondents:
         check_respondents(n)
     for epsilon in epsilons:
@@ -75,7 +75,7 @@ def curve_of_epsilon(
     factor = _own(question) / closed if closed else 1.0
     variances = [(one, _closed(question, Fraction(repr(float(one))))) for one in epsilons]
     return [
-        _point(question, one, n, factor * variance, level)
+        _point(question, one, n, factor * variance, confidence_level)
         for n in respondents
         for one, variance in variances
         if variance is not None
@@ -83,20 +83,23 @@ def curve_of_epsilon(
 
 
 def curve_of_respondents(
-    question: Question, respondents: Sequence[int], level: float = 0.95
+    question: Question, respondents: Sequence[int], confidence_level: float = 0.95
 ) -> list[Point]:
     """Half-widths against the number of respondents, at the ε of the file.
 
     Parameters
     ----------
-    question, respondents, level
+    question, respondents, confidence_level
         As of `curve_of_epsilon`.
     """
-    check_level(level)
+    check_level(confidence_level)
     for n in respondents:
         check_respondents(n)
     variance = _own(question)
-    return [_point(question, question.randomizer.epsilon, n, variance, level) for n in respondents]
+    return [
+        _point(question, question.randomizer.epsilon, n, variance, confidence_level)
+        for n in respondents
+    ]
 
 
 def _own(question: Question) -> float:
@@ -115,14 +118,12 @@ def _closed(question: Question, epsilon: Fraction) -> float | None:
             continue
         try:
             randomizer = mechanism.compile(domain, epsilon, {})
-        except ValueError:
+        except TooCoarse:
             continue
         found.append(worst_variance(mechanism, randomizer, domain))
     return min(found, default=None)
 
 
 def _point(question: Question, epsilon: float, n: int, variance: float, level: float) -> Point:
-    domain = question.domain
-    width = float(domain.high - domain.low) if isinstance(domain, Numbers) else 1.0
-    half = min(0.5, normal_half_width(variance, n, level)) * width
+    half = min(0.5, normal_half_width(variance, n, level)) * width_of(question.domain)
     return Point(question.id, epsilon, n, half)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.channels.bits import Bits
 from analysis.channels.one_symbol import OneSymbol
-from analysis.domain import OTHER, Domain, Numbers, Texts
+from analysis.domain import OTHER, Categories, Domain, Numbers, Rankings, Sets, Texts
 from analysis.encoders.text import Bloom, Digest
 from analysis.estimate.text import hits_of
 from analysis.planning.truth import Truth, strangers
@@ -37,9 +37,16 @@ class Law:
     def draw(self, n: int, rng: Generator) -> NDArray[np.int64]:
         """The (cohorts, symbols) tally of the reports of `n` respondents."""
         if self.table is not None:
-            drawn = rng.multinomial(n, self.table.reshape(-1) / self.table.sum())
-            return np.asarray(drawn, dtype=np.int64).reshape(self.randomizer.shape)
+            return self.tallies(n, 1, rng).reshape(self.randomizer.shape)
         return self.reports(self.people(n, rng), rng)
+
+    def tallies(self, n: int, times: int, rng: Generator) -> NDArray[np.int64]:
+        """(times, cells) tallies of as many surveys, of reports that are single symbols."""
+        assert self.table is not None
+        return np.asarray(
+            rng.multinomial(n, self.table.reshape(-1) / self.table.sum(), size=times),
+            dtype=np.int64,
+        )
 
     def reports(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
         """The tally of the reports of so many respondents of each value."""
@@ -125,11 +132,13 @@ class Law:
         values = self.truth.values
         if isinstance(self.domain, Numbers):
             coded = np.array([np.nan if one is None else float(one) for one in values])
-        elif isinstance(values[0], int):
+        elif isinstance(self.domain, Categories):
             coded = np.array(values)
         else:
-            flags = max(len(one) for one in values if one is not None or len(values) == 1)
-            coded = np.array([(-1,) * flags if one is None else one for one in values])
+            # Texts are drawn elsewhere.
+            assert isinstance(self.domain, Sets | Rankings)
+            skipped = (-1,) * len(self.domain.flags)
+            coded = np.array([skipped if one is None else one for one in values])
 
         def block(n: int) -> NDArray[np.uint32]:
             return rng.integers(0, 2**32, n, dtype=np.uint32)

@@ -1,7 +1,6 @@
 """How many respondents, or how much ε, a wanted half-width takes."""
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from fractions import Fraction
 from math import isfinite
 
@@ -9,18 +8,18 @@ from numpy.random import Generator
 
 from analysis.accounting.check import check_positive
 from analysis.domain import Numbers, Texts
-from analysis.epsilon import LARGEST, SMALLEST
-from analysis.mechanisms.base import Mechanism
-from analysis.planning.half_width import expected
-from analysis.planning.limits import (
+from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
+from analysis.planning.check import (
     MOST_RESPONDENTS,
     OutOfReach,
     check_respondents,
 )
+from analysis.planning.half_width import expected
 from analysis.planning.redesign import is_best, with_epsilon
 from analysis.selection import choose
 from analysis.survey import Question, forever_of, wishes_of
 
+_TOO_MANY = f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
 #: Of half-widths that are averages over drawn tallies, how near in respondents is near enough.
 _DRAWN = 0.002
 #: ε of three digits, counted: 900 to each power of ten, the first 1.00.
@@ -30,18 +29,21 @@ _DIGITS = 900
 def respondents_for(
     question: Question,
     half_width: float,
-    level: float = 0.95,
-    stated: Mapping[str, float] | None = None,
+    confidence_level: float = 0.95,
+    truth: Mapping[str, float] | None = None,
     *,
     rng: Generator,
 ) -> int:
     """The least number of respondents with an expected half-width of at most so much.
 
-    Exactly the least where the half-width is a sum over counts; else within .5 %.
+    Where the half-width is a sum over all counts (`analysis.planning.share_width`), with one fewer
+    it is larger; where it is of evenly spaced counts, within .1 %; of drawn tallies .5 %. Fewer
+    still may do where half-widths are most of what is possible, at an ε far below 1: there they
+    rise and fall as counts become whole.
 
     Parameters
     ----------
-    question, level, stated, rng
+    question, confidence_level, truth, rng
         As of `expected`; `rng` is left as it was.
     half_width : float
         In the unit of the estimate, above 0.
@@ -54,7 +56,7 @@ def respondents_for(
     check_positive(half_width, "half_width")
 
     def width(n: int) -> float:
-        return expected(question, n, level, stated, rng=deepcopy(rng)).half_width
+        return expected(question, n, confidence_level, truth, rng=rng).half_width
 
     domain = question.domain
     shares = question.mechanism.shares(question.randomizer, domain).values
@@ -62,15 +64,28 @@ def respondents_for(
     return least(lambda n: width(n) / half_width, 0.0 if exact else _DRAWN)
 
 
-def least(ratio: Callable[[int], float], near: float = 0.0) -> int:
-    """The least n, within a part `near` of it, at which a ratio that falls as 1/√n is at most 1.
+def least(
+    ratio: Callable[[int], float], near: float = 0.0, start: int = 1000, message: str = _TOO_MANY
+) -> int:
+    """An n at which a ratio that falls about as 1/√n is at most 1, while with one fewer it is not.
+
+    Parameters
+    ----------
+    ratio : callable
+        Of n.
+    near : float
+        A part of n; so many fewer, instead of one.
+    start : int
+        A guess of n.
+    message : str
+        Of the error.
 
     Raises
     ------
-    ValueError
+    OutOfReach
         If that is more than `MOST_RESPONDENTS`.
     """
-    low, high, n = 0, 0, 1000
+    low, high, n = 0, 0, start
     # Each step solves it as if the ratio were C / √n; then both ends are known.
     while not high or high - low > max(1, near * high):
         found = ratio(n)
@@ -83,9 +98,7 @@ def least(ratio: Callable[[int], float], near: float = 0.0) -> int:
         top = high - 1 if high else 2 * MOST_RESPONDENTS
         n = min(max(round(guess), low + 1), max(top, low + 1))
         if low >= MOST_RESPONDENTS:
-            raise OutOfReach(
-                f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
-            )
+            raise OutOfReach(message)
         if not high:
             n = min(n, MOST_RESPONDENTS)
     return high
@@ -95,43 +108,41 @@ def epsilon_for(
     question: Question,
     half_width: float,
     respondents: int,
-    level: float = 0.95,
-    stated: Mapping[str, float] | None = None,
-    mechanism: Mechanism | None = None,
+    confidence_level: float = 0.95,
+    truth: Mapping[str, float] | None = None,
     *,
     rng: Generator,
 ) -> Fraction:
     """The least ε of a report, of three digits, with an expected half-width of at most so much.
 
+    By the question's own mechanism if it has a memory, or another than would be chosen; else by the
+    best at that ε.
+
     Parameters
     ----------
-    question, level, stated, rng
+    question, confidence_level, truth, rng
         As of `expected`; `rng` is left as it was.
     half_width : float
         In the unit of the estimate, above 0.
     respondents : int
         At least 1.
-    mechanism : Mechanism, optional
-        To be used; else that of the question if it has a memory, or another than would be chosen;
-        or else the best at that ε.
-
     Raises
     ------
     ValueError
         If no ε that 32-bit weights can serve will do, or none below `epsilon_forever`, or the
-        mechanism takes no ε.
+        question's mechanism takes no ε.
     """
     check_positive(half_width, "half_width")
     check_respondents(respondents)
     forever = forever_of(question.spec)
-    best = mechanism is None and forever is None and is_best(question)
-    used = mechanism or question.mechanism
+    best = forever is None and is_best(question)
+    used = question.mechanism
     if used.parameters is not None:
         raise OutOfReach(f"{used.name} takes probabilities instead of epsilon")
 
     def width(epsilon: Fraction) -> float:
         other = with_epsilon(question, epsilon, used)
-        return expected(other, respondents, level, stated, rng=deepcopy(rng)).half_width
+        return expected(other, respondents, confidence_level, truth, rng=rng).half_width
 
     place = f'question "{question.id}"'
     while True:
@@ -160,8 +171,7 @@ def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: f
         if index not in known:
             try:
                 known[index] = ratio(epsilon_at(index))
-            except ValueError:
-                # Too small for 32-bit weights.
+            except TooCoarse:
                 known[index] = float("inf")
         return known[index]
 

@@ -24,14 +24,14 @@ def with_epsilon(question: Question, epsilon: Fraction, mechanism: Mechanism | N
 
     Raises
     ------
-    ValueError
+    TooCoarse
         If 32-bit weights cannot serve it so.
     """
     wishes = wishes_of(question.spec)
     if mechanism is None:
         mechanism, randomizer = choose(question.domain, epsilon, wishes)
     else:
-        randomizer = compile_as(mechanism, question.domain, epsilon, wishes)
+        randomizer = mechanism.compile(question.domain, epsilon, wishes)
     return Question(
         question.spec | {"epsilon": float(epsilon), "mechanism": {"name": mechanism.name}},
         randomizer,

@@ -24,8 +24,8 @@ from analysis.domain import (
 from analysis.estimate import estimates
 from analysis.intervals import check_level, ratio_interval, share_interval
 from analysis.mechanisms.one_of_k import scale_range
+from analysis.planning.check import check_respondents
 from analysis.planning.law import Law
-from analysis.planning.limits import check_respondents
 from analysis.planning.truth import Stated, Truth, check_truth, has, truth_of
 from analysis.survey import Survey
 
@@ -60,7 +60,7 @@ def sample_run(
     respondents: int,
     rng: Generator,
     runs: int = 20,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     truth: Stated | None = None,
 ) -> list[Sampled]:
@@ -78,7 +78,7 @@ def sample_run(
         At least 1, in each; at most `MOST_RUNS` runs.
     rng : Generator
         Draws.
-    level : float
+    confidence_level : float
         Of every interval, in (0, 1).
     truth : mapping, optional
         As of `truth_of`. Questions of texts without candidates are left out unless stated.
@@ -92,7 +92,7 @@ def sample_run(
     ----------
     Nanayakkara, Bater, He, Hullman and Rogers, PoPETs 2022 (visualizing privacy).
     """
-    check_level(level)
+    check_level(confidence_level)
     check_respondents(respondents)
     check_count(runs, "runs", MOST_RUNS)
     stated = truth or {}
@@ -111,9 +111,10 @@ def sample_run(
     for run in range(runs):
         people = {name: law.people(respondents, rng) for name, law in laws.items()}
         tallies = {name: law.reports(people[name], rng) for name, law in laws.items()}
-        for row in estimates(part, tallies, level):
+        for row in estimates(part, tallies, confidence_level):
             law = laws[row.question]
-            plain = _plain(law.domain, law.truth, row.term, people[row.question], level)
+            asked = people[row.question]
+            plain = _plain(law.domain, law.truth, row.term, asked, confidence_level)
             rows.append(
                 Sampled(
                     run,
@@ -181,7 +182,7 @@ def _mean(
             lambda value: (scores[value] - low) / width if value < len(scores) else None,
         )
     if isinstance(domain, Numbers) and term == "mean":
-        return float(domain.low), float(domain.high - domain.low), lambda value: value
+        return float(domain.low), domain.width, lambda value: value
     if isinstance(domain, Rankings) and term in domain.items:
         return 1.0, len(domain.items) - 1.0, lambda value: _rank(domain, term, value)
     return None

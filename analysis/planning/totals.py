@@ -11,7 +11,7 @@ from analysis.ledger.totals import losses
 from analysis.survey import Survey, spent_on
 
 #: The most waves whose totals are printed or drawn.
-MOST_WAVES = 24
+MOST_SHOWN = 24
 #: Respondents whose mixed reports are summed over.
 _MIXED = 10**6
 
@@ -87,8 +87,8 @@ def public_view(survey: Survey, respondents: int, delta: float) -> Total:
 
 
 def waves_to_show(survey: Survey, planned: int) -> tuple[int, ...]:
-    """1, 2, ...: as many as the cap allows, up to `MOST_WAVES`, and those planned."""
-    last = min(planned, MOST_WAVES)
-    while last < MOST_WAVES and spent_on([(survey, last + 1)]) <= survey.cap:
+    """1, 2, ...: as many as the cap allows, up to `MOST_SHOWN`, and those planned."""
+    last = min(planned, MOST_SHOWN)
+    while last < MOST_SHOWN and spent_on([(survey, last + 1)]) <= survey.cap:
         last += 1
     return (*range(1, last + 1), *([planned] if planned > last else []))

@@ -34,6 +34,8 @@ Stated = Mapping[str, Mapping[str, float]]
 
 #: Shares are sums of floats.
 _ROUNDING = 1e-9
+#: A share of those who answer below which it is none.
+NOBODY = 1e-9
 #: Texts that are no candidates are as many different ones.
 _STRANGERS = 200
 #: Of more items, an order and its reverse stand for all orders: pairs have the same shares then.
@@ -66,7 +68,7 @@ def check_truth(survey: Survey, truth: Stated) -> None:
             truth_of(question, truth[question.id])
 
 
-def truth_of(question: Question, stated: Mapping[str, float] | None = None) -> Truth:
+def truth_of(question: Question, truth: Mapping[str, float] | None = None) -> Truth:
     """All values with their shares; what is not stated goes evenly to the other values.
 
     Nobody gives no answer unless that is stated. With nothing stated, all values are equally
@@ -76,7 +78,7 @@ def truth_of(question: Question, stated: Mapping[str, float] | None = None) -> T
     ----------
     question : Question
         Of any kind.
-    stated : mapping, optional
+    truth : mapping, optional
         The share of each answer, at least 0. Of numbers they sum to 1; of others to 1 at most; of
         several options each is at most 1, and so many are ticked as may be.
 
@@ -85,7 +87,7 @@ def truth_of(question: Question, stated: Mapping[str, float] | None = None) -> T
     ValueError
         If an answer or a share is none, or they cannot be true together.
     """
-    domain, given = question.domain, dict(stated or {})
+    domain, given = question.domain, dict(truth or {})
     place = f'truth of question "{question.id}"'
     for answer, share in given.items():
         fine = isinstance(share, int | float) and not isinstance(share, bool) and isfinite(share)
@@ -240,6 +242,11 @@ def _terms(question: Question, answer: str) -> list[str]:
     if isinstance(question.domain, Sets):
         return answer.split("|")
     return [answer]
+
+
+def width_of(domain: Domain) -> float:
+    """What half-widths are parts of: the range of numbers; of shares 1."""
+    return domain.width if isinstance(domain, Numbers) else 1.0
 
 
 def values_of(domain: Domain) -> list[Any]:

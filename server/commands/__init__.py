@@ -3,7 +3,7 @@
 import getpass
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,15 @@ from server.clock import stamp, today
 from server.store import Store
 
 
-def form_of_table(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of a command that prints a table, as `form`."""
+def form_of_table(
+    command: Callable[..., Any], forms: Sequence[str] = ("csv", "json")
+) -> Callable[..., Any]:
+    """Options of a command that prints a table, as `form`: one of `forms`, usually the first."""
     command = click.option("--json", "form", flag_value="json", help="Same as --format json.")(
         command
     )
     return click.option(
-        "--format", "form", type=click.Choice(["csv", "json"]), default="csv", show_default=True
+        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True
     )(command)
 
 

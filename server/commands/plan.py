@@ -2,36 +2,42 @@
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from analysis.accounting.check import check_delta
 from analysis.epsilon import MICRO
 from analysis.ledger import DELTA
-from analysis.planning import Plan, Stated, shares_of_answers
+from analysis.planning import MOST_RESPONDENTS, MOST_WAVES, Plan, Stated, shares_of_answers
+from analysis.planning.sample import MOST_RUNS
 from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey
 from server.commands import (
     answers_of_file,
     between,
     checked_by,
+    form_of_table,
     level_of_intervals,
     print_table,
     refusals,
     survey_file,
 )
-from server.plan.tables import DIFFERENCE, RUNS, TABLES, Asked, rows_of
-from server.plan.whole import STEPS, whole_page
+from server.plan.tables import DIFFERENCE, OF_WAVES, RUNS, TABLES, Asked
+from server.plan.whole import SECTIONS, whole_page
 from server.progress import Progress
 
 
 @click.command()
 @survey_file
-@click.option("--respondents", type=click.IntRange(1, 10**9), required=True, help="In each wave.")
+@click.option(
+    "--respondents", type=click.IntRange(1, MOST_RESPONDENTS), required=True, help="In each wave."
+)
 @click.option(
     "--waves",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(1, MOST_WAVES),
     default=1,
     show_default=True,
     help="How many waves each respondent answers.",
@@ -83,7 +89,7 @@ from server.progress import Progress
 )
 @click.option(
     "--runs",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(1, MOST_RUNS),
     default=RUNS,
     show_default=True,
     help="Made-up surveys of the sample.",
@@ -91,14 +97,7 @@ from server.progress import Progress
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all that is drawn.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write all of it as one page.")
 @level_of_intervals
-@click.option("--json", "form", flag_value="json", help="Same as --format json.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["csv", "json", "text"]),
-    default="csv",
-    show_default=True,
-)
+@partial(form_of_table, forms=("csv", "json", "text"))
 def plan(
     survey_file: Path,
     respondents: int,
@@ -118,29 +117,36 @@ def plan(
 ) -> None:
     """Print how precise each question will be, and what its waves will cost a respondent."""
     survey = read_survey(survey_file)
+    if html is not None:
+        _check_writable(html)
     with refusals():
-        truth = _truth(survey, shares, answers)
         asked = Asked(
             survey,
             respondents,
-            waves,
-            level,
-            delta,
-            truth,
-            half_width,
-            difference,
-            power,
-            runs,
-            seed,
+            waves=waves,
+            level=level,
+            delta=delta,
+            truth=_truth(survey, shares, answers),
+            half_width=half_width,
+            difference=difference,
+            power=power,
+            runs=runs,
+            seed=seed,
         )
-        rows = rows_of(table, asked)
-        print_table(rows, rows[0] if rows else (), form)
-        if table == "questions":
-            _tell(survey, waves, [Plan(**row) for row in rows])
+        columns, of = TABLES[table]
+        rows = list(of(asked))
+        cells = [row if isinstance(row, dict) else vars(row) for row in rows]
+        print_table(cells, columns, form)
+        _tell(table, asked, rows)
         if html is not None:
-            with Progress(STEPS, "parts of the page") as tick:
+            with Progress(len(SECTIONS), "parts of the page") as tick:
                 text = whole_page(asked, tick)
             _write(html, text)
+    if not rows:
+        raise click.ClickException(
+            f"{table} of {survey.id}: expected at least one question that it can be told of, "
+            "got none"
+        )
 
 
 def _truth(survey: Survey, shares: Iterable[str], answers: str | None) -> Stated:
@@ -161,25 +167,45 @@ def _truth(survey: Survey, shares: Iterable[str], answers: str | None) -> Stated
     return {**found, **stated}
 
 
+def _check_writable(path: Path) -> None:
+    """Refuse a path before anything is computed for it; what stands there stays."""
+    there = path.exists()
+    try:
+        with path.open("a"):
+            pass
+        if not there:
+            path.unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise click.ClickException(f"{path}: cannot be written: {error.strerror}") from None
+        if path.is_file():
+            path.unlink()  # half of it
+        raise _unwritable(path, error) from None
     click.echo(f"the whole plan is in {path}", err=True)
 
 
-def _tell(survey: Survey, waves: int, rows: Iterable[Plan]) -> None:
-    """What the table of questions does not say."""
-    if spent_on([(survey, waves)]) > survey.cap:
+def _unwritable(path: Path, error: OSError) -> click.ClickException:
+    return click.ClickException(f"{path}: cannot be written: {error.strerror}")
+
+
+def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
+    """What a table does not say."""
+    survey, waves = asked.survey, asked.waves
+    if table in OF_WAVES and spent_on([(survey, waves)]) > survey.cap:
         click.echo(
             f"{survey.id}: {waves} waves cost more than the cap of {survey.cap / MICRO:g}; "
             "nobody could answer all of them",
             err=True,
         )
     for row in rows:
-        for message in _messages(row):
-            click.echo(f'question "{row.question}": {message}', err=True)
+        if isinstance(row, Plan):
+            for message in _messages(row):
+                click.echo(f'question "{row.question}": {message}', err=True)
 
 
 def _messages(row: Plan) -> Iterable[str]:

@@ -1,7 +1,8 @@
 """The tables of `deniable plan`: what is asked of the plan, and the rows that answer it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.random import Generator
 
 from analysis.epsilon import MICRO
 from analysis.ledger import DELTA
-from analysis.meaning import comparison, deployments, odds
+from analysis.ledger.totals import float_above
+from analysis.meaning import PRIORS, Deployment, comparison, deployments, odds
 from analysis.planning import (
     Plan,
     Point,
@@ -29,14 +31,18 @@ from analysis.planning import (
 )
 from analysis.survey import Question, Survey, spent_on
 
-#: Beliefs before a report whose change is shown: rare, not so rare, and no idea.
-PRIORS = (0.01, 0.1, 0.5)
 #: Difference between two shares that is to be found, if none is asked for.
 DIFFERENCE = 0.1
 #: As many respondents as planned, and these parts and multiples: of curves.
 _MULTIPLES = (0.25, 1, 4)
 #: Made-up surveys of a sample run.
 RUNS = 20
+#: Columns of beliefs: before a report, and whether one is seen that speaks for the answer.
+_BELIEFS = {
+    f"belief_{100 * prior:g}_{'seen' if seen else 'not_seen'}": (prior, seen)
+    for prior in PRIORS
+    for seen in (True, False)
+}
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ def power(asked: Asked) -> list[Power]:
         asked.power,
         asked.level,
         truth=asked.truth,
+        rng=asked.rng,
     )
 
 
@@ -115,7 +122,7 @@ def sample(asked: Asked) -> list[Sampled]:
 def against_epsilon(asked: Asked, question: Question) -> list[Point]:
     """Half-widths against ε, for as many respondents as planned, a quarter, and four times."""
     several = [max(1, round(asked.respondents * part)) for part in _MULTIPLES]
-    return curve_of_epsilon(question, several, level=asked.level)
+    return curve_of_epsilon(question, several, confidence_level=asked.level)
 
 
 def against_respondents(asked: Asked, question: Question) -> list[Point]:
@@ -140,13 +147,6 @@ def meaning(asked: Asked) -> Iterable[dict[str, Any]]:
     """What one report of each question tells: in people of 100, and of beliefs."""
     for question in asked.survey.questions:
         for row in odds(question, asked.survey.labels(question)):
-            beliefs = {
-                f"belief_{100 * prior:g}_{'seen' if seen else 'not_seen'}": row.posterior(
-                    prior, seen
-                )
-                for prior in PRIORS
-                for seen in (True, False)
-            }
             yield {
                 "question": question.id,
                 "term": row.term,
@@ -154,7 +154,7 @@ def meaning(asked: Asked) -> Iterable[dict[str, Any]]:
                 "of_100": float(100 * row.p),
                 "of_100_others": float(100 * row.q),
                 "likelihood_ratio": row.likelihood_ratio,
-                **beliefs,
+                **{name: row.posterior(*belief) for name, belief in _BELIEFS.items()},
                 "sentence": row.sentence,
             }
 
@@ -173,7 +173,7 @@ def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
         "model": "local",
         "unit": waves,
         "epsilon": total,
-        "delta": float(sum(one.randomizer.delta for one in asked.survey.questions)) * asked.waves,
+        "delta": own_delta(asked.survey, asked.waves),
         "rho": None,
         "source": "the survey file",
         "verification": "proved",
@@ -183,19 +183,32 @@ def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
         yield {**asdict(row), "nearest": nearest.get(row.name, "")}
 
 
-#: By name: what gives the rows of each table, as dataclasses or dictionaries.
-TABLES: dict[str, Callable[[Asked], Iterable[Any]]] = {
-    "questions": questions,
-    "totals": totals,
-    "meaning": meaning,
-    "power": power,
-    "split": split,
-    "sample": sample,
-    "curves": curves,
-    "deployments": deployed,
+def own_delta(survey: Survey, waves: int) -> float:
+    """What the δ of all reports of these waves add up to."""
+    return float_above(waves * sum((one.randomizer.delta for one in survey.questions), Fraction(0)))
+
+
+def _columns(row: type) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(row))
+
+
+#: By name: the columns of each table, and what gives its rows, as dataclasses or dictionaries.
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[Asked], Iterable[Any]]]] = {
+    "questions": (_columns(Plan), questions),
+    "totals": (_columns(WaveTotal), totals),
+    "meaning": (
+        (
+            *("question", "term", "epsilon", "of_100", "of_100_others", "likelihood_ratio"),
+            *_BELIEFS,
+            "sentence",
+        ),
+        meaning,
+    ),
+    "power": (_columns(Power), power),
+    "split": (_columns(Split), split),
+    "sample": (_columns(Sampled), sample),
+    "curves": (("against", *_columns(Point)), curves),
+    "deployments": ((*_columns(Deployment), "nearest"), deployed),
 }
-
-
-def rows_of(name: str, asked: Asked) -> list[dict[str, Any]]:
-    """The rows of a table as dictionaries."""
-    return [row if isinstance(row, dict) else vars(row) for row in TABLES[name](asked)]
+#: Those about as many waves as are planned.
+OF_WAVES = ("questions", "totals", "split")

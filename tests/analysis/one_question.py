@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.domain import Categories, Domain, Numbers
+from analysis.domain import Categories, Domain, Numbers, Texts
 from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS
-from analysis.survey import Survey, freeze
+from analysis.survey import Question, Survey, freeze
 from analysis.words import seeded_block
 
 
@@ -30,6 +30,13 @@ QUESTIONS: list[dict[str, Any]] = [
     {"kind": "choices", "options": options(3), "at_most": 1, "no_answer": False},
     {"kind": "rank", "options": options(3), "no_answer": True},
 ]
+YES_NO, CHOICE, SCALE, NUMBER, SETS, RANK = (QUESTIONS[place] for place in (0, 2, 3, 6, 7, 9))
+TEXT: dict[str, Any] = {
+    "kind": "text",
+    "candidates": ["a", "b", "c"],
+    "longest": 8,
+    "no_answer": True,
+}
 PARAMETERS: dict[str, dict[str, str]] = {
     "warner": {"p": "3/4"},
     "forced": {"p_yes": "1/6", "p_no": "1/4"},
@@ -45,6 +52,16 @@ def survey_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> S
     if named.keys() - {"name"} or MECHANISMS[mechanism].parameters is not None:
         asked["epsilon"] = 5.0
     return freeze({"id": "s", "languages": [], "questions": [asked], "privacy": {"cap": 9}})
+
+
+def asked(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
+    """The question of such a survey."""
+    (found,) = survey_of(mechanism, question, epsilon).questions
+    return found
+
+
+def generator(seed: int = 5) -> np.random.Generator:
+    return np.random.default_rng(seed)
 
 
 CASES = [
@@ -67,6 +84,8 @@ def many(domain: Domain, values: list[Any]) -> NDArray[Any]:
         return np.array(values)
     if isinstance(domain, Numbers):
         return np.array([np.nan if one is None else float(one) for one in values])
+    if isinstance(domain, Texts):
+        return np.array(values, dtype=object)
     flags = len(domain.flags)
     return np.array([(-1,) * flags if one is None else one for one in values])
 

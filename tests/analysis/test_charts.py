@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from analysis.charts import Mark, Series, dot_plot, icon_array, line_chart
+from analysis.charts import Mark, Series, chart, dot_plot, icon_array, line_chart
 from analysis.charts.axis import Axis
 from analysis.charts.picture import COLORS, FONT, WIDTH
+from analysis.estimate import Estimate
 
 HOSTILE = 'Meat & "more" <script>alert(1)</script>'
 
@@ -23,11 +24,33 @@ LINES = [
     Series("convolution", [(wave, 4.1 * wave**0.9) for wave in range(1, 7)]),
     Series("zCDP", [(wave, 4.0 * wave**0.9) for wave in range(1, 7)]),
 ]
+
+
+def estimate(label: str, middle: float | None, low: float, high: float) -> Estimate:
+    return Estimate(
+        question="q",
+        kind="choice",
+        term="t",
+        label=label,
+        estimate=middle,
+        std_error=None,
+        conf_low=low,
+        conf_high=high,
+        conf_level=0.95,
+        conf_method="m",
+        n=100,
+        n_eff=None,
+        epsilon=1.0,
+        mechanism="krr",
+        flag="",
+    )
+
+
 VALUES = [0.3 + 0.002 * math.sin(place) * place for place in range(90)]
 
 DRAWN: dict[str, Callable[[str], str]] = {
     "lines": lambda title: line_chart(
-        title, LINES, "waves", "ε", marks=[Mark(HOSTILE, y=12), Mark("now", 3.0, 14.0)]
+        title, LINES, "waves", "ε", marks=[Mark(HOSTILE, y=12), Mark("now", x=3.0)]
     ),
     "logarithmic lines": lambda title: line_chart(
         title,
@@ -40,6 +63,9 @@ DRAWN: dict[str, Callable[[str], str]] = {
         marks=[Mark("n = 1,500", x=1500)],
     ),
     "dots": lambda title: dot_plot(title, VALUES, 0.3, (0.28, 0.32), HOSTILE, "%"),
+    "estimates": lambda title: chart(
+        title, [estimate(HOSTILE, 0.5, 0.25, 1.2), estimate("b", None, 0, 1)], 0, 1, "%"
+    ),
     "people": lambda title: icon_array(title, Fraction(73, 100)),
 }
 every_picture = pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
@@ -193,9 +219,30 @@ def test_curves_that_cannot_be_drawn_are_refused(series: Any, log: bool, message
         line_chart("t", series, "x", "y", log_x=log)
 
 
-def test_a_mark_without_a_place_is_refused() -> None:
-    with pytest.raises(ValueError, match='mark "m" must have an x or a y'):
-        Mark("m")
+@pytest.mark.parametrize(("place", "got"), [({}, "neither"), ({"x": 1.0, "y": 2.0}, "both")])
+def test_a_mark_has_one_place(place: dict[str, float], got: str) -> None:
+    with pytest.raises(ValueError, match=f'mark "m" must have an x or a y, got {got}'):
+        Mark("m", **place)
+
+
+def test_marks_are_lines_across_or_upright() -> None:
+    series = [Series("a", [(1, 2.0), (3, 4.0)])]
+    picture = line_chart("t", series, "x", "y", marks=[Mark("cap", y=3.0), Mark("now", x=2.0)])
+    assert "cap: 3; now: 2</desc>" in picture
+    lines = [one.attrib for one in ET.fromstring(picture).iter() if _tag(one) == "line"]
+    bold = [one for one in lines if one["stroke-opacity"] == "0.9"]
+    assert [one["y1"] == one["y2"] for one in bold] == [True, False]
+    assert [one["x1"] == one["x2"] for one in bold] == [False, True]
+
+
+def test_intervals_and_estimates_stand_at_their_values() -> None:
+    root = ET.fromstring(DRAWN["estimates"]("t"))
+    bars = [one.attrib for one in root.iter() if one.attrib.get("stroke-width") == "8"]
+    (dot,) = [one.attrib for one in root.iter() if _tag(one) == "circle"]
+    # An axis from 0 to 1 has 22 beside it: .25 is a quarter of WIDTH - 44 = 296; 1.2 stands at 1.
+    assert [(one["x1"], one["x2"]) for one in bars] == [("96.0", "318.0"), ("22.0", "318.0")]
+    assert float(dot["cx"]) == 22 + 0.5 * (WIDTH - 44)
+    assert "no estimate, 0.0 % to 100.0 %" in DRAWN["estimates"]("t")
 
 
 @pytest.mark.parametrize(("n", "dots"), [(1, 1), (90, 90), (100, 100), (101, 100), (5000, 100)])

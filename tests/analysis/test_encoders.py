@@ -102,6 +102,25 @@ def test_every_value_is_encoded_to_an_input(encoder: Encoder, values: list[Any])
                 assert 0 <= place < encoder.inputs
 
 
+@every_case
+def test_chances_are_of_every_input_that_a_value_can_become(
+    encoder: Encoder, values: list[Any]
+) -> None:
+    for value in values:
+        for cohort in range(min(30, encoder.cohorts or 1)):
+            chances = dict(encoder.chances(value, cohort))
+            assert sum(chances.values()) == 1
+            assert all(part > 0 for part in chances.values())
+            # The least and the largest word draw all there is to be drawn.
+            drawn = {encoder.encode(value, cohort, iter([word] * 99)) for word in (0, WORD - 1)}
+            assert drawn == set(chances)
+
+
+def test_a_number_is_rounded_up_as_often_as_it_is_near() -> None:
+    # 1/3 of 10 steps lies a third of a step above 3.
+    assert Grid(10, 11).chances(Fraction(1, 3), 0) == [(3, Fraction(2, 3)), (4, Fraction(1, 3))]
+
+
 @pytest.mark.parametrize("one", [encoder for encoder, _ in CASES if encoder.cohorts is None])
 def test_encoders_without_cohorts_lose_nothing(one: Encoder) -> None:
     values = next(values for encoder, values in CASES if encoder == one)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.domain import NO_ANSWER, Numbers
+from analysis.domain import Numbers
 from analysis.estimate import estimates
 from analysis.estimate.mean import mean_quantity
 from analysis.estimate.share import share_quantity
-from analysis.intervals import share_interval
+from analysis.intervals import normal_intervals, share_interval
 from analysis.mechanisms.base import Share
 from analysis.planning import (
     curve_of_epsilon,
@@ -26,31 +26,31 @@ from analysis.planning import (
     respondents_for,
     truth_of,
 )
-from analysis.planning.half_width import of_share, thinned
 from analysis.planning.law import Law
+from analysis.planning.least_favorable import (
+    mean_variance,
+    normal_half_widths,
+    scores_of,
+    worst_variance,
+)
 from analysis.planning.needed import epsilon_at, index_of, least
-from analysis.planning.sides import Side
-from analysis.planning.truth import Truth, share_of, shares_of_answers
-from analysis.planning.worst import mean_variance, scores_of, worst_variance
-from analysis.survey import Question
+from analysis.planning.one_sample import Side
+from analysis.planning.share_width import (
+    counts_between,
+    half_widths,
+    of_share,
+    weights_of,
+)
+from analysis.planning.truth import Truth
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")
 laws = importlib.import_module("laws")
 
-YES_NO, CHOICE, SCALE = (one_question.QUESTIONS[place] for place in (0, 2, 3))
-NUMBER, SETS, RANK = (one_question.QUESTIONS[place] for place in (6, 7, 9))
-TEXT = {"kind": "text", "candidates": ["a", "b", "c"], "longest": 8, "no_answer": True}
-
-
-def rng(seed: int = 5) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def asked(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
-    (found,) = one_question.survey_of(mechanism, question, epsilon).questions
-    assert isinstance(found, Question)
-    return found
+asked, rng = one_question.asked, one_question.generator
+YES_NO, CHOICE, SCALE = one_question.YES_NO, one_question.CHOICE, one_question.SCALE
+NUMBER, SETS, RANK = one_question.NUMBER, one_question.SETS, one_question.RANK
+TEXT = one_question.TEXT
 
 
 @pytest.mark.parametrize("portion", [1.0, 0.25])
@@ -69,20 +69,73 @@ def test_expected_half_width_is_the_sum_over_all_counts(
             found = share_interval(count, trials, p, q, level)
             total += some * chance * (found.high - found.low) / 2
     # Of many numbers of trials, one in so many is looked at.
-
     near = 2e-3 if portion < 1 else 1e-9
     assert of_share(share, true, n, level) == pytest.approx(total, rel=near)
 
 
-def test_thinned_counts_tell_the_same_as_all() -> None:
-    counts, weights = thinned(10**6, 0.3)
-    assert len(counts) < 300
-    assert weights.sum() == pytest.approx(1)
+@pytest.mark.parametrize(("p", "q"), [(0.505, 0.495), (0.3, 0.7), (1.0, 0.0), (0.8, 0.0)])
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.95])
+@pytest.mark.parametrize("n", [0, 1, 9, 200])
+def test_half_widths_of_all_counts_are_those_of_the_printed_intervals(
+    p: float, q: float, level: float, n: int
+) -> None:
+    found = half_widths(np.arange(n + 1), n, p, q, level)
+    for count, own in enumerate(found):
+        interval = share_interval(count, n, p, q, level)
+        assert own == pytest.approx((interval.high - interval.low) / 2, abs=1e-11)
+
+
+def test_evenly_spaced_counts_tell_the_same_as_all() -> None:
+    n, chance = 10**6, 0.3
+    counts = counts_between(n, (chance, chance))
+    weights = weights_of(counts, n, chance)
+    assert (np.diff(counts) == 1).all()
     assert weights @ counts == pytest.approx(3e5, rel=1e-9)
     assert weights @ (counts - 3e5) ** 2 == pytest.approx(2.1e5, rel=1e-6)
-    few, weights = thinned(12, 0.5)
-    assert (few == np.arange(13)).all()
-    assert weights[3] == pytest.approx(comb(12, 3) / 2**12)
+    some = counts_between(n, (chance, chance), 200)
+    assert len(some) <= 200
+    for level, p, q in ((0.95, 0.7, 0.3), (0.5, 0.301, 0.299)):
+        widths = [
+            weights_of(one, n, chance) @ half_widths(one, n, p, q, level) for one in (counts, some)
+        ]
+        assert widths[1] == pytest.approx(widths[0], rel=1e-3)
+    assert weights_of(np.arange(13), 12, 0.5)[3] == pytest.approx(comb(12, 3) / 2**12)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize("n", [1, 2, 5, 300])
+@pytest.mark.parametrize("epsilon", ["0.001", "0.01", "1", "20"])
+def test_no_share_is_less_favorable(epsilon: str, n: int, level: float) -> None:
+    for k in (2, 3):
+        question = one_question.choice(k, "krr", epsilon).questions[0]
+        share, *_ = question.mechanism.shares(question.randomizer, question.domain).values
+        found = expected(question, n, level, rng=rng())
+        others = [of_share(share, at, n, level) for at in np.linspace(0, 1, 21)]
+        assert found.half_width >= max(others) * (1 - 1e-7) > 0
+
+
+def test_two_reports_are_least_favorable_to_a_share_of_nobody() -> None:
+    # Of counts 0, 1 and 2 at chances of support q = 1 / (e + 2) each.
+    question = one_question.choice(3, "krr").questions[0]
+    found, q = expected(question, 2, 0.8, rng=rng()), 0.21194
+    widths = half_widths(np.arange(3), 2, 0.57612, q, 0.8)
+    by_hand = (1 - q) ** 2 * widths[0] + 2 * q * (1 - q) * widths[1] + q**2 * widths[2]
+    assert (found.share, found.half_width) == (0.0, pytest.approx(by_hand, abs=1e-5))
+    assert found.half_width == pytest.approx(0.4936, abs=5e-5)
+
+
+def test_normal_half_widths_heed_both_ends_of_what_is_possible() -> None:
+    def widths(share: float, error: float, level: float = 0.95) -> float:
+        return float(normal_half_widths(np.array([share]), np.array([error]), level)[0])
+
+    # Nothing is clipped; half of the interval nearly; nearly all that is possible.
+    assert widths(0.5, 0.01) == pytest.approx(0.0196, abs=1e-4)
+    assert 0.5 < widths(0.0, 0.01) / 0.0196 < 0.75
+    assert 0.49 < widths(0.5, 1000, 0.999) <= 0.5
+    draw = rng(1).normal(0.5, 0.25, 100_000)
+    low, high = normal_intervals(draw, np.full(len(draw), 0.25), 0.95)
+    # Half-widths have a spread of .1, their mean of .0003.
+    assert widths(0.5, 0.25) == pytest.approx(float(np.mean(high - low)) / 2, abs=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -176,78 +229,6 @@ def test_planned_half_width_is_that_of_simulated_surveys(
     assert abs(np.mean(widths) / 2 - own.half_width) < 2 * error + 0.005 * own.half_width
 
 
-@one_question.every_case
-def test_tallies_are_drawn_from_the_law_of_the_randomizer(
-    mechanism: str, question: dict[str, Any]
-) -> None:
-    found = asked(mechanism, question)
-    values = list(laws.values_of(found.domain))[:3]
-    shares = (0.5, 0.3, 0.2)[: len(values)]
-    truth = Truth.of(zip(values, shares, strict=True))
-    law = Law(found.randomizer, found.domain, truth)
-    exact = np.zeros(found.randomizer.shape)
-    for value, share in zip(truth.values, truth.shares, strict=True):
-        for key, chance in laws.law(found.randomizer, value).items():
-            exact += share * float(chance) * laws.tally(found.randomizer, key)
-    if law.table is not None:
-        assert law.table == pytest.approx(exact, abs=1e-12)
-    n = 30_000
-    for tally in (law.draw(n, rng(1)), law.reports(law.people(n, rng(2)), rng(3))):
-        assert found.randomizer.reports_in(tally) == n
-        # Of 5,000 cells in all tests, one is 6 standard errors off once in 100,000 runs.
-        assert np.abs(tally - n * exact).max() < 6 * np.sqrt(n * exact.max())
-
-
-def test_few_and_many_are_drawn_from_the_same_law() -> None:
-    for mechanism, question in product(("subset", "oue", "krr"), (SCALE,)):
-        found = asked(mechanism, question)
-        law = Law(found.randomizer, found.domain, truth_of(found, {"v0": 0.6}))
-        draws = []
-        for n in (2_000, 50_000):
-            tallies = [law.draw(n, rng(seed)).reshape(-1) for seed in range(300)]
-            draws.append((np.mean(tallies, axis=0) / n, np.cov(np.transpose(tallies)) / n))
-        # 300 draws tell a variance to 8 %, one of a few dozen entries to 30 % once in 1,000.
-        assert draws[0][0] == pytest.approx(draws[1][0], abs=0.003)
-        assert draws[0][1] == pytest.approx(draws[1][1], abs=0.08)
-
-
-def test_truth_of_several_options_has_the_stated_shares() -> None:
-    question = asked("multihot", SETS)
-    stated = {"v0": 0.6, "v1": 0.5, "v3": 0.1, "none": 0.1, "no-answer": 0.2}
-    truth = truth_of(question, stated)
-    assert sum(truth.shares) == pytest.approx(1)
-    for term, share in (stated | {"v2": 0.0}).items():
-        assert share_of(question.domain, truth, term) == pytest.approx(share)
-    assert max(sum(value) for value in truth.values if value) == 2
-    for bad in (
-        {"v0": 1.0, "v1": 1.0, "v2": 0.5},
-        {"v0": 0.2, "none": 0.1},
-        {"v0": 0.9, "none": 0.5},
-    ):
-        with pytest.raises(ValueError, match="shares must be those of 1 to 2 ticks"):
-            truth_of(question, bad)
-
-
-def test_table_of_answers_is_a_truth() -> None:
-    for question, cells, shares in (
-        (CHOICE, ["v0", "v0", "v1", ""], {"v0": 0.5, "v1": 0.25, NO_ANSWER: 0.25}),
-        (SETS, ["v0|v1", "v1", "none", ""], {"v0": 0.25, "v1": 0.5, "none": 0.25, NO_ANSWER: 0.25}),
-        (NUMBER, ["1", "2.5"], {"1": 0.5, "2.5": 0.5}),
-        (RANK, ["v0|v1|v2", "v2|v1|v0"], {"v0|v1|v2": 0.5, "v2|v1|v0": 0.5}),
-    ):
-        survey = one_question.survey_of(
-            {"choice": "krr", "choices": "pick", "number": "duchi", "rank": "pick"}[
-                question["kind"]
-            ],
-            question,
-        )
-        assert shares_of_answers(survey, [{"q": cell} for cell in cells]) == {"q": shares}
-        with pytest.raises(ValueError, match="expected a row for each respondent, got none"):
-            shares_of_answers(survey, [])
-        with pytest.raises(ValueError, match="got"):
-            shares_of_answers(survey, [{"q": "7|9"}])
-
-
 @pytest.mark.parametrize(
     ("mechanism", "question", "wanted"),
     [("krr", YES_NO, 0.1), ("krr", CHOICE, 0.3), ("pick", SETS, 0.2), ("duchi", NUMBER, 1.0)],
@@ -312,7 +293,7 @@ def test_curves_pass_through_the_question_and_fall() -> None:
 def test_standard_error_of_a_count_is_that_of_the_table_of_estimates() -> None:
     found = asked("krr", CHOICE)
     (share, *_) = found.mechanism.shares(found.randomizer, found.domain).values
-    told = Side.of(found, "v0", 0.1).told(12)
+    told = Side.of(found, "v0", 0.1).told(12, rng())
     assert told is not None
     rows = [share_quantity(share, count, 12) for count in range(13)]
     assert told.values == pytest.approx([row.value for row in rows])

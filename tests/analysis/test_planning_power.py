@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from analysis.estimate import estimates
@@ -24,25 +24,17 @@ from analysis.planning import (
     split_cap,
     truth_of,
 )
-from analysis.planning.comparisons import least_for_power
 from analysis.planning.law import Law
-from analysis.survey import Question, Survey, freeze
+from analysis.planning.one_sample import Side
+from analysis.planning.power import least_for_power
+from analysis.survey import Survey, freeze
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")
 
-YES_NO, CHOICE, SCALE = (one_question.QUESTIONS[place] for place in (0, 2, 3))
-NUMBER, SETS, RANK = (one_question.QUESTIONS[place] for place in (6, 7, 9))
-
-
-def rng(seed: int = 5) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def asked(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
-    (found,) = one_question.survey_of(mechanism, question, epsilon).questions
-    assert isinstance(found, Question)
-    return found
+asked, rng = one_question.asked, one_question.generator
+YES_NO, CHOICE, SCALE = one_question.YES_NO, one_question.CHOICE, one_question.SCALE
+NUMBER, SETS, RANK = one_question.NUMBER, one_question.SETS, one_question.RANK
 
 
 @pytest.mark.parametrize(
@@ -67,7 +59,9 @@ def test_power_of_a_share_is_the_sum_over_all_counts(
     chances = binom.pmf(np.arange(n + 1), n, q + (p - q) * true)
     found = [share_interval(count, n, p, q) for count in range(n + 1)]
     out = [not one.low <= null <= one.high for one in found]
-    assert power_of_share(question, "v0", true, null, n) == pytest.approx(chances @ out, abs=1e-9)
+    assert power_of_share(question, "v0", true, null, n, rng=rng()) == pytest.approx(
+        chances @ out, abs=1e-9
+    )
 
 
 def test_power_of_a_change_is_the_sum_over_both_counts() -> None:
@@ -87,7 +81,9 @@ def test_power_of_a_change_is_the_sum_over_both_counts() -> None:
             error = (one.std_error**2 + two.std_error**2) ** 0.5
             apart = abs((two.value or 0) - (one.value or 0)) > float(ndtri(0.975)) * error
             total += first * second * apart
-    assert power_of_change(question, "v0", shares, sizes) == pytest.approx(total, abs=1e-9)
+    assert power_of_change(question, "v0", shares, sizes, rng=rng()) == pytest.approx(
+        total, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +107,7 @@ def test_planned_power_is_that_of_simulated_waves(
     if ">" in term:
         stated = [{"v0|v1|v2": one, "v1|v0|v2": 1 - one} for one in true]
         true = tuple(stated)
-    own = power_of_change(found, term, true, sizes)
+    own = power_of_change(found, term, true, sizes, rng=rng())
     drawn = [Law(found.randomizer, found.domain, truth_of(found, one)) for one in stated]
     for _ in range(runs):
         waves = []
@@ -124,20 +120,74 @@ def test_planned_power_is_that_of_simulated_waves(
     assert abs(hits / runs - own) < 4 * (max(own * (1 - own), 0.01) / runs) ** 0.5 + 0.01
 
 
-def test_planned_power_of_a_mean_is_the_normal_laws() -> None:
-    question = asked("duchi", NUMBER, "1")
-    truth = {"5": 1.0}
-    power = power_of_share(question, "mean", truth, 6.0, 400)
-    assert 0.3 < power < power_of_share(question, "mean", truth, 6.0, 800) < 1
-    assert power == pytest.approx(power_of_share(question, "mean", truth, 4.0, 400))
+def test_planned_power_of_a_mean_nears_the_normal_laws() -> None:
+    question, draw = asked("duchi", NUMBER, "1"), rng()
+    power = power_of_share(question, "mean", {"5": 1.0}, 6.0, 400, rng=draw)
+    side = Side.of(question, "mean", {"5": 1.0})
+    # Of means of middle numbers 400 are enough; 4,000 draws tell it to .008.
+    shift = 1.0 / (side.variance / 400) ** 0.5
+    assert power == pytest.approx(float(ndtr(shift - 1.966)), abs=0.03)
+    assert power == power_of_share(question, "mean", {"5": 1.0}, 6.0, 400, rng=draw)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "points", "more", "term", "null", "n"),
+    [
+        # The normal law says .92, .15 and .78.
+        ("optimal", 3, {"aim": "mean"}, "v0", 0.3, 30),
+        ("exponential", 5, {}, "v0", 0.1, 30),
+        ("exponential", 3, {}, "v0", 0.2, 100),
+    ],
+)
+def test_power_of_few_reports_is_that_of_the_printed_intervals(
+    mechanism: str, points: int, more: dict[str, Any], term: str, null: float, n: int
+) -> None:
+    scale = {"kind": "scale", "options": one_question.options(points), "no_answer": False, **more}
+    survey = one_question.survey_of(mechanism, scale, "2")
+    (question,) = survey.questions
+    truth = {f"v{points - 1}": 1.0}
+    law, draw, hits, runs = (
+        Law(question.randomizer, question.domain, truth_of(question, truth)),
+        rng(2),
+        0,
+        400,
+    )
+    for _ in range(runs):
+        rows = estimates(survey, {"q": law.reports(np.array([n]), draw)})
+        (row,) = (row for row in rows if row.term == term)
+        hits += not row.conf_low <= null <= row.conf_high
+    own = power_of_share(question, term, truth, null, n, rng=rng())
+    # 4 standard errors of both: once in 15,000.
+    assert abs(own - hits / runs) < 4 * (max(own * (1 - own), 0.003) * (1 / runs + 1 / 4000)) ** 0.5
+
+
+def test_respondents_for_power_of_a_mean_have_it() -> None:
+    question, truths = asked("duchi", NUMBER, "2"), ({"2": 1.0}, {"3": 1.0})
+    n = respondents_for_share(question, "mean", truths[0], 3.0, rng=rng())
+    # Power is drawn to within .008 and as flat as .4 log(n): 2 % of n are .008.
+    assert power_of_share(question, "mean", truths[0], 3.0, n, rng=rng(1)) == pytest.approx(
+        0.8, abs=0.04
+    )
+    one, two = respondents_for_change(question, "mean", truths, ratio=2.0, rng=rng())
+    assert two == 2 * one
+    assert power_of_change(question, "mean", truths, (one, two), rng=rng(1)) == pytest.approx(
+        0.8, abs=0.04
+    )
+    with pytest.raises(ValueError, match="takes more than 1000000000"):
+        respondents_for_share(question, "mean", truths[0], 2.00001, rng=rng())
+    # Of required numbers the mean of two ends is a number, no share.
+    question = asked("duchi", one_question.QUESTIONS[5])
+    assert power_of_share(question, "mean", {"2": 1.0}, 9.0, 200, rng=rng()) > 0.99
 
 
 def test_respondents_for_power_are_those_from_which_on_it_stays() -> None:
     # Normal theory: (1.960 + .842)^2 1.1707 / .01 = 919; half counts ask for some more.
     question = asked("krr", YES_NO)
-    n = respondents_for_share(question, "v0", 0.6, 0.5)
+    n = respondents_for_share(question, "v0", 0.6, 0.5, rng=rng())
     assert n == 950
-    powers = [power_of_share(question, "v0", 0.6, 0.5, more) for more in range(900, 1200)]
+    powers = [
+        power_of_share(question, "v0", 0.6, 0.5, more, rng=rng()) for more in range(900, 1200)
+    ]
     assert powers[n - 1 - 900] < 0.8
     assert min(powers[n - 900 :]) >= 0.8
     # The first that reaches it is not the one: some after it do not.
@@ -157,43 +207,43 @@ def test_least_for_power_of_a_saw_is_after_its_last_tooth() -> None:
 def test_respondents_for_a_change_heed_unequal_groups() -> None:
     question = asked("krr", YES_NO)
     # (1.960 + .842)^2 2 (1.1707 - .005) / .01 = 1833 each, where .005 is of the truth of .6.
-    one, other = respondents_for_change(question, "v0", (0.5, 0.6))
+    one, other = respondents_for_change(question, "v0", (0.5, 0.6), rng=rng())
     assert one == other == pytest.approx(1833, abs=12)
-    assert power_of_change(question, "v0", (0.5, 0.6), (one, other)) >= 0.8
-    small, large = respondents_for_change(question, "v0", (0.5, 0.6), ratio=3)
+    assert power_of_change(question, "v0", (0.5, 0.6), (one, other), rng=rng()) >= 0.8
+    small, large = respondents_for_change(question, "v0", (0.5, 0.6), ratio=3, rng=rng())
     assert large == 3 * small
     # The variance of a difference is that of 1/n + 1/(3n).
     assert small == pytest.approx(one * (1 + 1 / 3) / 2, rel=0.02)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("ask", "given", "message"),
     [
-        (lambda q: respondents_for_share(q, "v0", 0.6, 0.5, 1.0), "power must be above 0.05"),
-        (lambda q: respondents_for_share(q, "v0", 0.6, 0.5, 0.05), "power must be above 0.05"),
-        (lambda q: respondents_for_share(q, "v0", 0.5, 0.5), "true shares must differ"),
-        (lambda q: respondents_for_share(q, "v0", 0.5, 0.50001), "takes more than 1000000000"),
-        (lambda q: respondents_for_share(q, "v9", 0.6, 0.5), "expected one of the terms v0, v1"),
-        (lambda q: respondents_for_change(q, "v0", (0.5, 1.5)), "share of v0 must be in"),
-        (lambda q: respondents_for_change(q, "v0", (0.5, 0.6), ratio=0), "ratio must be a number"),
-        (lambda q: power_of_share(q, "v0", 0.5, float("nan"), 10), "null must be a share"),
-        (lambda q: power_of_share(q, "v0", float("nan"), 0.5, 10), "share of v0 must be in"),
-        (lambda q: power_of_share(q, "v0", 0.6, 0.5, 0), "respondents must be a whole number"),
-        (lambda q: power_of_change(q, "v0", (0.5, 0.6), (10, 0)), "respondents must be"),
-        (lambda q: power_of_share(q, "v0", 0.6, 0.5, 10, 95), "confidence_level must be"),
+        (respondents_for_share, ("v0", 0.6, 0.5, 1.0), "power must be above 0.05"),
+        (respondents_for_share, ("v0", 0.6, 0.5, 0.05), "power must be above 0.05"),
+        (respondents_for_share, ("v0", 0.5, 0.5), "true shares must differ"),
+        (respondents_for_share, ("v0", 0.5, 0.50001), "takes more than 1000000000"),
+        (respondents_for_share, ("v9", 0.6, 0.5), "expected one of the terms v0, v1"),
+        (respondents_for_change, ("v0", (0.5, 1.5)), "share of v0 must be in"),
+        (respondents_for_change, ("v0", (0.5, 0.6), 0.8, 0.95, 0), "ratio must be a number"),
+        (power_of_share, ("v0", 0.5, float("nan"), 10), "null must be a share"),
+        (power_of_share, ("v0", float("nan"), 0.5, 10), "share of v0 must be in"),
+        (power_of_share, ("v0", 0.6, 0.5, 0), "respondents must be a whole number"),
+        (power_of_change, ("v0", (0.5, 0.6), (10, 0)), "respondents must be"),
+        (power_of_share, ("v0", 0.6, 0.5, 10, 95), "confidence_level must be"),
     ],
 )
-def test_bad_questions_of_power_are_refused(call: Any, message: str) -> None:
+def test_bad_questions_of_power_are_refused(ask: Any, given: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        call(asked("krr", YES_NO))
+        ask(asked("krr", YES_NO), *given, rng=rng())
 
 
 def test_power_of_means_needs_all_shares_and_of_texts_is_refused() -> None:
     with pytest.raises(ValueError, match="mean must be given as the shares of all answers"):
-        power_of_share(asked("duchi", NUMBER), "mean", 0.5, 5.0, 100)
+        power_of_share(asked("duchi", NUMBER), "mean", 0.5, 5.0, 100, rng=rng())
     text = {"kind": "text", "candidates": ["a", "b"], "longest": 8, "no_answer": False}
     with pytest.raises(ValueError, match="power is planned for other kinds than text"):
-        power_of_share(asked("hashed-krr", text), "a", 0.5, 0.1, 100)
+        power_of_share(asked("hashed-krr", text), "a", 0.5, 0.1, 100, rng=rng())
 
 
 @pytest.fixture(scope="module")
@@ -282,6 +332,15 @@ def test_sample_runs_have_true_values_and_plain_intervals_of_the_same_people(
     for runs in (0, 1001):
         with pytest.raises(ValueError, match="runs must be a whole number from 1 to 1000"):
             sample_run(survey, 1000, rng(), runs=runs)
+
+
+@one_question.every_case
+def test_nobody_need_answer_in_sample_runs(mechanism: str, question: dict[str, Any]) -> None:
+    if not question["no_answer"]:
+        return
+    own = one_question.survey_of(mechanism, question)
+    for row in sample_run(own, 50, rng(), runs=1, truth={"q": {"no-answer": 1.0}}):
+        assert row.true in (None, float(row.term == "no-answer"))
 
 
 @one_question.every_case

@@ -1,5 +1,8 @@
 """What waves of a planned survey tell together, and which differences they will show."""
 
+import importlib
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,9 @@ from analysis.planning import (
     waves_to_show,
 )
 from analysis.survey_file import read_survey
+
+sys.path.insert(0, str(Path(__file__).parent))
+rng = importlib.import_module("one_question").generator
 
 
 def test_public_view_is_of_one_wave_mixed_and_never_of_approximate_reports(tmp_path: Path) -> None:
@@ -85,7 +91,7 @@ def test_each_question_but_texts_is_compared_with_a_value_in_groups_and_in_waves
 ) -> None:
     (tmp_path / "s.toml").write_text(MANY)
     survey = read_survey(tmp_path / "s.toml")
-    rows = powers(survey, 601, 0.2, truth={"a": {"yes": 0.9}})
+    rows = powers(survey, 601, 0.2, truth={"a": {"yes": 0.9}}, rng=rng())
     assert [(row.question, row.term) for row in rows[::3]] == [
         ("a", "yes"),
         ("b", "mean"),
@@ -97,10 +103,13 @@ def test_each_question_but_texts_is_compared_with_a_value_in_groups_and_in_waves
     assert (rows[3].null, rows[3].true) == (pytest.approx(140), pytest.approx(160))
     (question, *_) = survey.questions
     pair = rows[0].null, rows[0].true
-    assert rows[0].power == power_of_share(question, "yes", pair[1], pair[0], 601)
-    assert rows[1].power == power_of_change(question, "yes", pair, (300, 301))
-    assert rows[2].power == power_of_change(question, "yes", pair, (601, 601))
-    assert rows[2].respondents_needed == respondents_for_change(question, "yes", pair, 0.8)[0]
+    assert rows[0].power == power_of_share(question, "yes", pair[1], pair[0], 601, rng=rng())
+    assert rows[1].power == power_of_change(question, "yes", pair, (300, 301), rng=rng())
+    assert rows[2].power == power_of_change(question, "yes", pair, (601, 601), rng=rng())
+    assert (
+        rows[2].respondents_needed
+        == respondents_for_change(question, "yes", pair, 0.8, rng=rng())[0]
+    )
     assert rows[1].respondents_needed == 2 * (rows[2].respondents_needed or 0)
 
 
@@ -118,4 +127,15 @@ def test_what_is_no_difference_is_refused(
 ) -> None:
     (tmp_path / "s.toml").write_text(MANY)
     with pytest.raises(ValueError, match=message):
-        powers(read_survey(tmp_path / "s.toml"), respondents, difference)
+        powers(read_survey(tmp_path / "s.toml"), respondents, difference, rng=rng())
+
+
+def test_the_first_share_is_that_of_the_truth(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(MANY)
+    survey = read_survey(tmp_path / "s.toml")
+    survey = replace(survey, questions=survey.questions[::3])
+    truth = {"a": {"no": 0.8}, "d": {"x|y": 0.3}}
+    rows = powers(survey, 601, 0.4, truth=truth, rng=rng())
+    assert [row.null for row in rows[::3]] == [pytest.approx(one) for one in (0.2, 0.3)]
+    with pytest.raises(ValueError, match=r'room above or below .* "a", 0.2, got 0.9'):
+        powers(survey, 601, 0.9, truth=truth, rng=rng())

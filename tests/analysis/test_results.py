@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.charts.estimates import chart
+from analysis.charts import chart
 from analysis.estimate import estimates
 from analysis.ledger import Spend, ledger
 from analysis.survey import Survey

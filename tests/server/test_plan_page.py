@@ -7,21 +7,20 @@ from typing import Any
 
 import pytest
 
+from analysis.accounting import Total
 from analysis.charts import Series, line_chart
+from analysis.ledger import in_epsilon
 from analysis.meaning import deployments, sentences
 from analysis.planning import Sampled, curve_of_epsilon, curve_of_respondents
 from analysis.planning.totals import WaveTotal
 from analysis.survey import Survey, freeze
 from analysis.survey_file import read_survey
-from server.plan.page import (
-    Figure,
-    Part,
-    Table,
-    composition,
-    half_widths_part,
-    render,
-    sample_part,
-)
+from server.plan.epsilons import composition, deployed, meaning, together
+from server.plan.estimates import half_widths_part, power, precision, sample_part
+from server.plan.page import render
+from server.plan.parts import Figure, Part, Table
+from server.plan.tables import Asked
+from server.plan.whole import SECTIONS, lead, whole_page
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 HOSTILE = "\"><script>alert('x')</script> & <b style=color:red>{{ 7 * 7 }}"
@@ -67,20 +66,18 @@ def survey_with(text: str) -> Survey:
 
 
 def full(survey: Survey) -> str:
-    drawn = line_chart("t", [Series("a", [(1, 2.0), (2, 3.0)])], "x", "y")
-    part = Part(["some text"], [Figure(drawn, "a caption")], [Table("T", ["c"], [["cell"]])])
-    return render(
-        survey,
-        1500,
-        3,
-        precision=part,
-        totals=composition(ROWS, 1e-6, cap=12),
-        half_widths=part,
-        power=part,
-        split=part,
-        sample_run=part,
-        computed=["exactly"],
-    )
+    """A page with all that a section can have, of a text of the author in each place."""
+    title = survey.text(survey.spec["title"])
+    asked = Asked(survey, 1500, 3)
+    drawn = line_chart(title, [Series(title, [(1, 2.0), (2, 3.0)])], title, "y")
+    part = Part([title], [Figure(drawn, title)], [Table(title, [title], [[title]], title)])
+    sections = [
+        ("some", title, part),
+        ("meaning", "What ε means here", meaning(asked)),
+        ("totals", "Waves", composition(ROWS, 1e-6, cap=12)),
+        ("deployments", "Who else", deployed(asked)),
+    ]
+    return render(title, lead(asked), sections, title)
 
 
 @pytest.fixture(scope="module", params=EXAMPLES, ids=lambda path: path.stem)
@@ -105,32 +102,31 @@ def test_a_page_asks_nothing_of_anybody(example: Survey) -> None:
     assert policy[0]["content"] == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def test_sections_stand_in_their_order(example: Survey) -> None:
-    found = [one["id"] for tag, one in Page(full(example)).elements if tag == "section"]
-    assert found == [
-        "precision",
-        "meaning",
-        "totals",
-        "half-widths",
-        "power",
-        "split",
-        "sample-run",
-        "deployments",
-        "computed",
-    ]
+def test_sections_stand_in_their_order_and_those_with_nothing_are_left_out() -> None:
+    empty = Part(tables=[Table("T", ["c"], [])])
+    some = Part(["text"])
+    page = Page(render("t", "l", [("b", "B", some), ("none", "N", empty), ("a", "A", some)], "f"))
+    assert [one["id"] for tag, one in page.elements if tag == "section"] == ["b", "a"]
+    assert [one["href"] for tag, one in page.elements if tag == "a"] == ["#b", "#a"]
 
 
-def test_sections_without_data_are_left_out(example: Survey) -> None:
-    page = Page(render(example, 100, power=Part(tables=[Table("T", ["c"], [])])))
-    assert [one["id"] for tag, one in page.elements if tag == "section"] == [
-        "meaning",
-        "deployments",
-    ]
-    assert [one["href"] for tag, one in page.elements if tag == "a"] == ["#meaning", "#deployments"]
+def test_the_whole_page_has_all_sections_and_ticks_once_for_each() -> None:
+    ticks: list[int] = []
+    page = whole_page(Asked(survey_with("T"), 200, runs=2), ticks.append)
+    found = [one["id"] for tag, one in Page(page).elements if tag == "section"]
+    assert found == [name for name, _, _ in SECTIONS]
+    assert len(set(found)) == len(ticks) == len(SECTIONS)
+    assert Page(page).text.count("version ") == 1
+
+
+def test_a_section_that_cannot_be_told_says_why() -> None:
+    (text,) = power(Asked(survey_with("T"), 1)).texts
+    assert text == "Power cannot be told: respondents must be at least 2 for two groups, got 1."
 
 
 def test_every_question_has_its_sentence_and_two_pictures(example: Survey) -> None:
-    page = Page(render(example, 100))
+    part = meaning(Asked(example, 100))
+    page = Page(render("t", "l", [("meaning", "M", part)], "f"))
     for question in example.questions:
         assert sentences(question, example.labels(question))[0] in page.text
         assert example.text(question.spec["text"]) in page.text
@@ -147,19 +143,43 @@ def test_what_an_author_wrote_is_escaped() -> None:
     assert Page(page).text.count("<script>alert('x')</script> & <b style=color:red>{{ 7 * 7 }}") > 3
 
 
-def test_the_plan_is_one_sentence() -> None:
+def test_the_plan_is_in_few_words() -> None:
     survey = survey_with("T")
-    assert (
+    assert lead(Asked(survey, 1500, 3)) == (
         "1,500 respondents in each of 3 waves, 95 % intervals; a respondent spends ε = 3 in total, "
-        "of a cap of 5." in Page(render(survey, 1500, 3)).text
+        "of a cap of 5. Whatever is asked of all these reports together, they move a belief of "
+        "50 % to 95.3 % at most."
     )
-    assert "1 respondent in one wave, 90 % intervals" in Page(render(survey, 1, level=0.9)).text
-    passed = Page(render(survey, 1500, 6)).text
+    assert lead(Asked(survey, 1, level=0.9)).startswith("1 respondent in one wave, 90 % intervals")
+    passed = lead(Asked(survey, 1500, 6))
     assert "ε = 6 in total, more than a cap of 5: nobody could answer all." in passed
 
 
+def test_no_plan_says_that_more_is_spent_than_a_cap_that_is_kept() -> None:
+    (path,) = (one for one in EXAMPLES if one.stem == "night-life")
+    survey = read_survey(path)
+    said = lead(Asked(survey, 1000))
+    spent, cap = (in_epsilon(one).normalize() for one in (survey.charge, survey.cap))
+    assert f"ε = {spent:f} in total, of a cap of {cap:f}." in said
+    assert spent <= cap
+
+
+def test_reports_that_tell_of_one_answer_are_added_up() -> None:
+    (path,) = (one for one in EXAMPLES if one.stem == "working-conditions")
+    survey = read_survey(path)
+    harassed, told, *_ = survey.questions
+    assert together(survey, harassed, 1) == (
+        " Reports on it in one wave, and on told, asked of some because of it, tell about it "
+        "together: ε = 2, which moves a belief of 50 % to 88.1 % at most."
+    )
+    assert "in 3 waves, tell about it together: ε = 3," in together(survey, told, 3)
+    assert together(survey, told, 1) == ""
+    assert "and on told, asked of some because of it" in Page(full(survey)).text
+
+
 def test_every_deployment_is_there_with_unit_and_model() -> None:
-    page = Page(render(survey_with("T"), 100, 2)).text
+    part = deployed(Asked(survey_with("T"), 100, 2))
+    page = Page(render("t", "l", [("deployments", "D", part)], "f")).text
     for row in deployments():
         assert row.name in page
         assert row.spent in page
@@ -167,8 +187,23 @@ def test_every_deployment_is_there_with_unit_and_model() -> None:
     assert "ε = 2; unit: respondent, all questions, 2 waves; model: local" in page
 
 
+def test_the_surveys_own_delta_stands_beside_its_epsilon() -> None:
+    question = {"id": "q", "text": "?", "kind": "number", "min": 0, "max": 10, "step": 1}
+    question |= {"no_answer": False, "epsilon": 1.0, "mechanism": {"name": "gaussian"}}
+    question |= {"delta": 0.01}
+    spec = {"id": "s", "title": "T", "languages": [], "questions": [question]}
+    survey = freeze({**spec, "privacy": {"cap": 5}})
+    (one,) = survey.questions
+    words = [str(row[1]) for row in deployed(Asked(survey, 100, 3)).tables[0].rows]
+    for waves, often in ((1, "one wave"), (3, "3 waves")):
+        (own,) = [text for text in words if text.endswith(f"{often}; model: local")]
+        delta = float(re.findall(r"δ = ([\d.e-]+);", own)[0])
+        assert waves * one.randomizer.delta <= delta <= 1.01 * waves * one.randomizer.delta
+
+
 def test_no_epsilon_of_a_deployment_stands_alone() -> None:
-    page = Page(render(survey_with("T"), 100)).text
+    part = deployed(Asked(survey_with("T"), 100))
+    page = Page(render("t", "l", [("deployments", "D", part)], "f")).text
     section = page[page.index("Local model, by ε") :]
     for start in (match.end() for match in re.finditer(r"ε = [\d.]+", section)):
         assert re.match(r"(, δ = [\d.e-]+)?; unit: .+?; model: ", section[start : start + 200])
@@ -187,10 +222,25 @@ def test_composition_shows_the_smallest_total_with_method_and_delta() -> None:
     assert "cap 12" in figure.svg
     # The convolution differs from the sum by more than a line's width in the second row.
     assert all(name in figure.svg for name in ("sum", "advanced", "convolution", "zCDP"))
-    same = composition([row(1), row(2)], 1e-6).figures[0].svg
-    assert "convolution" not in same
+    same = composition([row(1, advanced=1.0, zcdp=1.0), row(2, advanced=2.0, zcdp=2.0)], 1e-6)
+    assert list(same.tables[0].columns) == ["Waves", "Charged", "sum", *ends]
+    assert same.figures[0].caption == "No method proves less than this."
+    assert "convolution" not in same.figures[0].svg
     assert not composition([], 1e-6)
     assert not composition(ROWS[:1], 1e-6).figures
+
+
+@pytest.mark.parametrize(("epsilon", "told"), [(0.9, True), (1.0, False)])
+def test_the_public_view_is_told_where_it_is_less(epsilon: float, told: bool) -> None:
+    words = " ".join(composition(ROWS, 1e-6, public=Total(epsilon, 1e-6, "shuffle")).texts)
+    assert ("at most ε = 0.9 at δ = 1e-06" in words) is told
+    assert ("mixed reports" in words) is told
+
+
+def test_where_a_half_width_is_the_worst_is_read_as_words() -> None:
+    part = precision(Asked(survey_with("T"), 1000))
+    (cells,) = part.tables[0].rows
+    assert re.fullmatch(r"a: 0\.\d+", str(cells[3]))
 
 
 def test_curves_and_samples_are_drawn_from_the_plan(example: Survey) -> None:

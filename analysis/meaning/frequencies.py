@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from analysis.domain import Numbers, Rankings, Texts
-from analysis.meaning.belief import strongest_posterior, updated
-from analysis.meaning.contrast import contrasts, of_ends
+from analysis.meaning.belief import updated
 from analysis.meaning.numerals import of_100, percent, rounded_up
+from analysis.meaning.telling import telling_ends, telling_reports
 from analysis.meaning.wording import label_of, listed, people, sent
 from analysis.mechanisms.base import Share
 from analysis.mechanisms.one_of_texts import text_share
@@ -49,7 +49,7 @@ class Odds:
 
     @property
     def likelihood_ratio(self) -> float:
-        """How many times as likely it is for people who gave the answer; at most e^ε."""
+        """How many times as likely it is for people who gave the answer; at most e^ε + δ / q."""
         return float(self.p / self.q)
 
     def posterior(self, prior: float, seen: bool = True) -> float:
@@ -96,17 +96,23 @@ def sentences(question: Question, labels: Mapping[str, str] | None = None) -> tu
 
 
 def most_told(question: Question) -> str:
-    """What no report of a question passes: how many times as likely, how far a belief moves."""
+    """What no report of a question passes: how many times as likely, how far a belief moves.
+
+    Both by the largest ratio of the channel's exact table, which is above e^ε where there is a δ:
+    a δ bounds by how much chances can exceed e^ε times each other, not how often they do.
+    """
     randomizer = question.randomizer
-    half = percent(strongest_posterior(0.5, randomizer.epsilon))
+    ratio = randomizer.channel.ratio(randomizer.encoder.apart)
     text = (
-        f"No report is more than {rounded_up(float(randomizer.ratio))} times as likely under one "
-        f"answer as under another; one moves a belief of 50 % to about {half} at most."
+        f"No report is more than {rounded_up(float(ratio))} times as likely under one answer as "
+        "under another; one moves a belief of 50 % to about "
+        f"{percent(updated(0.5, Fraction(1), 1 / ratio))} at most."
     )
     if randomizer.delta:
         text += (
-            f" But for a probability of {rounded_up(float(randomizer.delta))}, with which it can "
-            "tell more."
+            " ε and δ together say: the chance of any set of reports under one answer is at most "
+            f"e^ε = {rounded_up(float(randomizer.ratio))} times that under another, plus "
+            f"δ = {rounded_up(float(randomizer.delta))}."
         )
     if question.memo:
         text += (
@@ -137,7 +143,7 @@ def _of_share(question: Question, share: Share, labels: Mapping[str, str]) -> Od
 
 
 def _of_number(question: Question) -> Odds:
-    p, q = of_ends(question.randomizer)
+    p, q = telling_ends(question.randomizer)
     unit = question.spec.get("unit", "")
     high, low = (
         f"{question.spec[key]:,} {unit if isinstance(unit, str) else ''}".strip()
@@ -157,7 +163,7 @@ def _of_number(question: Question) -> Odds:
 
 def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Odds]:
     whole = listed(question, labels)
-    found = contrasts(question.randomizer, [one.value for one in whole])
+    found = telling_reports(question.randomizer, [one.value for one in whole])
     # By symmetry all orders are told as well as the first.
     first = isinstance(question.domain, Rankings)
     return [

@@ -4,16 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
+from numpy.random import Generator
+
 from analysis.domain import NO_ANSWER, Numbers, Rankings, Texts
-from analysis.planning.comparisons import (
+from analysis.planning.check import or_none
+from analysis.planning.power import (
     check_power,
     power_of_change,
     power_of_share,
     respondents_for_change,
     respondents_for_share,
 )
-from analysis.planning.limits import OutOfReach
-from analysis.planning.truth import Stated, check_truth
+from analysis.planning.truth import Stated, check_truth, share_of, truth_of, width_of
 from analysis.survey import Question, Survey
 
 
@@ -44,9 +46,10 @@ def powers(
     respondents: int,
     difference: float,
     wanted: float = 0.8,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     truth: Stated | None = None,
+    rng: Generator,
 ) -> list[Power]:
     """Three rows for each question but texts: of its first term, of a number of its mean.
 
@@ -59,13 +62,15 @@ def powers(
     difference : float
         Of the shares, in (0, 1); of a number, as a part of its range.
     wanted : float
-        Power, above 1 - `level` and below 1.
-    level : float
+        Power, above 1 - `confidence_level` and below 1.
+    confidence_level : float
         Of the intervals, in (0, 1).
     truth : mapping, optional
-        Where the first share of the two is stated; one half if it is not, less half of the
-        difference. What is true is above it, or where there is no room, below. Numbers are taken
-        to lie at the ends of their range, the least favorable.
+        As of `truth_of`: it gives the first share of the two. Of questions that are not stated it
+        is one half less half of the difference. What is true is above it, or where there is no
+        room, below. Numbers are taken to lie at the ends of their range, the least favorable.
+    rng : Generator
+        As of `power_of_share`.
 
     Raises
     ------
@@ -76,47 +81,60 @@ def powers(
         raise ValueError(f"difference must be above 0 and below 1, got {difference:g}")
     if respondents < 2:
         raise ValueError(f"respondents must be at least 2 for two groups, got {respondents}")
-    check_power(wanted, level)
+    check_power(wanted, confidence_level)
     check_truth(survey, truth or {})
     return [
         row
         for question in survey.questions
         if not isinstance(question.domain, Texts)
-        for row in _rows(question, respondents, difference, wanted, level, truth or {})
+        for row in _rows(
+            question, respondents, difference, wanted, confidence_level, truth or {}, rng
+        )
     ]
 
 
 def _rows(
-    question: Question, n: int, difference: float, wanted: float, level: float, truth: Stated
+    question: Question,
+    n: int,
+    difference: float,
+    wanted: float,
+    level: float,
+    truth: Stated,
+    rng: Generator,
 ) -> list[Power]:
     domain = question.domain
     term = _first_term(question)
     null = (1 - difference) / 2
-    if not isinstance(domain, Numbers):
-        null = truth.get(question.id, {}).get(term, null)
+    if question.id in truth and not isinstance(domain, Numbers):
+        null = share_of(domain, truth_of(question, truth[question.id]), term)
     true = null + difference if null + difference <= 1 else null - difference
+    if true < 0:
+        raise ValueError(
+            f"difference must have room above or below the share of {term} of question "
+            f'"{question.id}", {null:g}, got {difference:g}'
+        )
     sides = {one: _side(question, one) for one in (null, true)}
     pair = sides[null], sides[true]
-    low, width = 0.0, 1.0
-    if isinstance(domain, Numbers):
-        low, width = float(domain.low), float(domain.high - domain.low)
+    low, width = float(domain.low) if isinstance(domain, Numbers) else 0.0, width_of(domain)
     value = low + width * null
     half = n // 2, n - n // 2
     found: list[tuple[str, float, Callable[[], int]]] = [
         (
             "one",
-            power_of_share(question, term, sides[true], value, n, level),
-            lambda: respondents_for_share(question, term, sides[true], value, wanted, level),
+            power_of_share(question, term, sides[true], value, n, level, rng=rng),
+            lambda: respondents_for_share(
+                question, term, sides[true], value, wanted, level, rng=rng
+            ),
         ),
         (
             "groups",
-            power_of_change(question, term, pair, half, level),
-            lambda: sum(respondents_for_change(question, term, pair, wanted, level)),
+            power_of_change(question, term, pair, half, level, rng=rng),
+            lambda: sum(respondents_for_change(question, term, pair, wanted, level, rng=rng)),
         ),
         (
             "waves",
-            power_of_change(question, term, pair, (n, n), level),
-            lambda: respondents_for_change(question, term, pair, wanted, level)[0],
+            power_of_change(question, term, pair, (n, n), level, rng=rng),
+            lambda: respondents_for_change(question, term, pair, wanted, level, rng=rng)[0],
         ),
     ]
     return [
@@ -129,7 +147,7 @@ def _rows(
             respondents=n,
             power=power,
             wanted=wanted,
-            respondents_needed=_needed(needed),
+            respondents_needed=or_none(needed),
         )
         for comparison, power, needed in found
     ]
@@ -153,10 +171,3 @@ def _side(question: Question, share: float) -> float | dict[str, float]:
         return share
     ends = question.spec["min"], question.spec["max"]
     return {str(ends[0]): 1 - share, str(ends[1]): share}
-
-
-def _needed(respondents: Callable[[], int]) -> int | None:
-    try:
-        return respondents()
-    except OutOfReach:
-        return None

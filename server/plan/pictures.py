@@ -5,8 +5,7 @@ from itertools import groupby
 from statistics import fmean
 
 from analysis.accounting import Composition
-from analysis.charts.dots import dot_plot
-from analysis.charts.lines import Mark, Series, line_chart
+from analysis.charts import Mark, Series, dot_plot, line_chart
 from analysis.domain import Domain, Numbers, Rankings
 from analysis.planning import Point, Sampled
 from analysis.survey import Question, Survey
@@ -23,16 +22,26 @@ METHODS = {
 _MOST = 6
 
 
-def composition_chart(rows: Sequence[Composition], cap: float | None = None) -> str:
-    """Totals over waves: the sum, and a curve for each method that differs from it; the cap."""
-    series = [
-        Series(label, [(row.waves, getattr(row, name)) for row in rows])
-        for name, label in METHODS.items()
-        if name == "sum" or any(_differs(getattr(row, name), row.sum) for row in rows)
+def telling_methods(rows: Sequence[Composition]) -> list[str]:
+    """The sum where there is one, and the methods that differ from it, by their attributes."""
+    return [
+        name
+        for name in METHODS
+        if any(
+            row.sum is not None if name == "sum" else _differs(getattr(row, name), row.sum)
+            for row in rows
+        )
     ]
+
+
+def composition_chart(rows: Sequence[Composition], cap: float | None = None) -> str:
+    """Totals over waves: a curve for each of `telling_methods`; the cap."""
     return line_chart(
         "Total ε over waves, by how it is proved",
-        [one for one in series if one.known],
+        [
+            Series(METHODS[name], [(row.waves, getattr(row, name)) for row in rows])
+            for name in telling_methods(rows)
+        ],
         "waves",
         "ε in total",
         marks=[] if cap is None else [Mark(f"cap {cap:.4g}", y=cap)],

@@ -16,7 +16,7 @@ _ABOUT = Fraction(999, 1000)
 
 
 @dataclass(frozen=True)
-class Contrast:
+class Telling:
     """The reports that tell most for a value: their chance `p`, and `q` for the place `other`."""
 
     p: Fraction
@@ -24,7 +24,7 @@ class Contrast:
     other: int
 
 
-def contrasts(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[Contrast]:
+def telling_reports(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[Telling]:
     """Of each value the reports whose chance is most times that for another of the values.
 
     Where such reports tell it from several others, from that one which most of them do.
@@ -35,9 +35,9 @@ def contrasts(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[Contr
         [p for _, p in channel.distribution(encoder.encode(value, 0, iter(())))] for value in values
     ]
 
-    def against(own: list[Fraction], other: int, ratio: Fraction) -> Contrast:
+    def against(own: list[Fraction], other: int, ratio: Fraction) -> Telling:
         pairs = [(p, q) for p, q in zip(own, laws[other], strict=True) if p >= ratio * q]
-        return Contrast(_sum(p for p, _ in pairs), _sum(q for _, q in pairs), other)
+        return Telling(_sum(p for p, _ in pairs), _sum(q for _, q in pairs), other)
 
     found = []
     for own in laws:
@@ -47,7 +47,7 @@ def contrasts(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[Contr
     return found
 
 
-def of_ends(randomizer: Randomizer[Any, Any]) -> tuple[Fraction, Fraction]:
+def telling_ends(randomizer: Randomizer[Any, Any]) -> tuple[Fraction, Fraction]:
     """How likely the highest number, and the lowest, make a report that is likelier of the highest.
 
     Those are the reports that tell the two apart best; where all reports are such of one end or the

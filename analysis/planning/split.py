@@ -1,7 +1,6 @@
 """How to split a cap over the questions, so that the worst half-width is as small as it can be."""
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, isfinite, log
@@ -10,20 +9,21 @@ import numpy as np
 from numpy.random import Generator
 
 from analysis.accounting.check import check_count
-from analysis.domain import Numbers
-from analysis.epsilon import LARGEST, MICRO, SMALLEST
+from analysis.epsilon import LARGEST, MICRO, SMALLEST, TooCoarse
 from analysis.intervals import check_level
 from analysis.mechanisms.base import Mechanism
+from analysis.planning.check import MOST_WAVES, check_respondents
 from analysis.planning.half_width import expected
-from analysis.planning.limits import MOST_WAVES, check_respondents
 from analysis.planning.redesign import is_best, with_epsilon
-from analysis.planning.truth import Stated, check_truth
+from analysis.planning.truth import Stated, check_truth, width_of
 from analysis.survey import Question, Survey
 
 #: ε of a question at which its half-width is looked at first: parts of an even split.
 _PARTS = (0.25, 1.0, 3.0)
 #: How often the split is set right by the half-widths found at it.
 _ROUNDS = 12
+#: Log ratio of two ε below which the best mechanism is taken to be the same.
+_SAME = 0.03
 #: How near the worst half-width is to those of the others, when it is right.
 _NEAR = 0.002
 
@@ -50,7 +50,7 @@ def split_cap(
     cap: float,
     respondents: int,
     waves: int = 1,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     truth: Stated | None = None,
     weights: Mapping[str, float] | None = None,
@@ -70,8 +70,8 @@ def split_cap(
         ε of a respondent over all waves, above 0.
     respondents, waves : int
         At least 1, in each wave; waves that each answers.
-    level, truth, rng
-        As of `plan`; `rng` is left as it was.
+    confidence_level, truth, rng
+        As of `plan`.
     weights : mapping, optional
         By question, how many times as bad its half-width is, above 0; 1 if left out.
 
@@ -88,13 +88,15 @@ def split_cap(
         If the cap is too small for what is kept, or for 32-bit weights of all others; or a number
         is out of range.
     """
-    check_level(level)
+    check_level(confidence_level)
     check_respondents(respondents)
     if not (isfinite(cap) and cap > 0):
         raise ValueError(f"cap must be a number above 0, got {cap:g}")
     check_count(waves, "waves", MOST_WAVES)
     check_truth(survey, truth or {})
-    scales = {one.id: _scale(one) * _weight(weights or {}, one) for one in survey.questions}
+    scales = {
+        one.id: _weight(weights or {}, one) / width_of(one.domain) for one in survey.questions
+    }
     unknown = set(weights or {}) - set(scales)
     if unknown:
         raise ValueError(f"weights: expected questions {', '.join(scales)}, got {min(unknown)}")
@@ -110,8 +112,8 @@ def split_cap(
         )
 
     def width(question: Question) -> float:
-        stated = (truth or {}).get(question.id)
-        return expected(question, respondents, level, stated, rng=deepcopy(rng)).half_width
+        own = (truth or {}).get(question.id)
+        return expected(question, respondents, confidence_level, own, rng=rng).half_width
 
     found = _solved([_Part.of(one, scales[one.id], width) for one in open_], left // waves)
     rows = []
@@ -135,11 +137,6 @@ def _is_kept(question: Question) -> bool:
     return question.memo is not None or question.mechanism.parameters is not None
 
 
-def _scale(question: Question) -> float:
-    domain = question.domain
-    return 1 / float(domain.high - domain.low) if isinstance(domain, Numbers) else 1.0
-
-
 def _weight(weights: Mapping[str, float], question: Question) -> float:
     weight = weights.get(question.id, 1.0)
     if not (isfinite(weight) and weight > 0):
@@ -149,10 +146,14 @@ def _weight(weights: Mapping[str, float], question: Question) -> float:
 
 @dataclass
 class _Part:
-    """A question whose ε is looked for, and what is known of it: log badness by millionths of ε."""
+    """A question whose ε is looked for, and what is known of it: log badness by millionths of ε.
+
+    Its mechanism stays, or is the best of those for an ε near that of `tried`.
+    """
 
     question: Question
-    mechanism: Mechanism | None
+    stays: bool
+    tried: dict[int, Mechanism]
     scale: float
     width: Callable[[Question], float]
     known: dict[int, float]
@@ -160,18 +161,22 @@ class _Part:
 
     @classmethod
     def of(cls, question: Question, scale: float, width: Callable[[Question], float]) -> "_Part":
-        mechanism = None if is_best(question) else question.mechanism
-        return cls(question, mechanism, scale, width, {}, int(SMALLEST * MICRO))
+        stays = not is_best(question)
+        return cls(question, stays, {}, scale, width, {}, int(SMALLEST * MICRO))
 
     def look(self, epsilon: int) -> None:
         """See how bad it is at an ε; or that it must be larger for 32-bit weights."""
         if epsilon in self.known or epsilon < self.least:
             return
+        near = (one for at, one in self.tried.items() if abs(log(at / epsilon)) < _SAME)
+        mechanism = self.question.mechanism if self.stays else next(near, None)
         try:
-            other = with_epsilon(self.question, Fraction(epsilon, MICRO), self.mechanism)
-        except ValueError:
+            other = with_epsilon(self.question, Fraction(epsilon, MICRO), mechanism)
+        except TooCoarse:
             self.least = max(self.least, round(epsilon * 1.2))
             return
+        if mechanism is None:
+            self.tried[epsilon] = other.mechanism
         self.known[epsilon] = log(self.scale * self.width(other))
 
     def needed(self, badness: float) -> float:

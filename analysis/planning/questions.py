@@ -1,10 +1,8 @@
 """Before fielding: how precise each question will be, and what its waves will cost."""
 
-from collections.abc import Callable, Mapping
-from copy import deepcopy
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -17,18 +15,13 @@ from analysis.epsilon import MICRO
 from analysis.estimate.text import chances_of
 from analysis.intervals import check_level
 from analysis.mechanisms.base import Share
-from analysis.planning.half_width import HalfWidth, expected, of_share
-from analysis.planning.limits import (
-    MOST_WAVES,
-    OutOfReach,
-    check_respondents,
-)
+from analysis.planning.check import MOST_WAVES, check_respondents, or_none
+from analysis.planning.half_width import HalfWidth, expected
 from analysis.planning.needed import epsilon_for, respondents_for
 from analysis.planning.redesign import required
-from analysis.planning.truth import Stated, check_truth
+from analysis.planning.share_width import of_share
+from analysis.planning.truth import Stated, check_truth, width_of
 from analysis.survey import Question, Survey
-
-T = TypeVar("T")
 
 #: Letters of the texts that `Plan.floor` is about.
 USUAL_LENGTH = 8
@@ -134,7 +127,7 @@ def _row(
         randomizer.spent(waves, stable) / MICRO for stable in (question.stable, True)
     )
     fresh = waves * randomizer.charge / MICRO
-    found = expected(question, n, level, stated, rng=deepcopy(rng))
+    found = expected(question, n, level, stated, rng=rng)
     row = Plan(
         question=question.id,
         kind=question.spec["kind"],
@@ -156,12 +149,11 @@ def _row(
     )
     if wanted is None:
         return row
-    domain = question.domain
-    own = wanted * float(domain.high - domain.low) if isinstance(domain, Numbers) else wanted
+    own = wanted * width_of(question.domain)
     return replace(
         row,
-        respondents_needed=_or_none(lambda: respondents_for(question, own, level, stated, rng=rng)),
-        epsilon_needed=_or_none(
+        respondents_needed=or_none(lambda: respondents_for(question, own, level, stated, rng=rng)),
+        epsilon_needed=or_none(
             lambda: float(epsilon_for(question, own, n, level, stated, rng=rng))
         ),
     )
@@ -190,7 +182,7 @@ def _required(
     others = None
     if stated is not None:
         others = {answer: min(1.0, share / answering) for answer, share in given.items()}
-    return expected(required(question), n, level, others, rng=deepcopy(rng)).half_width
+    return expected(required(question), n, level, others, rng=rng).half_width
 
 
 def _direct(question: Question, found: HalfWidth, n: int, level: float, stated: bool) -> float:
@@ -210,12 +202,4 @@ def _direct(question: Question, found: HalfWidth, n: int, level: float, stated: 
     half = 0.5
     if people > 1:
         half = float(stdtrit(people - 1, (1 + level) / 2)) * deviation / people**0.5
-    return min(0.5, half) * float(domain.high - domain.low)
-
-
-def _or_none(needed: Callable[[], T]) -> T | None:
-    """What is needed, or nothing where nothing will do."""
-    try:
-        return needed()
-    except OutOfReach:
-        return None
+    return min(0.5, half) * domain.width

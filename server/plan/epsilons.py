@@ -1,0 +1,215 @@
+"""The sections of a plan about ε: what it means, what waves add up to, who else spends how much."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from analysis.accounting import Total
+from analysis.charts import icon_array
+from analysis.domain import NO_ANSWER
+from analysis.epsilon import MICRO
+from analysis.meaning import (
+    PRIORS,
+    Deployment,
+    deployments,
+    most_told,
+    odds,
+    of_100,
+    percent,
+    rounded_up,
+    strongest_posterior,
+)
+from analysis.planning import WaveTotal, public_view
+from analysis.survey import Question, Survey, spent_on
+from server.plan import tables
+from server.plan.parts import Figure, Meaning, Part, Table
+from server.plan.pictures import METHODS, composition_chart, telling_methods
+from server.plan.tables import Asked, own_delta
+
+#: Labels of answers that are named where all are told equally well.
+_NAMED = 6
+
+_MEANING = (
+    "A report is drawn by chance, so it is not the answer. How many people with an answer send "
+    "what speaks for it, and how many others do too, says what a report can tell about one person. "
+    "The tables say what becomes of a belief that somebody's answer is this one, if such a report "
+    "is seen, and if another one is."
+)
+
+_CAVEATS = (
+    "Devices and the server add up ε, and refuse what would pass the cap, by the plain sum; of "
+    "questions with a memory, by what all their reports tell together. Smaller totals say how "
+    "little was told; they are not more budget.",
+    "Totals are about whoever knows which reports are one person's, as the server does.",
+)
+
+
+def meaning(asked: Asked) -> Part:
+    """What one report of each question tells."""
+    survey = asked.survey
+    meanings = [_meaning_of(survey, one, asked.waves) for one in survey.questions]
+    return Part([_MEANING], meanings=meanings)
+
+
+def totals(asked: Asked) -> Part:
+    """What waves tell together, and what the public sees of one."""
+    public = public_view(asked.survey, asked.respondents, asked.delta)
+    return composition(tables.totals(asked), asked.delta, asked.survey.cap / MICRO, public)
+
+
+def composition(
+    rows: Sequence[WaveTotal],
+    delta: float,
+    cap: float | None = None,
+    public: Total | None = None,
+) -> Part:
+    """Totals of waves, with their caveats.
+
+    Parameters
+    ----------
+    rows : sequence of WaveTotal
+        For each number of waves, as `analysis.planning.totals_of_waves` gives them at `delta`.
+    delta : float
+        At which all totals hold but plain sums, which have only their questions' own.
+    cap : float, optional
+        What a respondent may spend in total; drawn as a line.
+    public : Total, optional
+        What one wave, the first of `rows`, tells those who see it mixed; told if that is less.
+    """
+    if not rows:
+        return Part()
+    known = telling_methods(rows)
+    figures = []
+    if len(rows) > 1:
+        caption = "The lowest curve is what is proved; the others are larger bounds on the same."
+        if len(known) == 1:
+            caption = "No method proves less than this."
+        figures.append(Figure(composition_chart(rows, cap), caption))
+    cells = [
+        [
+            row.waves,
+            rounded_up(row.charged, 4),
+            *("–" if (v := getattr(row, name)) is None else rounded_up(v, 4) for name in known),
+            rounded_up(row.epsilon, 4),
+            ", ".join(METHODS.get(one, one) for one in row.method.split(";")),
+            rounded_up(row.delta),
+        ]
+        for row in rows
+    ]
+    names = (METHODS[name] for name in known)
+    columns = ["Waves", "Charged", *names, "Shown in ledgers", "by", "with δ ="]
+    note = (
+        "ε in total of one respondent, all questions, rounded up. Charged: what is compared with "
+        f"the cap. All methods but the plain sum hold at δ = {delta:g}; those that come to about "
+        "as much everywhere are left out. Ledgers show the smallest, at the δ beside it."
+    )
+    texts = [*_CAVEATS]
+    if public is not None and public.method == "shuffle" and public.epsilon < rows[0].epsilon:
+        texts.append(
+            "Those who see nothing but the mixed reports of one wave, as they are exported, learn "
+            f"of each respondent at most ε = {rounded_up(public.epsilon)} at δ = {public.delta:g}, "
+            "if all others' devices do what they should. That is the public's view, never the "
+            "server's."
+        )
+    return Part(texts, figures, [Table("Total ε over waves", columns, cells, note)])
+
+
+def deployed(asked: Asked) -> Part:
+    """Who else spends how much, with one wave of the survey, and all, at their places."""
+    survey, waves = asked.survey, asked.waves
+    own = {spent_on([(survey, n)]) / MICRO: _spent(survey, n) for n in (1, waves)}
+    local = [row for row in deployments() if row.model == "local" and row.epsilon is not None]
+    rows = [(row.epsilon or 0.0, [_name(row), row.spent]) for row in local]
+    rows += [(epsilon, ["This survey", text]) for epsilon, text in own.items()]
+    rows.sort(key=lambda row: row[0])
+    texts = [
+        "The same ε of another unit or model is something else: one report is less than a "
+        "lifetime, and in the central model somebody holds the true data."
+    ]
+    columns = ["Deployment", "Spent, on what unit, in which model"]
+    strong = [place for place, (epsilon, _) in enumerate(rows) if epsilon in own]
+    shown = [row for row in deployments() if row not in local]
+    note = (
+        "Compiled from the Differential Privacy Deployments Registry (OpenDP and NIST; MIT "
+        "license), D. Desfontaines' list of real-world uses of differential privacy, and the "
+        "publications."
+    )
+    return Part(
+        texts,
+        tables=[
+            Table("Local model, by ε", columns, [row for _, row in rows], note, strong),
+            Table("Other models", columns, [[_name(row), row.spent] for row in shown], folded=True),
+        ],
+    )
+
+
+def _spent(survey: Survey, waves: int) -> str:
+    """What a respondent spends, in the words of `Deployment.spent`."""
+    epsilon, delta = spent_on([(survey, waves)]) / MICRO, own_delta(survey, waves)
+    also = f", δ = {rounded_up(delta)}" if delta else ""
+    often = "one wave" if waves == 1 else f"{waves} waves"
+    return (
+        f"ε = {rounded_up(epsilon, 4)}{also}; unit: respondent, all questions, {often}; "
+        "model: local"
+    )
+
+
+def _name(row: Deployment) -> str:
+    return f"{row.name} ({row.organization}, {row.year})"
+
+
+def together(survey: Survey, question: Question, waves: int) -> str:
+    """What all reports that tell about an answer do together; nothing if there is but one."""
+    told = survey.telling(question)
+    if waves == 1 and len(told) == 1:
+        return ""
+    spent = sum(one.randomizer.spent(waves, one.stable) for one in told) / MICRO
+    others = ", ".join(one.id for one in told if one is not question)
+    also = f", and on {others}, asked of some because of it" if others else ""
+    often = "in one wave" if waves == 1 else f"in {waves} waves"
+    delta = float(sum(waves * one.randomizer.delta for one in told))
+    but = f" (with δ = {rounded_up(delta)})" if delta else ""
+    return (
+        f" Reports on it {often}{also}, tell about it together: ε = {rounded_up(spent, 4)}{but}, "
+        f"which moves a belief of 50 % to {percent(strongest_posterior(0.5, spent))} at most."
+    )
+
+
+def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
+    rows = odds(question, survey.labels(question))
+    first = rows[0]
+    columns = [
+        "Answer",
+        "Of 100 who gave it",
+        "Of 100 others",
+        "Times as likely",
+        *(f"Belief of {100 * prior:g} %, if seen / not" for prior in PRIORS),
+    ]
+    cells = []
+    for _, found in groupby(rows, lambda row: (row.p, row.q, row.term == NO_ANSWER)):
+        same = list(found)
+        row, labels = same[0], [one.label for one in same]
+        more = len(labels) - _NAMED
+        named = "; ".join(labels[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        cells.append(
+            [
+                named,
+                of_100(row.p),
+                of_100(row.q),
+                f"{row.likelihood_ratio:.3g}",
+                *(
+                    f"{percent(row.posterior(prior))} / {percent(row.posterior(prior, seen=False))}"
+                    for prior in PRIORS
+                ),
+            ]
+        )
+    return Meaning(
+        title=survey.text(question.spec["text"]),
+        epsilon=rounded_up(question.randomizer.epsilon, 4),
+        row=first,
+        count=of_100(first.p),
+        own=icon_array(f"Of 100 people {first.who}: send {first.sends}", first.p),
+        other_count=of_100(first.q),
+        others=icon_array(f"Of 100 {first.others}: send {first.sends}", first.q),
+        table=Table("What a report that speaks for an answer tells", columns, cells),
+        bound=most_told(question) + together(survey, question, waves),
+    )

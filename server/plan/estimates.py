@@ -1,0 +1,162 @@
+"""The sections of a plan about estimates: how precise, what they will find, how they may fall."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from analysis.epsilon import MICRO
+from analysis.planning import Point, Sampled
+from analysis.survey import Survey
+from server.plan import tables
+from server.plan.parts import Figure, Part, Table, cell
+from server.plan.pictures import epsilon_chart, respondents_charts, sample_charts
+from server.plan.tables import Asked
+
+_PRECISION = {
+    "question": "Question",
+    "epsilon": "ε of a report",
+    "half_width": "Half-width",
+    "share": "At",
+    "half_width_required": "If nobody could skip",
+    "half_width_direct": "Asked directly",
+    "respondents_needed": "Respondents needed",
+    "epsilon_needed": "ε needed",
+    "floor": "Texts found from",
+    "mechanism": "Mechanism",
+}
+_POWER = {
+    "question": "Question",
+    "term": "Of",
+    "comparison": "Compared with",
+    "null": "Between",
+    "true": "And",
+    "power": "Power",
+    "respondents_needed": "Respondents needed",
+}
+_COMPARISONS = {"one": "a known value", "groups": "another half", "waves": "another wave"}
+_SPLIT = {
+    "question": "Question",
+    "own_epsilon": "ε now",
+    "own_half_width": "Half-width now",
+    "epsilon": "ε then",
+    "half_width": "Half-width then",
+}
+
+_SAMPLES = (
+    "Each dot is the estimate that one simulated survey would print, if the truth were as the line "
+    "says; the band is where the interval of a survey without randomization would lie on average."
+)
+
+
+def precision(asked: Asked) -> Part:
+    """Half-widths of all questions."""
+    text = (
+        "Half of the interval that will be printed, on average over surveys like this: of the "
+        "share of the worst answer, or of the mean of a number, in its unit. “At” says at which "
+        "true share or mean"
+    )
+    text += "." if asked.truth else "; none was stated, so it is the least favorable."
+    note = ""
+    if asked.half_width is not None:
+        note = (
+            f"Needed for a half-width of {asked.half_width:g}, of numbers that part of the range, "
+            "each with the other as it is; – where none is enough."
+        )
+    rows = [vars(row) | {"share": _place(row.share)} for row in tables.questions(asked)]
+    return Part([text], tables=[Table.of("Half-widths", _PRECISION, rows, note)])
+
+
+def _place(stated: str) -> str:
+    """A share or mean of the table, such as ``yes=0.7904``, as it is read."""
+    term, _, value = stated.rpartition("=")
+    return f"{term}: {cell(float(value))}"
+
+
+def half_widths(asked: Asked) -> Part:
+    """Half-widths against respondents and ε."""
+    questions = asked.survey.questions
+    return half_widths_part(
+        asked.survey,
+        asked.respondents,
+        list(chain.from_iterable(tables.against_respondents(asked, one) for one in questions)),
+        {one.id: tables.against_epsilon(asked, one) for one in questions},
+    )
+
+
+def power(asked: Asked) -> Part:
+    """Whether a difference will be found; or why that cannot be told."""
+    try:
+        found = tables.power(asked)
+    except ValueError as error:
+        return Part([f"Power cannot be told: {error}."])
+    if not found:
+        return Part()
+    text = (
+        f"The chance that a difference of {asked.difference:g}, of numbers that part of their "
+        f"range, shows at the level of {100 * asked.level:g} %; and the respondents with which it "
+        f"is {asked.power:g} or more: of both halves together, or in each of two waves."
+    )
+    if {row.question for row in found} != {one.id for one in asked.survey.questions}:
+        text += " Of texts it is not told."
+    rows = [vars(row) | {"comparison": _COMPARISONS[row.comparison]} for row in found]
+    return Part([text], tables=[Table.of("Power", _POWER, rows)])
+
+
+def split(asked: Asked) -> Part:
+    """How to divide the cap; or why it cannot be."""
+    cap = f"the cap of {asked.survey.cap / MICRO:g}"
+    try:
+        rows = tables.split(asked)
+    except ValueError as error:
+        return Part([f"There is no way to divide {cap}: {error}."])
+    waves = f" and {asked.waves} waves" if asked.waves > 1 else ""
+    text = (
+        f"How to divide {cap} over the questions{waves}, so that the worst half-width is as small "
+        "as it can be; numbers count as parts of their range. Questions with a memory, and designs "
+        "with probabilities of their own, are kept."
+    )
+    return Part([text], tables=[Table.of("Division of the cap", _SPLIT, rows)])
+
+
+def sample_run(asked: Asked) -> Part:
+    """Estimates of made-up surveys."""
+    return sample_part(asked.survey, tables.sample(asked))
+
+
+def half_widths_part(
+    survey: Survey,
+    planned: int,
+    of_respondents: Sequence[Point],
+    of_epsilon: Mapping[str, Sequence[Point]],
+) -> Part:
+    """Charts of half-widths.
+
+    Parameters
+    ----------
+    survey : Survey
+        As it will be published.
+    planned : int
+        Respondents.
+    of_respondents : sequence of Point
+        Of `analysis.planning.curve_of_respondents`, a question after the other.
+    of_epsilon : mapping
+        By question what `analysis.planning.curve_of_epsilon` gives, of at most six numbers of
+        respondents.
+    """
+    figures = [Figure(one) for one in respondents_charts(survey, of_respondents, planned)]
+    for question in survey.questions:
+        if of_epsilon.get(question.id):
+            unit = survey.text(question.spec.get("unit", ""))
+            drawn = epsilon_chart(question, of_epsilon[question.id], unit)
+            figures.append(Figure(drawn, survey.text(question.spec["text"])))
+    return Part(figures=figures)
+
+
+def sample_part(survey: Survey, rows: Sequence[Sampled]) -> Part:
+    """Pictures of made-up surveys, from what `analysis.planning.sample_run` gives."""
+    drawn = sample_charts(survey, rows)
+    figures = [
+        Figure(drawn[question.id], survey.text(question.spec["text"]))
+        for question in survey.questions
+        if question.id in drawn
+    ]
+    return Part([_SAMPLES] if figures else [], figures)

@@ -1,0 +1,45 @@
+"""A ledger in a few numbers: of two respondents and one, by hand."""
+
+from decimal import Decimal
+
+from analysis.ledger import TotalRow
+from analysis.ledger.summary import spent
+
+
+def row(epsilon: str, respondents: int, method: str, delta: float, charged: str) -> TotalRow:
+    cap = Decimal(10)
+    return TotalRow(
+        epsilon_sum=Decimal(9),
+        epsilon=Decimal(epsilon),
+        epsilon_if_constant=Decimal(epsilon) / 2,
+        delta=delta,
+        method=method,
+        cap=cap,
+        remaining=cap - Decimal(charged),
+        respondents=respondents,
+        share=0.5,
+        cumulative_share=0.5,
+    )
+
+
+def test_a_ledger_in_a_few_numbers() -> None:
+    found = spent([row("1", 2, "sum", 0.0, "1"), row("3", 1, "memory;convolution", 1e-6, "4")])
+    assert found is not None
+    assert (found.respondents, found.least, found.most) == (3, 1, 3)
+    # (1 + 1 + 3) / 3 = 1.66666..., which is rounded up.
+    assert found.mean == Decimal("1.6667")
+    assert (found.most_charged, found.most_if_constant) == (4, Decimal("1.5"))
+    assert (found.delta, found.convolved, found.remembers) == (1e-6, 1, True)
+
+
+def test_the_mean_is_never_above_the_most() -> None:
+    found = spent([row("0.889029", 2, "sum", 0.0, "1")])
+    assert found is not None
+    assert found.mean == found.most == Decimal("0.889029")
+
+
+def test_nobody_has_spent_nothing() -> None:
+    assert spent([]) is None
+    found = spent([row("1", 2, "sum", 0.0, "1")])
+    assert found is not None
+    assert (found.convolved, found.remembers) == (0, False)
