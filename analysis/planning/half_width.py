@@ -1,9 +1,10 @@
 """The expected half-width of the intervals that will be printed, before anybody is asked."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +13,7 @@ from scipy.special import ndtri
 from analysis.domain import NO_ANSWER, OTHER, Categories, Numbers, Rankings, Texts
 from analysis.estimate.text import text_quantities
 from analysis.intervals import check_level, ratio_interval
-from analysis.mechanisms.base import Mean
+from analysis.mechanisms.base import Mean, Share
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.planning.check import check_respondents
 from analysis.planning.law import Law
@@ -28,6 +29,8 @@ from analysis.planning.least_favorable import (
 from analysis.planning.share_width import least_favorable_share, of_share
 from analysis.planning.truth import NOBODY, Truth, share_of, truth_of
 from analysis.survey import Question
+
+_Termed = TypeVar("_Termed", Share, Mean)
 
 #: Relative standard error at which no more tallies are drawn; a batch; and the most, of tallies
 #: that are quickly read and of those of texts.
@@ -75,6 +78,7 @@ def expected(
         Of the interval, in (0, 1).
     truth : mapping, optional
         True shares, as of `truth_of`; without them each share is the least favorable to itself.
+        Of those that are stated the worst is taken, not of the rest.
     rng : Generator
         For tallies of what has no finite sum: of numbers, texts, and shares without support counts.
         The average over tallies is drawn to within about .3 %, of texts .5 %. Left as it was.
@@ -95,9 +99,9 @@ def expected(
         return _of_number(question, domain, n, level, stated, own)
     shares = question.mechanism.shares(question.randomizer, domain).values
     if not shares:
-        return _of_means(question, n, level, stated, own)
+        return _of_means(question, n, level, stated, truth or {}, own)
     rows = []
-    for share in shares:
+    for share in _stated(shares, truth or {}):
         # All that differ by their name alone are summed over once.
         alone = replace(share, term="")
         if stated is None:
@@ -146,16 +150,26 @@ def _of_number(
     return HalfWidth("mean", middle, half, truth)
 
 
+def _stated(quantities: Iterable[_Termed], terms: Container[str]) -> list[_Termed]:
+    """Those whose shares are stated; all, if none is by its own name."""
+    every = list(quantities)
+    return [one for one in every if one.term in terms] or every
+
+
 def _of_means(
-    question: Question, n: int, level: float, truth: Truth | None, rng: Generator
+    question: Question,
+    n: int,
+    level: float,
+    truth: Truth | None,
+    terms: Container[str],
+    rng: Generator,
 ) -> HalfWidth:
     """Of shares without support counts: the worst by the normal law, and then by drawn tallies."""
     randomizer, domain = question.randomizer, question.domain
     assert isinstance(domain, Categories | Rankings)
     found = []
-    for mean in question.mechanism.means(randomizer, domain):
-        if not mean.is_share:
-            continue
+    means = (mean for mean in question.mechanism.means(randomizer, domain) if mean.is_share)
+    for mean in _stated(means, terms):
         own = truth or two_values(mean, randomizer, domain, n, level)
         law = Law(randomizer, domain, own)
         variance = mean_variance(mean, law)[1]

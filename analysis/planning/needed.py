@@ -90,11 +90,10 @@ def least(
     while not high or high - low > max(1, near * high):
         found = ratio(n)
         low, high = (low, n) if found <= 1 else (n, high)
-        guess = n * found**2
+        # A little further than the guess, so that the other end is found too.
+        guess = n * found**2 * (1.001 if found > 1 else 0.999)
         if high and low and high <= 1.2 * low:
             guess = (low + high) / 2
-        # A little further than the guess, so that the other end is found too.
-        guess *= 1.001 if found > 1 else 0.999
         top = high - 1 if high else 2 * MOST_RESPONDENTS
         n = min(max(round(guess), low + 1), max(top, low + 1))
         if low >= MOST_RESPONDENTS:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from analysis.accounting import Composition, Total, composed, shuffled
 from analysis.accounting.check import check_count
@@ -18,9 +19,12 @@ _MIXED = 10**6
 
 @dataclass(frozen=True)
 class WaveTotal(Composition):
-    """So many waves of all questions; `charged` is what the cap is compared with.
+    """So many waves of all questions, each ε rounded up to whole millionths.
 
-    `epsilon` is the smallest of all, with its `delta` and `method`, as the ledger will print it.
+    `charged` is what the cap is compared with, `sum` the same: reports of a memory count together.
+    The other totals hold at the δ that was asked for, or at what the questions spend, if that is
+    more. `epsilon` is the smallest of all, with its `delta` and `method`, as the ledger will print
+    it: what adds up, where both agree to four digits.
     """
 
     charged: float
@@ -51,16 +55,29 @@ def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[
     for n in waves:
         answered = [(survey, check_count(n, "waves"))]
         bill = bills.of(((survey.version, n),))
+        # A little more than the questions' own, whose sum may be rounded another way.
+        row = composed(losses(answered), n, max(delta, bill.delta * (1 + 1e-9)))
+        charged = spent_on(answered)
         found.append(
             WaveTotal(
-                **vars(composed(losses(answered), n, delta)),
-                charged=spent_on(answered) / MICRO,
+                waves=n,
+                sum=charged / MICRO,
+                advanced=_up(row.advanced, charged),
+                convolution=_up(row.convolution, charged) or 0.0,
+                renyi=_up(row.renyi, charged),
+                zcdp=_up(row.zcdp, charged),
+                charged=charged / MICRO,
                 epsilon=bill.epsilon / MICRO,
                 delta=bill.delta,
                 method=bill.method,
             )
         )
     return found
+
+
+def _up(epsilon: float | None, charged: int) -> float | None:
+    """In whole millionths, and not above what is charged, which is proved as well."""
+    return None if epsilon is None else min(charged, ceil(epsilon * MICRO)) / MICRO
 
 
 def public_view(survey: Survey, respondents: int, delta: float) -> Total:

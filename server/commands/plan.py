@@ -11,7 +11,14 @@ import click
 from analysis.accounting.check import check_delta
 from analysis.epsilon import MICRO
 from analysis.ledger import DELTA
-from analysis.planning import MOST_RESPONDENTS, MOST_WAVES, Plan, Stated, shares_of_answers
+from analysis.planning import (
+    MOST_RESPONDENTS,
+    MOST_WAVES,
+    Plan,
+    Split,
+    Stated,
+    shares_of_answers,
+)
 from analysis.planning.sample import MOST_RUNS
 from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey
@@ -163,7 +170,11 @@ def _truth(survey: Survey, shares: Iterable[str], answers: str | None) -> Stated
                 f"got {text}",
                 param_hint="--share",
             ) from None
-        stated.setdefault(name, {})[answer] = share
+        if answer in stated.setdefault(name, {}):
+            raise click.BadParameter(
+                f"expected one share of {name}.{answer}, got two", param_hint="--share"
+            )
+        stated[name][answer] = share
     return {**found, **stated}
 
 
@@ -203,6 +214,12 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
             err=True,
         )
     for row in rows:
+        if isinstance(row, Split) and not row.kept and row.epsilon > 4:
+            click.echo(
+                f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly tells the '
+                "answer; a smaller cap would do",
+                err=True,
+            )
         if isinstance(row, Plan):
             for message in _messages(row):
                 click.echo(f'question "{row.question}": {message}', err=True)

@@ -46,6 +46,9 @@ _SAMPLES = (
     "says; the band is where the interval of a survey without randomization would lie on average."
 )
 
+#: ε from which on nobody could deny an answer.
+_TELLING = 4
+
 
 def precision(asked: Asked) -> Part:
     """Half-widths of all questions."""
@@ -112,8 +115,14 @@ def split(asked: Asked) -> Part:
     text = (
         f"How to divide {cap} over the questions{waves}, so that the worst half-width is as small "
         "as it can be; numbers count as parts of their range. Questions with a memory, and designs "
-        "with probabilities of their own, are kept."
+        "with probabilities of their own, are kept, also where theirs is the worst."
     )
+    told = [row.question for row in rows if not row.kept and row.epsilon > _TELLING]
+    if told:
+        text += (
+            f" Above ε = {_TELLING} a report nearly tells the answer; so a smaller cap would do "
+            f"for {', '.join(told)}."
+        )
     return Part([text], tables=[Table.of("Division of the cap", _SPLIT, rows)])
 
 

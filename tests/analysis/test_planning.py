@@ -338,3 +338,15 @@ def test_worst_truth_of_a_share_without_support_has_the_variance_that_is_said() 
     # With hardly any noise it is one half, where asking directly is at its worst, too.
     worst_share = expected(asked("exponential", SCALE, "8"), 300, rng=rng()).share
     assert worst_share == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("constant", [3.7, 1e4, 7.67e6, 8.5e8])
+def test_respondents_are_found_in_few_steps(constant: float) -> None:
+    looked: list[int] = []
+
+    def ratio(n: int) -> float:
+        looked.append(n)
+        return (constant / n) ** 0.5
+
+    assert least(ratio) == -int(-constant // 1)
+    assert len(looked) < 60

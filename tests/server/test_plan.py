@@ -74,6 +74,15 @@ def test_stated_shares_are_planned_for(survey: str, tmp_path: Path) -> None:
     assert first("--answers", str(answers), "--share", "rest.yes=0.5")["share"] == "yes=0.5"
 
 
+def test_the_share_that_is_stated_is_planned_and_not_the_rest(survey: str) -> None:
+    (_, ward) = json.loads(plan(survey, "--share", "ward.a=0.1", "--json").stdout)
+    assert ward["share"] == "a=0.1"
+    (_, both) = json.loads(
+        plan(survey, "--share", "ward.a=0.1", "--share", "ward.b=0.4", "--json").stdout
+    )
+    assert both["share"] == "b=0.4"
+
+
 def test_a_half_width_that_is_wanted_adds_what_it_takes(survey: str) -> None:
     rows = json.loads(plan(survey, "--half-width", "0.05", "--json").stdout)
     # The mean half-width is a sum over many counts, and may pass 1 respondent earlier or later.
@@ -186,6 +195,11 @@ def test_what_fails_leaves_no_page_and_spoils_none(
     [
         (["--share", "rest=0.5"], 2, "expected QUESTION.ANSWER=SHARE"),
         (["--share", "rest.yes=x"], 2, "expected QUESTION.ANSWER=SHARE"),
+        (
+            ["--share", "rest.yes=0.1", "--share", "rest.yes=0.2"],
+            2,
+            "one share of rest.yes, got two",
+        ),
         (["--share", "none.yes=0.5"], 1, "expected questions rest, ward, got"),
         (["--share", "rest.maybe=0.5"], 1, "maybe"),
         (["--share", "rest.yes=1.5"], 1, "must be in [0, 1], got 1.5"),
