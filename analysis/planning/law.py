@@ -158,7 +158,9 @@ class Law:
         """Of each value the places of its texts in `_hashed`."""
         start, found = 0, []
         for value in self.truth.values:
-            size = len(strangers(self.domain)) if value == OTHER else 1  # type: ignore[arg-type]
+            size = 1
+            if isinstance(self.domain, Texts) and value == OTHER:
+                size = len(strangers(self.domain))
             found.append(list(range(start, start + size)))
             start += size
         return found

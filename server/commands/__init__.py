@@ -11,7 +11,9 @@ from typing import Any
 import click
 from tabulate import tabulate
 
+from analysis.accounting.check import check_delta
 from analysis.errors import AnswersError
+from analysis.ledger import DELTA
 from analysis.simulate import read_answers
 from analysis.survey import Survey
 from analysis.table import to_text
@@ -142,6 +144,14 @@ level_of_intervals = click.option(
     show_default=True,
     callback=checked_by(_is_level),
     help="Of the intervals.",
+)
+delta_of_totals = click.option(
+    "--delta",
+    type=float,
+    default=DELTA,
+    show_default=True,
+    callback=checked_by(check_delta),
+    help="Allowed to totals that need one; the plain sum needs none.",
 )
 wave_number = click.IntRange(1, 1_000_000)
 wave_of_survey = click.option("--wave", type=wave_number, help="Which wave.  [the highest]")

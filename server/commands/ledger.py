@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from analysis.accounting.check import check_delta
-from analysis.ledger import DELTA, LEDGERS
+from analysis.ledger import LEDGERS
 from analysis.table import COLUMNS_BY, ledger_rows
-from server.commands import checked_by, database, form_of_table, print_table, survey_id
+from server.commands import database, delta_of_totals, form_of_table, print_table, survey_id
 from server.results import find_ledger
 from server.store import Store
 
@@ -22,14 +21,7 @@ from server.store import Store
     show_default=True,
     help="A row for each of these; total: for each distinct total, with how many spent it.",
 )
-@click.option(
-    "--delta",
-    type=float,
-    default=DELTA,
-    show_default=True,
-    callback=checked_by(check_delta),
-    help="Allowed to totals that need one; the plain sum needs none.",
-)
+@delta_of_totals
 @database
 @form_of_table
 def ledger(survey_id: str, by: str, delta: float, db: Path, form: str) -> None:

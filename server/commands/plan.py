@@ -8,9 +8,7 @@ from typing import Any
 
 import click
 
-from analysis.accounting.check import check_delta
 from analysis.epsilon import MICRO
-from analysis.ledger import DELTA
 from analysis.planning import (
     MOST_RESPONDENTS,
     MOST_WAVES,
@@ -25,7 +23,7 @@ from analysis.survey_file import read_survey
 from server.commands import (
     answers_of_file,
     between,
-    checked_by,
+    delta_of_totals,
     form_of_table,
     level_of_intervals,
     print_table,
@@ -86,14 +84,7 @@ from server.progress import Progress
     show_default=True,
     help="With which chance it is to be found.",
 )
-@click.option(
-    "--delta",
-    type=float,
-    default=DELTA,
-    show_default=True,
-    callback=checked_by(check_delta),
-    help="Of totals that need one.",
-)
+@delta_of_totals
 @click.option(
     "--runs",
     type=click.IntRange(1, MOST_RUNS),
@@ -161,20 +152,19 @@ def _truth(survey: Survey, shares: Iterable[str], answers: str | None) -> Stated
     found = dict(shares_of_answers(survey, answers_of_file(answers, survey))) if answers else {}
     stated: dict[str, dict[str, float]] = {}
     for text in shares:
-        match = re.fullmatch(r"([a-z0-9-]+)\.(.+)=([0-9.eE-]+)", text)
-        try:
-            name, answer, share = match[1], match[2], float(match[3])  # type: ignore[index]
-        except (TypeError, ValueError):
+        match = re.fullmatch(r"([a-z0-9-]+)\.(.+)=(-?\d*\.?\d+(?:[eE]-?\d+)?)", text)
+        if match is None:
             raise click.BadParameter(
                 f"expected QUESTION.ANSWER=SHARE, such as {survey.questions[0].id}.yes=0.1, "
                 f"got {text}",
                 param_hint="--share",
-            ) from None
+            )
+        name, answer = match[1], match[2]
         if answer in stated.setdefault(name, {}):
             raise click.BadParameter(
                 f"expected one share of {name}.{answer}, got two", param_hint="--share"
             )
-        stated[name][answer] = share
+        stated[name][answer] = float(match[3])
     return {**found, **stated}
 
 
