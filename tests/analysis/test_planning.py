@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -149,8 +150,12 @@ def test_normal_theory_gives_the_known_sample_sizes(
     question = asked("krr", YES_NO, epsilon)
     variance = worst_variance(question.mechanism, question.randomizer, question.domain)
     assert normal_half_width(variance, 1000, 0.95) == pytest.approx(half, abs=5e-5)
+
+    def as_part_of(wanted: float) -> Callable[[int], float]:
+        return lambda n: normal_half_width(variance, n, 0.95) / wanted
+
     for width, n in ((0.05, five), (0.02, two)):
-        assert least(lambda n, w=width: normal_half_width(variance, n, 0.95) / w) == n  # type: ignore[misc]
+        assert least(as_part_of(width)) == n
         # Clopper and Pearson's intervals, which are printed, are wider: 22 to 80 respondents more,
         # by about 1 / |p - q| / width (half a count on either side).
         gap = float(np.tanh(float(epsilon) / 2))

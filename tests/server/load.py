@@ -18,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import count, islice
+from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any, Self
@@ -116,6 +117,16 @@ class Server:
         if self.process.poll() is None:
             self.stop()
         assert "Traceback" not in self.stderr.read_text()
+
+
+def run_all(processes: Sequence[BaseProcess]) -> None:
+    """Start them all, and wait for each; one that takes over 90 seconds is killed."""
+    for one in processes:
+        one.start()
+    for one in processes:
+        one.join(90)
+        if one.is_alive():
+            one.kill()
 
 
 def is_alive(pid: int) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
@@ -22,6 +23,10 @@ from server.invitations import ISSUER
 from server.store import Store
 from server.store.reports import _write as write
 from server.wire import Refusal, Submission
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from load import run_all
 
 TENTH = """
 title = "Tenths"
@@ -211,12 +216,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(tmp_path: Path) 
         context.Process(target=race, args=(store.path, tmp_path / "tenths.toml", start, n, to))
         for n, to in enumerate(results)
     ]
-    for one in racers:
-        one.start()
-    for one in racers:
-        one.join(90)
-        if one.is_alive():
-            one.kill()
+    run_all(racers)
     outcomes = [to.read_text().split() for to in results]
     for number, room in enumerate(ROUNDS):
         found = Counter(own[number] for own in outcomes)

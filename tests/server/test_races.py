@@ -24,7 +24,7 @@ from server.writer import Writer
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from load import Server, check_books, column, invited, post, submissions, take, wait_until
+from load import Server, check_books, column, invited, post, run_all, submissions, take, wait_until
 
 
 @pytest.fixture
@@ -66,12 +66,7 @@ def test_four_processes_that_race_for_invitations_use_each_once(
         context.Process(target=take, args=(database, closed_file, tokens, start, seed, to))
         for seed, to in enumerate(results)
     ]
-    for one in racers:
-        one.start()
-    for one in racers:
-        one.join(90)
-        if one.is_alive():
-            one.kill()
+    run_all(racers)
     outcomes = [Counter(to.read_text().split()) for to in results]
     assert sum(outcomes, Counter()) == {"201": 500, "invitation": 1500}
     # They did race: nobody was done before another began.
