@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.channels import CHANNELS, Channel
 from analysis.channels.one_symbol import OneSymbol
 from analysis.encoders import ENCODERS, Encoder
-from analysis.epsilon import exp_lower, log_ratio, micro
+from analysis.epsilon import TELLING, exp_lower, log_ratio, micro
 from analysis.errors import ReportError, shown
 from analysis.memory import Memory
 from analysis.part_json import check_part, read_fraction, read_part, to_numbers, written
@@ -311,11 +311,8 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
 
 def is_weak(randomizer: Randomizer[Any, Any]) -> bool:
-    """Whether one report points to its answer so strongly that nobody could deny it.
-
-    The line is drawn at ε = 4, odds of 55: a belief of one half would become 98 %.
-    """
-    return randomizer.ratio > exp_lower(Fraction(4))
+    """Whether one report nearly tells its answer: above the line of `epsilon.TELLING`."""
+    return randomizer.ratio > exp_lower(TELLING)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.domain import Categories, Numbers, Texts
-from analysis.epsilon import MICRO, exp_lower
+from analysis.epsilon import MICRO, TELLING, exp_lower
 from analysis.randomizer import is_weak
 from analysis.survey import Question, Survey, spent_on
 from server.clock import today
@@ -99,7 +99,7 @@ def odds(question: Question, remembers: bool = False) -> str:
     if question.randomizer.delta:
         chance = float(question.randomizer.delta)
         sentence += f"With a chance of {chance:.2g} a report can tell more than that. "
-    if question.memo and question.randomizer.forever > exp_lower(Fraction(4)):
+    if question.memo and question.randomizer.forever > exp_lower(TELLING):
         return sentence + "Over many times that is weak: who sees all can be nearly sure of it."
     if is_weak(question.randomizer):
         return sentence + "That is weak: who sees the report can be nearly sure of your answer."

@@ -1,9 +1,7 @@
 """What an author should know of waves, and may not expect of a question."""
 
-from fractions import Fraction
-
 from analysis.domain import Texts
-from analysis.epsilon import MICRO, exp_lower
+from analysis.epsilon import MICRO, TELLING, exp_lower
 from analysis.mechanisms.hashed_krr import LONGEST_FOUND
 from analysis.survey import Question
 
@@ -40,7 +38,7 @@ def warnings(question: Question) -> list[str]:
             "is charged as stable, but who skips it once, or is not asked, tells more than that; "
             "required = true without shows_if keeps it stable"
         )
-    if question.memo and randomizer.forever > exp_lower(Fraction(4)):
+    if question.memo and randomizer.forever > exp_lower(TELLING):
         found.append(
             f"over many waves reports nearly tell an answer at epsilon_forever = "
             f"{question.spec['epsilon_forever']:g}; the page will say so to respondents"

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from analysis.epsilon import MICRO
+from analysis.epsilon import MICRO, TELLING
 from analysis.planning import (
     MOST_RESPONDENTS,
     MOST_WAVES,
@@ -204,7 +204,7 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
             err=True,
         )
     for row in rows:
-        if isinstance(row, Split) and not row.kept and row.epsilon > 4:
+        if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
             click.echo(
                 f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly tells the '
                 "answer; a smaller cap would do",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from analysis.epsilon import MICRO
+from analysis.epsilon import MICRO, TELLING
 from analysis.planning import Point, Sampled
 from analysis.survey import Survey
 from server.plan import tables
@@ -45,9 +45,6 @@ _SAMPLES = (
     "Each dot is the estimate that one simulated survey would print, if the truth were as the line "
     "says; the band is where the interval of a survey without randomization would lie on average."
 )
-
-#: ε from which on nobody could deny an answer.
-_TELLING = 4
 
 
 def precision(asked: Asked) -> Part:
@@ -117,10 +114,10 @@ def split(asked: Asked) -> Part:
         "as it can be; numbers count as parts of their range. Questions with a memory, and designs "
         "with probabilities of their own, are kept, also where theirs is the worst."
     )
-    told = [row.question for row in rows if not row.kept and row.epsilon > _TELLING]
+    told = [row.question for row in rows if not row.kept and row.epsilon > TELLING]
     if told:
         text += (
-            f" Above ε = {_TELLING} a report nearly tells the answer; so a smaller cap would do "
+            f" Above ε = {TELLING} a report nearly tells the answer; so a smaller cap would do "
             f"for {', '.join(told)}."
         )
     return Part([text], tables=[Table.of("Division of the cap", _SPLIT, rows)])
