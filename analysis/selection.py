@@ -206,9 +206,8 @@ def _of_number(
     products = weights @ np.column_stack([score**2, score * there, there**2])
     # Between two grid points, rounding mixes what is expected at them.
     # Few answers are possible: of a number with whole steps, no others.
-    points = np.linspace(0, 1, (answers if prior is None else steps * parts) + 1)
-    if answers > steps * parts:
-        points = np.linspace(0, 1, steps * parts + 1)
+    pieces = min(answers, steps * parts) if prior is None else steps * parts
+    points = np.linspace(0, 1, pieces + 1)
     low = np.minimum((points * steps).astype(int), steps - 1)
     part = (points * steps - low)[:, None]
     squares, both, ones = ((1 - part) * products[low] + part * products[low + 1]).T
