@@ -5,5 +5,8 @@ import * as number from './kinds/number.js';
 import * as rank from './kinds/rank.js';
 import * as text from './kinds/text.js';
 
-/** Every kind by its name in the survey. A yes-no and a scale are choices of one. */
+/**
+ * Every kind by its name. Of each: `value` of an answer as form controls hold it, which refuses
+ * what is none; `fits`, whether an encoder maps each answer, and nothing else, to an input.
+ */
 export const KINDS = { 'yes-no': choice, choice, choices, scale: choice, number, rank, text };

@@ -1,27 +1,25 @@
 /**
  * A randomizer: encoder, then channel. It believes nothing that it can check: the structure is
  * verified and the worst probability ratio recomputed from the weights before anything is drawn.
- * Counterpart of analysis/randomizer.py; what both refuse, they refuse with the same words.
  */
 import * as bits from './channels/bits.js';
 import * as shift from './channels/shift.js';
 import * as subset from './channels/subset.js';
 import * as table from './channels/table.js';
 import * as window from './channels/window.js';
-import { below, reduced, sum } from './draw.js';
+import { WORD, below, range } from './draw.js';
 import { ENCODERS } from './encoders.js';
 import { asNumber, ln, micro } from './epsilon.js';
-import { shown } from './shown.js';
+import { must } from './shown.js';
+import { TEXTS } from './texts.js';
 import { constantRatio, worstRatio } from './waves.js';
 
-/** Every channel by its name on the wire. */
+/**
+ * Every channel by its name; analysis/channels/ has the sources. Of each: `fields`, `isSound`, as
+ * of encoders; `total` of its weights; `ratio`, the worst of a report's probabilities; `weights`
+ * where it is one symbol; `randomize`, from an input to a report; `remember`, to what is kept.
+ */
 export const CHANNELS = { window, subset, bits, shift, table };
-
-/** The most digits of a ratio or delta. */
-const DIGITS = 4000;
-const OF_DEPTH = ['a whole number', 'a list of whole numbers', 'rows of whole numbers'];
-
-const isObject = (data) => typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
 function isWhole(value, depth) {
@@ -31,204 +29,102 @@ function isWhole(value, depth) {
 
 /** The code of an encoder or channel, once its numbers are known to be sound. */
 function part(what, known, data) {
-  const name = isObject(data) ? data.name : data;
-  if (!isObject(data) || typeof name !== 'string' || !Object.hasOwn(known, name)) {
-    const names = Object.keys(known).join(', ');
-    throw new RangeError(`${what} must be one of ${names}, got ${shown(name)}`);
-  }
-  const { fields, check } = known[name];
-  const expected = Object.keys(fields).sort().join(', ');
-  const got = Object.keys(data).filter((key) => key !== 'name').sort().join(', ');
-  if (got !== expected) throw new RangeError(`${name} must have ${expected}, got ${got}`);
-  for (const [field, depth] of Object.entries(fields)) {
-    if (!isWhole(data[field], depth)) {
-      throw new RangeError(`${name}: ${field} must be ${OF_DEPTH[depth]} of at least 1`);
-    }
-  }
-  check(data);
+  const { name, ...numbers } = data ?? {};
+  const isKnown = typeof name === 'string' && Object.hasOwn(known, name);
+  must(isKnown, `${what} must be one of ${Object.keys(known).join(', ')}`, data);
+  const { fields, isSound = () => true, total = () => 1 } = known[name];
+  const names = Object.keys(fields);
+  const areWhole = names.every((field) => isWhole(data[field], fields[field]));
+  const areAll = Object.keys(numbers).length === names.length;
+  must(areAll && areWhole, `${name} must have whole numbers ${names}`, data);
+  const fits = data.inputs >= 2 && isSound(data) && total(data) <= WORD;
+  must(fits, `${name} must have numbers that make sense`, data);
   return known[name];
 }
 
-/** @returns {bigint[]} [top, bottom] of two strings of digits @throws {RangeError} */
-function wholeRatio(name, pair) {
-  const isDigits = (one) => typeof one === 'string' && /^[0-9]+$/.test(one) && one.length <= DIGITS;
+/** A fraction from two strings of digits. */
+function fraction(name, pair) {
+  const isDigits = (one) => typeof one === 'string' && /^[0-9]{1,4000}$/.test(one);
   const known = Array.isArray(pair) && pair.length === 2 && pair.every(isDigits);
-  if (known && BigInt(pair[1]) > 0n) return pair.map(BigInt);
-  const expected = `two whole numbers as strings of at most ${DIGITS} digits`;
-  throw new RangeError(`${name} must be ${expected}, got ${shown(pair)}`);
+  must(known && BigInt(pair[1]) > 0n, `${name} must be two whole numbers as strings`, pair);
+  return pair.map(BigInt);
 }
 
-/** @throws {RangeError} unless one channel can stand before the other */
-function checkStages(permanent, instant) {
-  const known = ['window', 'bits'].includes(instant.name) && permanent.name === instant.name;
-  if (!known || (permanent.width ?? 1) > 1 || (instant.width ?? 1) > 1) {
-    throw new RangeError(
-      'permanent must be bits before bits, or a window of width 1 before another, ' +
-        `got ${permanent.name} before ${instant.name}`,
-    );
-  }
-  if ([permanent, instant].some(({ near, far }) => near < far)) {
-    throw new RangeError('permanent and channel must have near of at least far');
-  }
-  if (permanent.inputs !== instant.inputs) {
-    throw new RangeError(
-      `permanent must have as many inputs as channel, ${instant.inputs}, got ${permanent.inputs}`,
-    );
-  }
+/** @throws {RangeError} unless the stated fraction of a name is the true one */
+function states(randomizer, name, [trueTop, trueBottom]) {
+  const [top, bottom] = fraction(name, randomizer[name]);
+  must(top * trueBottom === bottom * trueTop, `${name} must be ${trueTop}/${trueBottom}`);
 }
 
-/** @throws {RangeError} unless the channel takes what the encoder gives, and delta has a meaning */
-function checkFit({ encoder, channel, permanent }, limit) {
-  const code = ENCODERS[encoder.name];
-  const { takesBits = false, weights } = CHANNELS[channel.name];
-  const givesBits = 'apart' in code;
-  if (givesBits !== takesBits || encoder.inputs !== channel.inputs) {
-    throw new RangeError(
-      `channel must take what ${encoder.name} gives, ${encoder.inputs} ` +
-        `${givesBits ? 'bits' : 'inputs'}, got ${channel.name} of ${channel.inputs}`,
-    );
-  }
-  if (limit && ('cohorts' in code || !weights)) {
-    throw new RangeError('delta must be left out where reports have cohorts or several symbols');
-  }
-  if (limit && limit[0] < limit[1]) {
-    throw new RangeError(`ratio must be at least 1, got ${reduced(limit).join('/')}`);
-  }
-  if (limit && permanent) {
-    throw new RangeError('delta must be left out where the device has a memory');
-  }
-}
-
-/**
- * By how much the probability of a set of reports can exceed top/bottom times that under another
- * input: the hockey-stick divergence, summed over the table of weights, of the worst two inputs.
- * @returns {bigint[]}
- */
+/** The hockey-stick divergence at top/bottom of the worst two inputs, from all their weights. */
 function divergence(channel, [top, bottom]) {
-  const { weights } = CHANNELS[channel.name];
-  const rows = Array.from({ length: channel.inputs }, (_, symbol) => weights(symbol, channel));
-  const scaled = (factor) => rows.map((row) => row.map((weight) => factor * BigInt(weight)));
-  const others = scaled(top);
-  let worst = 0n;
-  for (const row of scaled(bottom)) {
-    for (const other of others) {
-      const excess = row.reduce((all, one, y) => (one > other[y] ? all + one - other[y] : all), 0n);
-      if (excess > worst) worst = excess;
-    }
-  }
-  return [worst, bottom * sum(rows[0])];
+  const { weights, total } = CHANNELS[channel.name];
+  const rows = range(channel.inputs).map((symbol) => weights(symbol, channel).map(BigInt));
+  const scaled = (factor) => rows.map((row) => row.map((weight) => factor * weight));
+  const [ones, others] = [scaled(bottom), scaled(top)];
+  const excess = (one, other) =>
+    one.reduce((all, weight, y) => (weight > other[y] ? all + weight - other[y] : all), 0n);
+  const found = ones.flatMap((one) => others.map((other) => excess(one, other)));
+  return [found.reduce((a, b) => (a > b ? a : b)), bottom * BigInt(total(channel))];
 }
 
-function checkStated(name, [top, bottom], [trueTop, trueBottom]) {
-  if (top * trueBottom !== bottom * trueTop) {
-    const [expected, got] = [reduced([trueTop, trueBottom]), [top, bottom]];
-    throw new RangeError(`${name} must be ${expected.join('/')}, got ${got.join('/')}`);
-  }
-}
-
-/**
- * Checks a randomizer.
- * @param {object} randomizer as it came from the server
- * @returns {number} ε of one report: the logarithm of the worst probability ratio, which with
- *   `delta` holds but for so small a probability
- * @throws {RangeError} if it is unsound, or a stated number is not that of its weights
- */
+/** Checks what came from the server. Gives ε of one report, which `delta` may limit. */
 export function verify(randomizer) {
-  const keys = isObject(randomizer) ? Object.keys(randomizer) : [];
-  const more = ['delta', 'permanent', 'forever'];
-  if (keys.filter((key) => !more.includes(key)).sort().join() !== 'channel,encoder,ratio') {
-    throw new RangeError(
-      'randomizer must have channel, encoder, ratio, and may have delta, or permanent ' +
-        `and forever, got ${shown(randomizer)}`,
-    );
-  }
-  if (keys.includes('permanent') !== keys.includes('forever')) {
-    throw new RangeError('permanent and forever must be there together');
-  }
-  const { encoder, channel, permanent } = randomizer;
-  const apart = part('encoder', ENCODERS, encoder).apart?.(encoder);
-  const { ratio, followedBy } = part('channel', CHANNELS, channel);
-  const stated = wholeRatio('ratio', randomizer.ratio);
-  const limit = keys.includes('delta') ? stated : null;
-  if (permanent) {
+  const members = Object.keys(randomizer ?? {}).sort().join();
+  const known = /^channel,(encoder|delta,encoder|encoder,forever,permanent),ratio$/.test(members);
+  const expected = 'channel, encoder, ratio, and may have delta, or permanent and forever';
+  must(known, `randomizer must have ${expected}`, randomizer);
+  const { encoder, channel, permanent, ...stated } = randomizer;
+  const { apart, cohorts } = part('encoder', ENCODERS, encoder);
+  const { takesBits = false, weights, ratio } = part('channel', CHANNELS, channel);
+  const fits = takesBits === Boolean(apart) && encoder.inputs === channel.inputs;
+  must(fits, `channel must take what ${encoder.name} gives`, channel);
+  const differences = apart?.(encoder);
+  const limit = fraction('ratio', stated.ratio);
+  if ('delta' in stated) {
+    must(weights && !cohorts, 'delta must be left out where reports are not one symbol', channel);
+    must(limit[0] >= limit[1], 'ratio must be at least 1', stated.ratio);
+    states(randomizer, 'delta', divergence(channel, limit));
+  } else if ('forever' in stated) {
     part('permanent', CHANNELS, permanent);
-    checkStages(permanent, channel);
-  }
-  checkFit(randomizer, limit);
-  if (limit) {
-    checkStated('delta', wholeRatio('delta', randomizer.delta), divergence(channel, limit));
-  } else {
-    const whole = permanent ? followedBy(permanent, channel) : channel;
-    checkStated('ratio', stated, ratio(whole, apart));
-  }
-  if (permanent) {
-    checkStated('forever', wholeRatio('forever', randomizer.forever), ratio(permanent, apart));
-  }
-  return ln(stated);
+    const areAlike = permanent.name === channel.name && permanent.inputs === channel.inputs;
+    const canStand = ({ name, width, near, far }) =>
+      name === 'bits' || (name === 'window' && width === 1 && near >= far);
+    const follows = areAlike && canStand(permanent) && canStand(channel);
+    must(follows, 'permanent must be as channel: bits, or a window of width 1', permanent);
+    states(randomizer, 'ratio', constantRatio(permanent, channel, differences, 1));
+    states(randomizer, 'forever', ratio(permanent, differences));
+  } else states(randomizer, 'ratio', ratio(channel, differences));
+  return ln(limit);
 }
 
-/**
- * ε over any number of waves, if the answer never changes.
- * @param {object} randomizer one that `verify` has passed
- * @returns {number|undefined} undefined if it has no memory
- */
+/** ε over any number of waves, if the answer never changes; undefined if there is no memory. */
 export const forever = (randomizer) =>
-  randomizer.permanent && ln(wholeRatio('forever', randomizer.forever));
+  randomizer.permanent && ln(fraction('forever', randomizer.forever));
+/** The probability but for which ε holds; 0 if it always does. */
+export const delta = (randomizer) =>
+  ('delta' in randomizer ? asNumber(fraction('delta', randomizer.delta)) : 0);
 
-/**
- * What so many reports of a respondent cost together.
- * @param {object} randomizer one that `verify` has passed
- * @param {number} reports
- * @param {boolean} stable whether the answer is taken for one that never changes
- * @returns {number} millionths of ε, rounded up
- */
-export function spent(randomizer, reports, stable) {
-  const { encoder, permanent, channel } = randomizer;
-  if (!permanent) return reports * micro(wholeRatio('ratio', randomizer.ratio));
-  const ratio = stable ? constantRatio : worstRatio;
-  return micro(ratio(permanent, channel, ENCODERS[encoder.name].apart?.(encoder), reports));
+/** What so many reports cost together, in millionths of ε; `stable` if answers never change. */
+export function spent({ encoder, permanent, channel, ratio }, reports, stable) {
+  if (!permanent) return reports * micro(fraction('ratio', ratio));
+  const total = stable ? constantRatio : worstRatio;
+  return micro(total(permanent, channel, ENCODERS[encoder.name].apart?.(encoder), reports));
 }
 
-/**
- * The probability but for which ε holds.
- * @param {object} randomizer one that `verify` has passed
- * @returns {number} 0 if ε always holds
- */
-export const delta = (randomizer) =>
-  'delta' in randomizer ? asNumber(wholeRatio('delta', randomizer.delta)) : 0;
-
-/**
- * What must be known of an answer before it is drawn: what the device keeps of it for all waves, and
- * a text's hash. Nothing, if the randomizer has no memory and takes no texts.
- * @param {*} value of the question's domain, from kinds.js
- * @param {object} randomizer one that `verify` has passed
- * @param {import('./memory.js').Memory} memory
- * @param {import('./draw.js').Words} words for a cohort that is not kept
- * @returns {Promise<{cohort: number, symbol: *}|undefined>}
- * @throws {RangeError} if the encoder knows no such value
- */
+/** What must be known of a value before it is drawn: what the device keeps, and a text's hash. */
 export async function remember(value, { encoder, permanent }, memory, words) {
-  const { cohorts, keepsCohort, ofTexts, encode } = ENCODERS[encoder.name];
-  if (!permanent && !ofTexts) return undefined;
+  const { cohorts, keepsCohort, encode } = ENCODERS[encoder.name];
+  if (!permanent && !Object.hasOwn(TEXTS, encoder.name)) return undefined;
   const own = (source) => (cohorts ? below(cohorts(encoder), source) : 0);
-  const keeps = permanent || keepsCohort;
-  const cohort = keeps ? await memory.draw('cohort', 0, 0, own) : own(words);
-  const round = (source) => encode(value, encoder, cohort, source);
-  const symbol = await memory.draw('rounding', 0, 0, round);
+  const cohort = permanent || keepsCohort ? await memory('cohort', 0, 0, own) : own(words);
+  const symbol = await memory('rounding', 0, 0, (source) => encode(value, encoder, cohort, source));
   if (!permanent) return { cohort, symbol };
-  const drawn = (one, make) => memory.draw('permanent', cohort, one, make);
+  const drawn = (one, make) => memory('permanent', cohort, one, make);
   return { cohort, symbol: await CHANNELS[permanent.name].remember(symbol, permanent, drawn) };
 }
 
-/**
- * Draws the report of a value; the only step that protects it.
- * @param {*} value of the question's domain, from kinds.js
- * @param {object} randomizer one that `verify` has passed
- * @param {import('./draw.js').Words} words
- * @param {{cohort: number, symbol: *}} [kept] what `remember` gave for this value
- * @returns {*} what is sent: what the channel gives, and with it the cohort if there are any
- * @throws {RangeError} if the encoder knows no such value
- */
+/** Draws the report of a value; the only step that protects it. `kept` is that of `remember`. */
 export function randomize(value, { encoder, channel }, words, kept) {
   const { cohorts, encode } = ENCODERS[encoder.name];
   // Public, and drawn before the value is looked at.

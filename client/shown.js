@@ -1,33 +1,17 @@
-/** Messages: how a value that was got is written in them. Counterpart of analysis/errors.py. */
-import { reduced } from './draw.js';
+/** Refusals: what was expected, and what was got. */
 
-const LONGEST = 60;
-/** Whether it is a fraction of BigInts. */
-export const isFraction = (value) =>
-  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'bigint');
+/** How a value that was got is written in a message: as JSON, of which the beginning. */
+const shown = (value) =>
+  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one))?.slice(0, 80);
 
-function written(value, depth) {
-  if (typeof value === 'string') return `"${value}"`;
-  if (Number.isNaN(value)) return 'nan';
-  if (isFraction(value)) return reduced(value).join('/').replace(/\/1$/, '');
-  if (Array.isArray(value)) {
-    const items = depth ? value.slice(0, 8).map((item) => shown(item, depth - 1)) : ['…'];
-    return `[${items.join(', ')}${value.length > 8 ? ', …' : ''}]`;
-  }
-  if (typeof value !== 'object' || value === null) return String(value ?? null);
-  const keys = Object.keys(value).join(', ');
-  return keys ? `a table of ${keys}` : 'an empty table';
+/** @throws {RangeError} with what was expected, unless a condition holds */
+export function must(holds, expected, ...got) {
+  if (!holds) throw new RangeError([expected, ...got.map(shown)].join(', got '));
 }
 
-/** How a value that was got is written in a message. @returns {string} */
-export function shown(value, depth = 2) {
-  const letters = [...written(value, depth)];
-  if (letters.length > LONGEST) letters.splice(LONGEST - 1, Infinity, '…');
-  return letters.join('');
-}
-
-/** @returns {number} the number, if it is one of 0..count-1 @throws {RangeError} if not */
+/** A number, if it is a whole one of 0..count-1. @throws {RangeError} */
 export function whole(name, number, count) {
-  if (Number.isInteger(number) && number >= 0 && number < count) return number;
-  throw new RangeError(`${name} must be a whole number of 0..${count - 1}, got ${shown(number)}`);
+  const isOne = Number.isInteger(number) && number >= 0 && number < count;
+  must(isOne, `${name} must be a whole number of 0..${count - 1}`, number);
+  return number;
 }

@@ -1,84 +1,41 @@
-/**
- * Bits channel: every bit is drawn anew, 1 with the weight `one` of `total` where the input has a
- * 1, else `zero`. Counterpart of analysis/channels/bits.py, which names the sources.
- */
-import { below, checkTotal } from '../draw.js';
+/** Bits channel: each bit is drawn, 1 with the weight `one` of `total` for a 1, else `zero`. */
+import { below, range } from '../draw.js';
+import { larger, power } from '../epsilon.js';
 
-/** Each number that states it; the depth of lists of them. */
 export const fields = { inputs: 0, one: 0, zero: 0, total: 0 };
-
 /** An input is the places of its ones, rather than one symbol. */
 export const takesBits = true;
+export const isSound = (c) => c.zero <= c.one && c.one < c.total;
+export const total = (c) => c.total;
 
-/** @throws {RangeError} unless the weights form a channel */
-export function check({ one, zero, total }) {
-  if (zero > one || one >= total) {
-    throw new RangeError(
-      `bits: zero must be at most one, one less than total, got ${zero}, ${one}, ${total}`,
-    );
-  }
-  checkTotal('bits', BigInt(total));
-}
+/** Of inputs that differ by so many ones, [more, fewer]. */
+export const ratio = (c, apart) => apart.map(([more, fewer]) => [
+  power(c.one, more) * power(c.total - c.zero, fewer),
+  power(c.zero, more) * power(c.total - c.one, fewer),
+]).reduce(larger);
 
-/**
- * The largest ratio of the probabilities of one report under two inputs.
- * @param {number[][]} apart in how many ones two inputs can differ, [more, fewer]
- * @returns {bigint[]}
- */
-export function ratio(c, apart) {
-  const [one, zero, total] = [c.one, c.zero, c.total].map(BigInt);
-  const ratios = apart.map((counts) => {
-    const [more, fewer] = counts.map(BigInt);
-    return [one ** more * (total - zero) ** fewer, zero ** more * (total - one) ** fewer];
-  });
-  return ratios.reduce((a, b) => (a[0] * b[1] >= b[0] * a[1] ? a : b));
-}
-
-/** This channel, and after it another, as one of BigInts. @returns {object} */
-export function followedBy(c, instant) {
-  const total = BigInt(c.total);
-  const [one, zero] = [BigInt(instant.one), BigInt(instant.zero)];
-  const both = (weight) => weight * one + (total - weight) * zero;
-  return {
-    ...c,
-    one: both(BigInt(c.one)),
-    zero: both(BigInt(c.zero)),
-    total: total * BigInt(instant.total),
-  };
-}
-
-/** Base64url of the bits, the first in each byte's highest place. @returns {string} */
+/** Base64url of the bits, the first in each byte's highest place. */
 function packed(bits) {
-  const bytes = [];
-  for (let start = 0; start < bits.length; start += 8) {
-    const byte = bits.slice(start, start + 8).join('').padEnd(8, '0');
-    bytes.push(String.fromCharCode(parseInt(byte, 2)));
-  }
-  return btoa(bytes.join('')).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  const bytes = bits.join('').match(/.{1,8}/g).map((byte) => parseInt(byte.padEnd(8, '0'), 2));
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** A drawn bit for each place. @param {function(number): boolean} isOne @returns {number[]} */
-function flags(isOne, c, words) {
-  const bits = [];
-  for (let place = 0; place < c.inputs; place += 1) {
-    bits.push(below(c.total, words) < (isOne(place) ? c.one : c.zero) ? 1 : 0);
-  }
-  return bits;
-}
+/** The places of the ones in a report. */
+export const placesOf = (report) => [...atob(report.replaceAll('-', '+').replaceAll('_', '/'))]
+  .flatMap((byte) => [...byte.charCodeAt(0).toString(2).padStart(8, '0')])
+  .flatMap((bit, place) => (bit === '1' ? [place] : []));
 
-/** @param {number[]} symbol the places of the input's ones @returns {string} the report */
+/** A drawn bit for each place. */
+const flags = (isOne, c, words) =>
+  range(c.inputs).map((place) => (below(c.total, words) < (isOne(place) ? c.one : c.zero) ? 1 : 0));
+
 export const randomize = (symbol, c, words) =>
   packed(flags((place) => symbol.includes(place), c, words));
 
-/**
- * The report that is kept for an input: each place has a bit for a 1 of the input and one for a 0,
- * so that another input changes no bit that both have.
- * @param {function(number, function): Promise} drawn draws with the words of 1, or of 0
- * @returns {Promise<number[]>} the places of its ones
- */
+/** Each place has a bit for a 1 and one for a 0: another input changes no bit that both have. */
 export async function remember(symbol, c, drawn) {
   const ones = await drawn(1, (words) => flags(() => true, c, words));
   const zeros = await drawn(0, (words) => flags(() => false, c, words));
-  const places = [...ones.keys()];
-  return places.filter((place) => (symbol.includes(place) ? ones : zeros)[place]);
+  return range(c.inputs).filter((place) => (symbol.includes(place) ? ones : zeros)[place]);
 }

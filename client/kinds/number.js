@@ -1,40 +1,25 @@
-/** A number between bounds. Decimals are kept exact, as fractions of BigInt. */
+/** A number between bounds: its place in their range, as an exact fraction; null for no answer. */
+import { mustAnswer } from './choice.js';
 
-const DECIMAL = /^([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
-const LONGEST = 400;
+const DECIMAL = /^(?=.{1,400}$)([+-]?(?=\.?[0-9])[0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
+export const fits = (question, { name, steps, inputs }) =>
+  name === 'grid' && inputs > steps + 1 === question.no_answer;
 
-/** Whether an encoder maps each answer, and nothing else, to an input. @returns {boolean} */
-export const fits = (question, encoder) =>
-  encoder.name === 'grid' && encoder.inputs > encoder.steps + 1 === question.no_answer;
-
-/** @returns {bigint[]} [top, bottom] of a decimal */
-function exact(text, message = 'a decimal number') {
-  const match = text.length <= LONGEST ? DECIMAL.exec(text) : null;
-  if (!match) throw new RangeError(message);
-  const [, sign, whole, part, exponent = '0'] = match;
-  const digits = BigInt(`${sign === '-' ? '-' : ''}${whole}${part}`);
+/** A decimal as [top, bottom]. */
+function exact(text) {
+  const [, whole, part, exponent = '0'] = DECIMAL.exec(text);
   const scale = Number(exponent) - part.length;
+  const digits = BigInt(`${whole}${part}`);
   return scale >= 0 ? [digits * 10n ** BigInt(scale), 1n] : [digits, 10n ** BigInt(-scale)];
 }
 
-const expected = ({ min, max, no_answer: skips }) =>
-  `a number from ${min} to ${max}${skips ? ', or empty' : ''}`;
-
-/**
- * @param {string} answer a decimal, or '' for no answer
- * @param {object} question
- * @returns {bigint[]|null} the number's place in its range as [top, bottom]; null for no answer
- * @throws {RangeError} if it is no answer to this question
- */
 export function value(answer, question) {
   if (answer === '' && question.no_answer) return null;
-  const [top, bottom] = exact(answer, expected(question));
-  const [low, lowScale] = exact(String(question.min));
-  const [high, highScale] = exact(String(question.max));
-  const above = (top * lowScale - low * bottom) * highScale;
-  const range = (high * lowScale - low * highScale) * bottom;
-  if (above < 0n || above > range) {
-    throw new RangeError(expected(question));
-  }
-  return [above, range];
+  mustAnswer(DECIMAL.test(answer), question);
+  const minus = ([a, b], [c, d]) => [a * d - c * b, b * d];
+  const [given, min, max] = [answer, String(question.min), String(question.max)].map(exact);
+  const [above, range] = [minus(given, min), minus(max, min)];
+  const [top, bottom] = [above[0] * range[1], above[1] * range[0]];
+  mustAnswer(top >= 0n && top <= bottom, question);
+  return [top, bottom];
 }

@@ -1,34 +1,17 @@
-/** Several items, put in order. */
+/** Several items, put in order: a flag for each pair, set if in that order; null for no answer. */
+import { factorial, pairs } from '../encoders.js';
+import { idsOf, isSkipped, mustAnswer } from './choice.js';
 
-const factorial = (n) => (n < 2 ? 1 : n * factorial(n - 1));
-
-/** Whether an encoder maps each answer, and nothing else, to an input. @returns {boolean} */
-export function fits(question, encoder) {
-  const items = question.options.length;
-  const skips = question.no_answer ? 1 : 0;
-  if (encoder.name === 'pick') {
-    return encoder.parts === (items * (items - 1)) / 2 && encoder.inputs === 2 + skips;
-  }
-  return (
-    encoder.name === 'order' && encoder.items === items &&
-    encoder.inputs === factorial(items) + skips
-  );
+export function fits({ options, no_answer: skips }, { name, parts, items, inputs }) {
+  if (name === 'pick') return parts === pairs(options).length && inputs === (skips ? 3 : 2);
+  const areAll = name === 'order' && items === options.length;
+  return areAll && inputs === factorial(items) + (skips ? 1 : 0);
 }
 
-/**
- * @param {string} answer ids of all items, the first first, joined by '|'; or '' for no answer
- * @param {object} question
- * @returns {number[]|null} a flag for each pair, set if they are in that order; null for no answer
- * @throws {RangeError} if it is no answer to this question
- */
+/** Of the ids of all items, the first first, joined by '|'. */
 export function value(answer, question) {
-  if (question.no_answer && (answer === '' || answer === 'no-answer')) return null;
-  const ids = question.options.map((option) => option.id);
-  const order = answer.split('|');
-  if ([...order].sort().join('|') !== [...ids].sort().join('|')) {
-    const empty = question.no_answer ? ', or empty' : '';
-    throw new RangeError(`all of ${ids.join(', ')} in order, joined by |${empty}`);
-  }
-  return ids.flatMap((first, place) =>
-    ids.slice(place + 1).map((second) => (order.indexOf(first) < order.indexOf(second) ? 1 : 0)));
+  if (isSkipped(answer, question)) return null;
+  const [ids, order] = [idsOf(question), answer.split('|')];
+  mustAnswer([...order].sort().join('|') === [...ids].sort().join('|'), question);
+  return pairs(ids.map((id) => order.indexOf(id))).map(([one, later]) => (one < later ? 1 : 0));
 }

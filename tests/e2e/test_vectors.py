@@ -1,6 +1,7 @@
 """The vectors that bind JavaScript to Python, read by the modules as they are served."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,9 +57,11 @@ def vector(name: str) -> dict[str, Any]:
     return found
 
 
-def errors(refused: list[Any]) -> list[str]:
-    """What the browser must say to each."""
-    return [f"RangeError: {case['error']}" for case in refused]
+def check_refused(refused: list[Any], results: list[str]) -> None:
+    """Each is refused, and the browser names the same part as the reference does."""
+    for case, got in zip(refused, results, strict=True):
+        part = re.findall(r"\w+", case["error"])[0]
+        assert re.match(rf"RangeError: [^{{]*\b{part}\b", got), f"{case}: {got}"
 
 
 def taken(results: list[Any]) -> list[Any]:
@@ -98,7 +101,7 @@ def test_channel_has_the_ratio_of_the_reference(run: Run, name: str) -> None:
 def test_broken_channel_is_refused(run: Run, name: str) -> None:
     refused = vector(name)["refused"]
     body = "return v.map((one) => refuses(() => m.verify(one.randomizer)));"
-    assert run("randomizer.js", body, refused) == errors(refused)
+    check_refused(refused, run("randomizer.js", body, refused))
 
 
 def test_encoders_encode_as_the_reference(run: Run) -> None:
@@ -122,13 +125,13 @@ def test_values_and_cohorts_that_are_none_are_refused(run: Run) -> None:
         await m.ENCODERS[encoder.name].encode(given(value), encoder, given(cohort), tape([]));
         return 'accepted';
       } catch (error) { return `${error.constructor.name}: ${error.message}`; } }));"""
-    assert run("encoders.js", body, refused) == errors(refused)
+    check_refused(refused, run("encoders.js", body, refused))
 
 
 def test_encoders_that_make_no_sense_are_refused(run: Run) -> None:
     refused = vector("encoders")["refused"]
     body = "return v.map((one) => refuses(() => m.verify(one.randomizer)));"
-    assert run("randomizer.js", body, refused) == errors(refused)
+    check_refused(refused, run("randomizer.js", body, refused))
 
 
 def test_randomizers_are_accepted_with_their_epsilon(run: Run) -> None:
@@ -154,7 +157,7 @@ def test_randomizers_draw_as_the_reference(run: Run) -> None:
 def test_tampered_randomizers_are_refused(run: Run) -> None:
     refused = vector("randomizers")["refused"]
     body = "return v.map(({randomizer}) => refuses(() => m.verify(randomizer)));"
-    assert run("randomizer.js", body, refused) == errors(refused)
+    check_refused(refused, run("randomizer.js", body, refused))
 
 
 @pytest.mark.parametrize("name", ["cases", "texts"])
@@ -187,7 +190,7 @@ def test_waves_cost_what_the_reference_says(run: Run, name: str) -> None:
 def test_unsound_memories_are_refused(run: Run) -> None:
     refused = vector("remembered")["refused"]
     body = "return v.map(({randomizer}) => refuses(() => m.verify(randomizer)));"
-    assert run("randomizer.js", body, refused) == errors(refused)
+    check_refused(refused, run("randomizer.js", body, refused))
 
 
 def test_texts_are_compared_as_in_the_reference(run: Run) -> None:
@@ -230,9 +233,9 @@ def test_what_is_no_answer_is_refused(run: Run) -> None:
     body = """return v.map(({question, answer}) =>
       refuses(() => m.KINDS[question.kind].value(answer, question)));"""
     results = run("kinds.js", body, refused)
-    for case, got in zip(refused, results, strict=True):
-        assert got.startswith(f"RangeError: {case.get('error', '')}")
-        assert "error" not in case or got == f"RangeError: {case['error']}"
+    for question, got in zip((case["question"] for case in refused), results, strict=True):
+        # What was got is not told: it may be a true answer.
+        assert got == f'RangeError: "{question["id"]}" expected a {question["kind"]}'
 
 
 def test_conditions_hold_as_in_the_reference(run: Run) -> None:

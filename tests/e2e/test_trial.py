@@ -1,0 +1,161 @@
+"""Made-up answers that people can try: they are drawn as true ones are, and nothing is sent."""
+
+import json
+from typing import Any
+
+import pytest
+from collector import Collector
+from device import Device
+from playwright.sync_api import Page
+from scipy.stats import chisquare
+
+from analysis.encoders import ENCODERS
+from analysis.kinds import KINDS
+from analysis.survey import Question, Survey, thaw
+
+OPTIONS = """options = [
+  {id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]"""
+ITEMS = OPTIONS.replace("options", "items")
+#: A question of each kind, and of each encoder; of those that name options, of each channel.
+QUESTIONS = {
+    "coin": 'kind = "yes-no"\nepsilon = 1',
+    "kept": f'kind = "choice"\nmechanism = "krr"\nepsilon = 1\nepsilon_forever = 2\n{OPTIONS}',
+    "set": f'kind = "choice"\nmechanism = "subset"\nepsilon = 0.1\n{OPTIONS}',
+    "bits": f'kind = "choice"\nmechanism = "oue"\nepsilon = 1\nrequired = true\n{OPTIONS}',
+    "hashed": f'kind = "choice"\nmechanism = "hadamard"\nepsilon = 1\n{OPTIONS}',
+    "often": 'kind = "scale"\npoints = ["1", "2", "3"]\nmechanism = "exponential"\nepsilon = 1',
+    "several": f'kind = "choices"\nmechanism = "multihot"\nepsilon = 1\n{OPTIONS}',
+    "one-of": f'kind = "choices"\nmechanism = "pick"\nepsilon = 1\n{OPTIONS}',
+    "heat": 'kind = "number"\nmin = -40.5\nmax = 60.25\nepsilon = 1',
+    "pay": 'kind = "number"\nmin = 1\nmax = 4.5\nstep = 0.1\nrequired = true\nepsilon = 1',
+    "best": f'kind = "rank"\nmechanism = "permutations"\nepsilon = 1\n{ITEMS}',
+    "drug": 'kind = "text"\ncandidates = ["Tea", "Gin"]\nmechanism = "hashed-krr"\nepsilon = 1',
+    "wine": 'kind = "text"\ncandidates = ["Red", "White"]\nmechanism = "rappor"\nepsilon = 1',
+    "word": 'kind = "text"\nlongest = 4\nrequired = true\nepsilon = 1',
+}
+MADE_UP = {
+    "coin": ["yes", "no", ""],
+    "kept": ["a", "b", "c", ""],
+    "set": ["a", "b", "c", ""],
+    "bits": ["a", "b", "c"],
+    "hashed": ["a", "b", "c", ""],
+    "often": ["1", "2", "3", ""],
+    "several": ["a", "b", "c", "none", ""],
+    "one-of": ["a", "b", "c", "none", ""],
+    "heat": ["-40.5", "9.5", "60.25", ""],
+    "pay": ["1", "2.7", "4.5"],
+    "best": ["a|b|c", "c|b|a", ""],
+    "drug": ["Tea", "Gin", ""],
+    "wine": ["Red", "White", ""],
+    "word": ["exam"],
+}
+#: Those whose reports name options.
+NAMING = ["coin", "kept", "set", "bits", "often"]
+DRAWS = 3000
+#: At most so probable is it that a test fails by chance.
+CHANCE = 1e-6
+_TRY = """async ({ question, randomizer, answers, count }) => {
+  const { named, trial } = await import('/client/trial.js');
+  const { keyOf } = await import('/client/memory.js');
+  const { hex, words } = await import('/client/random.js');
+  const key = () => keyOf(hex(32));
+  const drawn = [];
+  for (const answer of answers) {
+    const reports = await trial(question, randomizer, answer, 's', key, words(), count);
+    drawn.push(reports.map((report) => [report, named(report, question, randomizer)]));
+  }
+  return drawn;
+}"""
+
+
+@pytest.fixture(scope="module")
+def frozen(collector: Collector) -> dict[str, Any]:
+    """The survey of all these questions, as devices get it."""
+    texts = [
+        f'[[questions]]\nid = "{name}"\ntext = "?"\n{rest}' for name, rest in QUESTIONS.items()
+    ]
+    text = "\n".join(['title = "T"\nid = "t"\n[privacy]\ncap = 90', *texts])
+    return collector.frozen(collector.publish(text))
+
+
+@pytest.fixture(scope="module")
+def survey(frozen: dict[str, Any]) -> Survey:
+    """The same, as the reference reads it."""
+    return thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
+
+
+@pytest.fixture
+def page(device: Device, collector: Collector) -> Page:
+    """A page beside the modules, which runs nothing by itself."""
+    return device.visit(f"{collector.url}/healthz")
+
+
+def found(survey: Survey, name: str) -> Question:
+    """A question by its id."""
+    return next(one for one in survey.questions if one.id == name)
+
+
+def tries(page: Page, frozen: dict[str, Any], name: str, count: int) -> list[list[Any]]:
+    """For each made-up answer so many reports, each with what it names."""
+    (question,) = (one for one in frozen["survey"]["questions"] if one["id"] == name)
+    given = {"question": question, "randomizer": frozen["randomizers"][name], "count": count}
+    drawn: list[list[Any]] = page.evaluate(_TRY, {**given, "answers": MADE_UP[name]})
+    return drawn
+
+
+def test_every_kind_and_encoder_can_be_tried(frozen: dict[str, Any]) -> None:
+    assert {one["kind"] for one in frozen["survey"]["questions"]} == set(KINDS)
+    used = {one["encoder"]["name"] for one in frozen["randomizers"].values()}
+    assert used == set(ENCODERS)
+
+
+def test_made_up_answers_are_some_that_can_be_given(page: Page, frozen: dict[str, Any]) -> None:
+    body = """async (questions) => {
+      const { madeUp } = await import('/client/trial.js');
+      return Object.fromEntries(questions.map((one) => [one.id, madeUp(one)])); }"""
+    assert page.evaluate(body, frozen["survey"]["questions"]) == MADE_UP
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_trial_draws_reports_that_the_server_would_take(
+    page: Page, device: Device, frozen: dict[str, Any], survey: Survey, name: str
+) -> None:
+    question = found(survey, name)
+    for drawn in tries(page, frozen, name, 20):
+        assert len(drawn) == 20
+        for report, named in drawn:
+            question.randomizer.check_report(report, name)
+            assert (named is not None) == (name in NAMING)
+            if named is not None:
+                ids = question.domain.ids
+                # Of bits there is one symbol more, which counts the reports.
+                tallied = [symbol for _, symbol in question.randomizer.tallied(report)]
+                assert named == [ids[symbol] for symbol in tallied if symbol < len(ids)]
+    assert device.posted() == []
+
+
+def test_condition_does_not_hide_what_is_tried(page: Page, frozen: dict[str, Any]) -> None:
+    hidden = {"shows_if": ["=", "other", "yes"]}
+    questions = [one | hidden for one in frozen["survey"]["questions"] if one["id"] == "coin"]
+    certain = {"encoder": {"name": "index", "inputs": 3}}
+    certain |= {"channel": {"name": "window", "inputs": 3, "width": 1, "near": 2**31, "far": 1}}
+    given = {"question": questions[0], "randomizer": certain, "answers": ["yes"], "count": 20}
+    (drawn,) = page.evaluate(_TRY, given)
+    assert [named for _, named in drawn] == [["yes"]] * 20
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_shares_that_are_named_are_those_that_the_channel_states(
+    page: Page, frozen: dict[str, Any], survey: Survey, name: str
+) -> None:
+    question = found(survey, name)
+    ids, randomizer = question.domain.ids, question.randomizer
+    comparisons = len(MADE_UP[name]) * len(ids)
+    for answer, drawn in zip(MADE_UP[name], tries(page, frozen, name, DRAWS), strict=True):
+        symbol = randomizer.encoder.encode(question.value(answer), 0, iter(()))
+        for one, chance in zip(ids, randomizer.channel.moments(symbol)[0], strict=False):
+            times = sum(one in named for _, named in drawn)
+            expected = [DRAWS * chance, DRAWS * (1 - chance)]
+            assert min(expected) > 100, "the approximation by chi-square is poor"
+            p = chisquare([times, DRAWS - times], expected, sum_check=False).pvalue
+            assert p > CHANCE / comparisons, f"{answer}: {json.dumps(one)}: {times} of {DRAWS}"
