@@ -55,7 +55,7 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
     if not spec["no_answer"]:
         del labels[NO_ANSWER]
     if isinstance(question.domain, Numbers):
-        unit = f" {spec['unit']}" if "unit" in spec else ""
+        unit = f" {survey.text(spec['unit'])}" if "unit" in spec else ""
         labels = {f"{spec['min']}..{spec['max']}": f"Number{unit}", **labels}
     # No-answer last, as in tables.
     ordered = sorted(labels.items(), key=lambda one: one[0] == NO_ANSWER)
@@ -68,7 +68,7 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
             code=codes.get(value),
             question=question.id,
             kind=spec["kind"],
-            text=survey.text(spec["text"]),
+            text=survey.wording(question),
             asked=written(spec["shows_if"]) if "shows_if" in spec else "",
             value=value,
             label=label,

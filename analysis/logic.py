@@ -32,7 +32,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _DEEPEST = 50
 
 
-def parse_condition(text: str, domains: Mapping[str, Domain]) -> list[Any]:
+def parse_condition(text: str, domains: Mapping[str, Domain | None]) -> list[Any]:
     """The syntax tree of a condition on earlier questions.
 
     Parameters
@@ -40,7 +40,7 @@ def parse_condition(text: str, domains: Mapping[str, Domain]) -> list[Any]:
     text : str
         The condition as written.
     domains : mapping
-        The domains of the questions that it may refer to, by their ids.
+        The domains of the questions that it may refer to, by their ids; None of a note.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def written(tree: list[Any]) -> str:
 
 
 class _Parser:
-    def __init__(self, text: str, domains: Mapping[str, Domain]) -> None:
+    def __init__(self, text: str, domains: Mapping[str, Domain | None]) -> None:
         self._text, self._domains = text, domains
         self._at = self._depth = 0
         self.kind, self.token = "", ""
@@ -156,8 +156,11 @@ class _Parser:
         if self.kind != "word":
             raise self.error("the id of a question")
         if self.token not in self._domains:
-            known = ", ".join(self._domains) or "none, since this is the first"
+            known = ", ".join(name for name, domain in self._domains.items() if domain is not None)
+            known = known or "none, since this is the first"
             raise self.error(f"the id of an earlier question ({known})")
+        if self._domains[self.token] is None:
+            raise ValueError(f"expected a question, got {self.token}: a note has no answer")
         return self._next()
 
     def _comparison(self) -> list[Any]:

@@ -7,11 +7,12 @@ respondents, server and analysis can tell that they speak of the same questions 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import rfc8785
@@ -31,6 +32,12 @@ WISHES = ("delta", "aim", "prior")
 
 #: Keys of a question that its answers' inputs depend on.
 MAPPING = ("kind", "no_answer", "options", "at_most", "min", "max", "longest")
+
+#: The kind of an entry that is shown and not asked: it has no randomizer, and no report names it.
+NOTE = "note"
+
+#: What the page may do beside asking: each is true or left out of a frozen survey's ``page``.
+PAGE = ("comprehension", "resume", "kiosk")
 
 #: Who may answer: everybody; who has an invitation to a wave; the same invited people each wave.
 ACCESS = ("open", "invited", "panel")
@@ -85,7 +92,7 @@ class Question:
         if "options" in asked:
             asked["options"] = [option["id"] for option in asked["options"]]
         if self.stable:
-            asked["text"] = self.spec["text"]
+            asked |= {key: self.spec[key] for key in ("text", "matrix") if key in self.spec}
         whole: dict[str, Any] = {
             "randomizer": self.randomizer.to_json(),
             "stable": self.stable,
@@ -101,7 +108,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Survey:
-    """A frozen survey: `spec` as published, `version` its hash, questions in their order."""
+    """A frozen survey: `spec` as published, `version` its hash, questions in their order.
+
+    Notes are in `spec` alone.
+    """
 
     spec: dict[str, Any]
     version: str
@@ -199,6 +209,11 @@ class Survey:
         """One string of a text that may have several languages: the first language's."""
         return str(text[self.spec["languages"][0]] if isinstance(text, dict) else text)
 
+    def wording(self, question: Question) -> str:
+        """What is asked, in the first language; of a row of a matrix, with the matrix' text."""
+        texts = (question.spec[key] for key in ("matrix", "text") if key in question.spec)
+        return " – ".join(map(self.text, texts))
+
     def labels(self, question: Question) -> dict[str, str]:
         """The text of each value of a question, and of no-answer, by their terms."""
         skipped = "No answer, or not asked" if "shows_if" in question.spec else "No answer"
@@ -235,7 +250,7 @@ def spent_on(answered: Iterable[tuple[Survey, int]], stable: bool = False) -> in
 def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
     """Resolve the mechanisms of a checked survey, compile them, and fix its version."""
     questions = []
-    for question in spec["questions"]:
+    for question in asked_in(spec):
         domain = KINDS[question["kind"]].domain(question)
         epsilon = Fraction(repr(question["epsilon"]))
         wishes, forever = wishes_of(question), forever_of(question)
@@ -261,6 +276,20 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
     return survey
 
 
+def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """The entries of a survey that are questions: all but notes."""
+    return [entry for entry in spec["questions"] if entry["kind"] != NOTE]
+
+
+def grids_of(entries: Iterable[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
+    """The entries, in groups of what stands together: rows of a matrix; every other one alone."""
+    grids: list[Sequence[dict[str, Any]]] = []
+    for matrix, rows in groupby(entries, key=lambda entry: entry.get("matrix")):
+        together = list(rows)
+        grids += [together] if matrix is not None else [[entry] for entry in together]
+    return grids
+
+
 def forever_of(question: dict[str, Any]) -> Fraction | None:
     """ε that a question's reports of all waves may tell of one answer; None without a memory."""
     return Fraction(repr(question["epsilon_forever"])) if "epsilon_forever" in question else None
@@ -282,8 +311,13 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
     """
     if version_of(data) != version:
         raise ValueError(f"survey {data['survey']['id']}: stored form is not version {version}")
+    asked = asked_in(data["survey"])
+    if set(data["randomizers"]) != {spec["id"] for spec in asked}:
+        raise ValueError(
+            f"survey {data['survey']['id']}: every question must have a randomizer, and no note"
+        )
     questions = []
-    for spec in data["survey"]["questions"]:
+    for spec in asked:
         randomizer = Randomizer.from_json(data["randomizers"][spec["id"]])
         randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
         randomizer.check_forever(forever_of(spec))
@@ -308,5 +342,5 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
 
 
 def version_of(data: dict[str, Any]) -> str:
-    """SHA-256 of the RFC 8785 form, in hexadecimal; ``client/version.js`` computes the same."""
+    """SHA-256 of the RFC 8785 form, in hexadecimal; ``client/hashes.js`` computes the same."""
     return hashlib.sha256(rfc8785.dumps(data)).hexdigest()

@@ -13,12 +13,10 @@ from analysis.errors import SurveyError, shown
 from analysis.kinds import KINDS
 from analysis.logic import parse_condition
 from analysis.mechanism_file import read_mechanism
-from analysis.survey import ACCESS, MOST_WORK, Survey, freeze
+from analysis.page_file import check_grids, read_page
+from analysis.survey import ACCESS, MOST_WORK, NOTE, Survey, asked_in, freeze
 
-#: Kinds of questions still to come.
-_LATER_KINDS = ("note",)
-
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_LANGUAGE = re.compile(r"([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z0-9]{1,8})*")
 
 
 def read_survey(path: Path) -> Survey:
@@ -60,19 +58,19 @@ def _read(table: Table) -> dict[str, Any]:
     days = {"closes": closes, "delete_reports_after": keeps}
     spec |= {key: day.isoformat() for key, day in days.items() if day}
     spec |= _read_access(table)
-    entries = table.tables("questions", "at least one [[questions]] table", 1)
-    questions: list[dict[str, Any]] = []
-    domains: dict[str, Domain] = {}
-    for number, entry in enumerate(entries, 1):
-        name = entry.get("id")
-        label = f'question "{name}"' if isinstance(name, str) else f"question {number}"
-        question = _read_question(
-            Table(entry, f"{file}: {label}", languages, table.folder), domains
+    tables = [
+        Table(entry, f"{file}: {_label(number, entry)}", languages, table.folder)
+        for number, entry in enumerate(
+            table.tables("questions", "at least one [[questions]] table", 1), 1
         )
-        if question["id"] in domains:
-            raise SurveyError(f"{file}: {label}: id must be unique in the survey, got it twice")
-        domains[question["id"]] = KINDS[question["kind"]].domain(question)
-        questions.append(question)
+    ]
+    spec["questions"] = _read_entries(tables)
+    questions = asked_in(spec)
+    if not questions:
+        raise table.error("questions", "at least one that is no note")
+    page = read_page(table, spec)
+    if page:
+        spec["page"] = page
     privacy = Table(
         table.take("privacy", lambda value: isinstance(value, dict), "a table", default={}),
         f"{file}: [privacy]",
@@ -87,7 +85,28 @@ def _read(table: Table) -> dict[str, Any]:
     spec["privacy"] = {"cap": plain(cap)}
     privacy.finish()
     table.finish()
-    return {**spec, "questions": questions}
+    return spec
+
+
+def _label(number: int, entry: dict[str, Any]) -> str:
+    """What messages call an entry of the survey: by its id, if it has one."""
+    name, kind = entry.get("id"), "note" if entry.get("kind") == NOTE else "question"
+    return f'{kind} "{name}"' if isinstance(name, str) else f"{kind} {number}"
+
+
+def _read_entries(tables: list[Table]) -> list[dict[str, Any]]:
+    """Questions and notes, in their order."""
+    entries: list[dict[str, Any]] = []
+    domains: dict[str, Domain | None] = {}
+    for table in tables:
+        entry = _read_entry(table, domains)
+        if entry["id"] in domains:
+            raise SurveyError(f"{table.place}: id must be unique in the survey, got it twice")
+        asked = entry["kind"] != NOTE
+        domains[entry["id"]] = KINDS[entry["kind"]].domain(entry) if asked else None
+        entries.append(entry)
+    check_grids(tables, entries)
+    return entries
 
 
 def _day(table: Table, key: str) -> date | None:
@@ -118,20 +137,23 @@ def _read_access(table: Table) -> dict[str, Any]:
     )
 
 
-def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:
-    question: dict[str, Any] = {"id": table.identifier()}
-    kinds = ", ".join(KINDS)
-    if table.peek("kind") in _LATER_KINDS:
-        raise SurveyError(f"{table.place}: kind {table.peek('kind')} is not supported yet")
-    kind = table.take(
-        "kind", lambda value: isinstance(value, str) and value in KINDS, f"one of {kinds}"
-    )
-    question |= {"kind": kind, "text": table.text("text")}
+def _read_entry(table: Table, domains: dict[str, Domain | None]) -> dict[str, Any]:
+    kinds = (*KINDS, NOTE)
+    entry: dict[str, Any] = {
+        "id": table.identifier(),
+        "kind": table.take(
+            "kind",
+            lambda value: isinstance(value, str) and value in kinds,
+            f"one of {', '.join(kinds)}",
+        ),
+        "text": table.text("text"),
+    }
     for key in ("help", "section"):
         text = table.text(key, default=None)
         if text is not None:
-            question[key] = text
-    question["required"] = table.flag("required")
+            entry[key] = text
+    if table.flag("new_page"):
+        entry["new_page"] = True
     condition = table.take(
         "shows_if",
         lambda value: isinstance(value, str) and bool(value.strip()),
@@ -140,14 +162,22 @@ def _read_question(table: Table, domains: dict[str, Domain]) -> dict[str, Any]:
     )
     if condition is not None:
         try:
-            question["shows_if"] = parse_condition(condition, domains)
+            entry["shows_if"] = parse_condition(condition, domains)
         except ValueError as error:
             raise SurveyError(f"{table.place}: shows_if: {error} in {shown(condition)}") from None
-    question["no_answer"] = not question["required"] or condition is not None
-    question |= KINDS[kind].read(table)
-    read_mechanism(table, question, KINDS[kind].domain(question))
+    if entry["kind"] != NOTE:
+        _read_question(table, entry)
     table.finish()
-    return question
+    return entry
+
+
+def _read_question(table: Table, question: dict[str, Any]) -> None:
+    """Put into an entry what it has since it is asked."""
+    kind = KINDS[question["kind"]]
+    question["required"] = table.flag("required")
+    question["no_answer"] = not question["required"] or "shows_if" in question
+    question |= kind.read(table)
+    read_mechanism(table, question, kind.domain(question))
 
 
 def _whole_micro(epsilon: int | float) -> Decimal:

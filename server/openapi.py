@@ -22,7 +22,7 @@ from analysis.kinds import KINDS
 from analysis.ledger import LEDGERS
 from analysis.mechanisms import MECHANISMS
 from analysis.plausibility import Plausibility
-from analysis.survey import ACCESS, LONGEST_REQUEST, MOST_WORK
+from analysis.survey import ACCESS, LONGEST_REQUEST, MOST_WORK, NOTE, PAGE
 from server.access import COOKIE
 from server.research import DELTAS
 from server.store.researchers import Entry
@@ -39,6 +39,7 @@ _ID: Schema = {"type": "string", "pattern": f"^{ID.pattern}$"}
 _HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
 _DAY: Schema = {"type": "string", "format": "date"}
+_TRUE: Schema = {"const": True}
 _DIGITS: Schema = {"type": "string", "pattern": "^[0-9]{1,4000}$"}
 _PAIR: Schema = {"type": "array", "items": _DIGITS, "minItems": 2, "maxItems": 2}
 _POSITIVE: Schema = {"type": "number", "exclusiveMinimum": 0}
@@ -215,6 +216,7 @@ def _schemas() -> Schema:
         ),
         "Survey": _survey(),
         "Question": _question(),
+        "Note": _object({"id": _ID, "kind": {"const": NOTE}, "text": _ref("Text")}, _placing()),
         "Text": {
             "description": "A text, or one for each language.",
             "anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}],
@@ -232,7 +234,11 @@ def _survey() -> Schema:
             "id": _ID,
             "title": _ref("Text"),
             "privacy": _object({"cap": _POSITIVE}),
-            "questions": {"type": "array", "items": _ref("Question"), "minItems": 1},
+            "questions": {
+                "type": "array",
+                "items": {"anyOf": [_ref("Question"), _ref("Note")]},
+                "minItems": 1,
+            },
         },
         {
             "languages": {"type": "array", "items": _TEXT, "minItems": 1, "uniqueItems": True},
@@ -240,6 +246,7 @@ def _survey() -> Schema:
             "delete_reports_after": _DAY,
             "access": {"enum": list(ACCESS)},
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
+            "page": {**_object({}, dict.fromkeys(PAGE, _TRUE)), "minProperties": 1},
         },
     )
 
@@ -257,10 +264,10 @@ def _question() -> Schema:
             "epsilon": _POSITIVE,
             "mechanism": _object({"name": {"enum": list(MECHANISMS)}}, parameters),
         },
-        {
-            "help": _ref("Text"),
-            "section": _ref("Text"),
-            "shows_if": {"type": "array", "minItems": 2},
+        _placing()
+        | {
+            "matrix": _ref("Text"),
+            "slider": _TRUE,
             "options": {"type": "array", "items": option, "minItems": 2},
             "at_most": {"type": "integer", "minimum": 1},
             "min": {"type": "number"},
@@ -277,6 +284,16 @@ def _question() -> Schema:
             "candidates": {"type": "array", "items": _TEXT, "minItems": 2, "uniqueItems": True},
         },
     )
+
+
+def _placing() -> Schema:
+    """Where and when an entry of a survey is shown, whether it is asked or not."""
+    return {
+        "help": _ref("Text"),
+        "section": _ref("Text"),
+        "new_page": _TRUE,
+        "shows_if": {"type": "array", "minItems": 2},
+    }
 
 
 def _parts(table: Schema) -> Schema:

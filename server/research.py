@@ -262,7 +262,7 @@ def _most(rows: list[Estimate]) -> list[Estimate]:
 
 def _part(survey: Survey, question: Question, every: list[Estimate]) -> Part:
     rows = _most(every) if isinstance(question.domain, Texts) else every
-    title = f"Estimates with intervals: {survey.text(question.spec['text'])}"
+    title = f"Estimates with intervals: {survey.wording(question)}"
     pictures = []
     found = question.mechanism.means(question.randomizer, question.domain)
     means = {mean.term: mean for mean in found if not mean.is_share}

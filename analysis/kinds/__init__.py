@@ -1,7 +1,7 @@
 """Kinds of questions: how one is written in a survey file, and what an answer's value is.
 
 An answer is a string, as a form control and a CSV cell hold it; the empty one is no answer. Each
-kind has its counterparts in ``client/kinds/`` and in ``server/templates/kinds/``.
+kind has its counterparts in ``client/kinds.js`` and in ``server/templates/kinds/``.
 """
 
 from typing import Any, Protocol

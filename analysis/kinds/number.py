@@ -8,13 +8,15 @@ from typing import Any
 from analysis.document import Table, plain
 from analysis.domain import Numbers
 
-#: What a form control or a CSV cell may hold; also in ``client/kinds/number.js``.
+#: What a form control or a CSV cell may hold; also in ``client/kinds.js``.
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
 LONGEST = 400
 
 
 class Number:
-    """``kind = "number"`` with ``min`` and ``max``; ``step``, ``integer`` and ``unit`` optional.
+    """``kind = "number"`` with ``min`` and ``max``.
+
+    ``step``, ``integer``, ``unit`` and ``slider`` are optional.
 
     Without a `step`, any decimal may be typed, and the resolution is a thousandth of the range.
     """
@@ -43,6 +45,8 @@ class Number:
         unit = table.text("unit", default=None)
         if unit is not None:
             frozen["unit"] = unit
+        if table.flag("slider"):
+            frozen["slider"] = True
         return frozen
 
     def domain(self, question: dict[str, Any]) -> Numbers:

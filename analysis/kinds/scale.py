@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"-?(0|[1-9]\d{0,5})", re.ASCII)
 
 
 class Likert(Choice):
-    """``kind = "scale"`` with ``points``, a list of labels in order.
+    """``kind = "scale"`` with ``points``, a list of labels in order; ``matrix`` optional.
 
     The id of a point is its label where all labels are ids, else its place: 1, 2, 3, ... Its score,
     for the mean, is its label where all labels are whole numbers, else its place.
@@ -37,9 +37,9 @@ class Likert(Choice):
         if own and set(texts) & set(RESERVED):
             raise table.error("points", f"other labels than {', '.join(RESERVED)}, or no ids")
         ids = texts if own else [str(place) for place in range(1, len(texts) + 1)]
-        return {
-            "options": [{"id": one, "text": text} for one, text in zip(ids, texts, strict=True)]
-        }
+        options = [{"id": one, "text": text} for one, text in zip(ids, texts, strict=True)]
+        matrix = table.text("matrix", default=None)
+        return {"options": options} | ({} if matrix is None else {"matrix": matrix})
 
     def domain(self, question: dict[str, Any]) -> Scale:
         ids = [option["id"] for option in question["options"]]

@@ -203,7 +203,7 @@ def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
             ]
         )
     return Meaning(
-        title=survey.text(question.spec["text"]),
+        title=survey.wording(question),
         epsilon=rounded_up(question.randomizer.epsilon, 4),
         row=first,
         count=of_100(first.p),

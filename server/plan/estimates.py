@@ -153,7 +153,7 @@ def half_widths_part(
         if of_epsilon.get(question.id):
             unit = survey.text(question.spec.get("unit", ""))
             drawn = epsilon_chart(question, of_epsilon[question.id], unit)
-            figures.append(Figure(drawn, survey.text(question.spec["text"])))
+            figures.append(Figure(drawn, survey.wording(question)))
     return Part(figures=figures)
 
 
@@ -161,7 +161,7 @@ def sample_part(survey: Survey, rows: Sequence[Sampled]) -> Part:
     """Pictures of made-up surveys, from what `analysis.planning.sample_run` gives."""
     drawn = sample_charts(survey, rows)
     figures = [
-        Figure(drawn[question.id], survey.text(question.spec["text"]))
+        Figure(drawn[question.id], survey.wording(question))
         for question in survey.questions
         if question.id in drawn
     ]

@@ -142,7 +142,6 @@ def test_a_mechanism_can_be_named(read: Any, keys: str, name: str, epsilon: floa
         (YES_NO + 'mechanism = "optimal"\nepsilon = 1', "mechanism must be one of krr, subset, "),
         (CHOICES.replace("choices", "choice") + 'required = true\nmechanism = "two-coin"',
          "(two-coin knows two answers, yes and no)"),
-        ('kind = "note"\nepsilon = 1', "kind note is not supported yet"),
         ('kind = "scale"\nepsilon = 1\npoints = ["mean", "x"]', "other labels than no-answer, me"),
         (RANK.replace('"x"', '"mean"', 1), "item 1: id must be another id than mean, whi"),
         (SCALE + 'epsilon_forever = 2\nstable = true\nshows_if = "a = 1"', "shows_if: expected"),

@@ -36,7 +36,7 @@ MISTAKES = [
     (
         'kind = "yes-no"',
         'kind = "maybe"',
-        "kind must be one of yes-no, choice, choices, scale, number, rank, text, g",
+        "kind must be one of yes-no, choice, choices, scale, number, rank, text, note, g",
     ),
     ("epsilon = 1.0", "epsilon = 0", 'question "meat": epsilon must be a number greater than 0, g'),
     ("epsilon = 1.0", "epsilon = -1", "epsilon must be a number greater than 0, got -1"),

@@ -29,6 +29,7 @@ NIGHT = {
     "drove": "yes",
     "tried": "pills",
     "safe": "4",
+    "ride": "2",
     "spent": "30",
     "matters": "",
 }

@@ -152,8 +152,9 @@ def test_every_kind_has_its_results_and_its_page(
     survey = read_survey(Path(__file__).parents[2] / "examples/night-life.toml")
     store.publish(survey)
     store.open_wave(survey.id)
-    row = {"drove": "no", "tried": "alcohol|pills", "safe": "3", "spent": "40", "where": "Blue"}
-    people = [{**row, "matters": "people|music|prices"}, {**row, "tried": "none", "matters": ""}]
+    row = {"drove": "no", "tried": "alcohol|pills", "safe": "3", "ride": "2", "spent": "40"}
+    row |= {"matters": "people|music|prices", "where": "Blue"}
+    people = [row, {**row, "tried": "none", "matters": ""}]
     sent = to_store(store, survey.id, payloads(survey, people * 200, 1, 1), lambda _: None)
     assert sent == {"stored": 400}
     page = client.get(f"/results/{survey.id}", headers=bearer)
@@ -166,5 +167,5 @@ def test_every_kind_has_its_results_and_its_page(
     assert {row["kind"] for row in rows} == set(KINDS) - {"choice"}
     assert {row["n"] for row in rows} == {400}
     public = client.get(f"/s/{survey.id}").get_data(as_text=True)
-    for name in survey.spec["questions"]:
-        assert f'data-question="{name["id"]}"' in public
+    for question in survey.questions:
+        assert f'data-question="{question.id}"' in public
