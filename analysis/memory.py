@@ -1,7 +1,7 @@
 """What a device keeps for all waves: draws that its secret fixes, so that none has to be stored.
 
 The words of a draw are HMAC-SHA-256 of what the draw is for, keyed with the secret; the bytes stand
-in ``docs/protocol.md``, and ``client/memory.js`` makes the same. So equal answers have equal
+in ``docs/protocol.md``, and ``client/hashes.js`` makes the same. So equal answers have equal
 permanent draws in every wave and tab, and nothing of an answer is stored.
 """
 

@@ -1,6 +1,6 @@
 """Texts as answers: when two are the same, and the public words that each is hashed to.
 
-Equal words in Python and in ``client/texts.js``; ``docs/protocol.md`` has the bytes.
+Equal words in Python and in ``client/encoders.js``; ``docs/protocol.md`` has the bytes.
 """
 
 import hashlib

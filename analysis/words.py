@@ -1,7 +1,7 @@
 """Exact draws from a stream of uniform 32-bit words.
 
 Whoever draws passes the stream: a browser's is filled by ``crypto.getRandomValues``, a test's by
-a list, a simulation's by a seed. With equal words, Python and ``client/draw.js`` draw equally.
+a list, a simulation's by a seed. With equal words, Python and ``client/exact.js`` draw equally.
 """
 
 import hashlib

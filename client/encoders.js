@@ -1,7 +1,6 @@
 /** Encoders: the public step before a channel, from a value to one of its inputs. */
-import { bernoulli, range, sum } from './draw.js';
-import { must, whole } from './shown.js';
-import { TEXTS } from './texts.js';
+import { bernoulli, must, range, sum, whole } from './exact.js';
+import { asFour, bytesOf, sha256, wordsIn } from './hashes.js';
 
 /** Of a number of 2 to 2^16. */
 const isPrime = (n) => range(256).every((part) => part < 2 || part >= n || n % part > 0);
@@ -103,6 +102,66 @@ const order = {
     return sum(all.map(([one], place) => (flags[place] ? 0 : factorial(items - 1 - one))));
   },
 };
+
+const [NOTHING, WHOLE, BEGINNING] = [0, 1, 2];
+
+/** Public words of nothing, a whole text or the beginning of one; eight come from one SHA-256. */
+export const textWords = (what, text, start, count) =>
+  Promise.all(range(count).map(async (more) => {
+    const block = asFour(Math.floor((start + more) / 8));
+    const message = [...bytesOf('deniable-text-1'), what, ...block, ...bytesOf(text)];
+    return wordsIn(await sha256(message))[(start + more) % 8];
+  }));
+
+/** The words of an answer, or of so many letters of it. */
+function wordsOf(value, start, count, length = Infinity) {
+  if (value === null) return textWords(NOTHING, '', start, count);
+  must(typeof value === 'string', 'value must be a text', value);
+  const letters = [...value];
+  if (letters.length <= length) return textWords(WHOLE, value, start, count);
+  return textWords(BEGINNING, letters.slice(0, length).join(''), start, count);
+}
+
+/** Whether symbols, and the words of a text that cohorts and hashes call for, are not too many. */
+const areFew = (inputs, words) => inputs <= 65536 && words <= 2 ** 20;
+
+/** A hash of the text's beginning, whose length its cohort says; of all of it, if no longer. */
+const prefix = {
+  fields: { functions: 0, lengths: 1, inputs: 0 },
+  cohorts: ({ functions, lengths }) => functions * lengths.length,
+  isSound: (e) => areFew(e.inputs, prefix.cohorts(e)) &&
+    e.lengths.every((length, place) => place === 0 || length > e.lengths[place - 1]),
+  async encode(value, e, cohort) {
+    const place = Math.floor(whole('cohort', cohort, prefix.cohorts(e)) / e.functions);
+    const [word] = await wordsOf(value, cohort, 1, e.lengths[place]);
+    return word % e.inputs;
+  },
+};
+
+/** The text's word of that number, the cohort, modulo `inputs`. */
+const digest = {
+  fields: { functions: 0, inputs: 0 },
+  cohorts: ({ functions }) => functions,
+  isSound: (e) => areFew(e.inputs, e.functions),
+  encode: (value, e, cohort) => prefix.encode(value, { ...e, lengths: [Infinity] }, cohort),
+};
+
+/** A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`. */
+const bloom = {
+  fields: { functions: 0, hashes: 0, inputs: 0 },
+  cohorts: ({ functions }) => functions,
+  keepsCohort: true,
+  apart: ({ hashes }) => [[hashes, hashes]],
+  isSound: ({ functions, hashes, inputs }) =>
+    areFew(inputs, functions * hashes) && hashes <= Math.min(16, inputs / 2),
+  async encode(value, e, cohort) {
+    const words = await wordsOf(value, whole('cohort', cohort, e.functions) * e.hashes, e.hashes);
+    return [...new Set(words.map((word) => word % e.inputs))].sort((a, b) => a - b);
+  },
+};
+
+/** Those that hash texts. */
+export const TEXTS = { digest, bloom, prefix };
 
 /**
  * Every encoder by its name; analysis/encoders/ has the sources. Of each: `fields`, its numbers and

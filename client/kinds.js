@@ -1,12 +1,111 @@
-/** Kinds of questions: what the value of an answer is. Counterpart of analysis/kinds/. */
-import * as choice from './kinds/choice.js';
-import * as choices from './kinds/choices.js';
-import * as number from './kinds/number.js';
-import * as rank from './kinds/rank.js';
-import * as text from './kinds/text.js';
-
 /**
- * Every kind by its name. Of each: `value` of an answer as form controls hold it, which refuses
- * what is none; `fits`, whether an encoder maps each answer, and nothing else, to an input.
+ * Kinds of questions, counterpart of analysis/kinds/. Of each: `value` of an answer as form
+ * controls hold it, which refuses what is none; `fits`, whether an encoder maps each answer, and
+ * nothing else, to an input.
  */
+import { factorial, pairs } from './encoders.js';
+import { must } from './exact.js';
+
+/** @throws {RangeError} that does not tell what was got, which may be true, unless it is one */
+const mustAnswer = (isOne, { id, kind }) => must(isOne, `"${id}" expected a ${kind}`);
+/** Whether a question may be skipped, and this is how. */
+const isSkipped = (answer, question) =>
+  question.no_answer && (answer === '' || answer === 'no-answer');
+export const idsOf = ({ options }) => options.map(({ id }) => id);
+export const domain = (question) =>
+  [...idsOf(question), ...(question.no_answer ? ['no-answer'] : [])];
+
+/** One of several options; a point of a scale too. Its value is a place; no answer is the last. */
+const choice = {
+  fits: (question, { name, inputs, values }) =>
+    ({ index: inputs, onehot: inputs, hash: values })[name] === domain(question).length,
+  value(answer, question) {
+    const place = domain(question).indexOf(answer || 'no-answer');
+    mustAnswer(place >= 0, question);
+    return place;
+  },
+};
+
+/** Any number of several options, or "none" of them: a flag for each; null for no answer. */
+const choices = {
+  fits({ options: { length }, at_most: most, no_answer: skips }, e) {
+    if (e.name === 'pick') return e.parts === length + 1 && e.inputs === (skips ? 3 : 2);
+    const areBits = e.name === 'multihot' && e.options === length && e.at_most === most;
+    return areBits && e.inputs === length + (skips ? 2 : 1);
+  },
+  /** Of ids joined by '|', or of 'none'. */
+  value(answer, question) {
+    if (isSkipped(answer, question)) return null;
+    const [ids, ticked] = [idsOf(question), answer.split('|')];
+    const known = ticked.every((id) => ids.includes(id)) && new Set(ticked).size === ticked.length;
+    mustAnswer(answer === 'none' || (known && ticked.length <= question.at_most), question);
+    return [...ids, 'none'].map((id) => (ticked.includes(id) ? 1 : 0));
+  },
+};
+
+const DECIMAL = /^(?=.{1,400}$)([+-]?(?=\.?[0-9])[0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
+
+/** A decimal as [top, bottom]. */
+function exact(text) {
+  const [, whole, part, exponent = '0'] = DECIMAL.exec(text);
+  const scale = Number(exponent) - part.length;
+  const digits = BigInt(`${whole}${part}`);
+  return scale >= 0 ? [digits * 10n ** BigInt(scale), 1n] : [digits, 10n ** BigInt(-scale)];
+}
+
+/** A number between bounds: its place in their range, as an exact fraction; null for no answer. */
+const number = {
+  fits: (question, { name, steps, inputs }) =>
+    name === 'grid' && inputs > steps + 1 === question.no_answer,
+  value(answer, question) {
+    if (answer === '' && question.no_answer) return null;
+    mustAnswer(DECIMAL.test(answer), question);
+    const minus = ([a, b], [c, d]) => [a * d - c * b, b * d];
+    const [given, min, max] = [answer, String(question.min), String(question.max)].map(exact);
+    const [above, range] = [minus(given, min), minus(max, min)];
+    const [top, bottom] = [above[0] * range[1], above[1] * range[0]];
+    mustAnswer(top >= 0n && top <= bottom, question);
+    return [top, bottom];
+  },
+};
+
+/** Several items, put in order: a flag for each pair, set if in that order; null for no answer. */
+const rank = {
+  fits({ options, no_answer: skips }, { name, parts, items, inputs }) {
+    if (name === 'pick') return parts === pairs(options).length && inputs === (skips ? 3 : 2);
+    const areAll = name === 'order' && items === options.length;
+    return areAll && inputs === factorial(items) + (skips ? 1 : 0);
+  },
+  /** Of the ids of all items, the first first, joined by '|'. */
+  value(answer, question) {
+    if (isSkipped(answer, question)) return null;
+    const [ids, order] = [idsOf(question), answer.split('|')];
+    mustAnswer([...order].sort().join('|') === [...ids].sort().join('|'), question);
+    return pairs(ids.map((id) => order.indexOf(id))).map(([one, later]) => (one < later ? 1 : 0));
+  },
+};
+
+/** What counts as the same text: NFKC, one case, one lower sigma, single spaces. */
+export function normalized(text) {
+  const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
+  const single = folded.replaceAll('ς', 'σ').normalize('NFKC');
+  return single.replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, '');
+}
+
+/** A text in the respondent's own words: its value is normalized; null for no answer. */
+const text = {
+  fits({ candidates, longest }, { name, lengths }) {
+    if (candidates) return ['digest', 'bloom'].includes(name);
+    return name === 'prefix' && lengths.at(-1) >= longest;
+  },
+  value(answer, question) {
+    const { longest } = question;
+    // Normalizing a huge text takes long, and compatibility forms have 18 letters at most.
+    const plain = answer.length <= 36 * longest + 198 ? normalized(answer) : answer;
+    if (isSkipped(plain, question)) return null;
+    mustAnswer(plain && plain !== 'no-answer' && [...plain].length <= longest, question);
+    return plain;
+  },
+};
+
 export const KINDS = { 'yes-no': choice, choice, choices, scale: choice, number, rank, text };

@@ -1,5 +1,5 @@
 /** Conditions of shows_if, decided here on the device: the lists that analysis/logic.py makes. */
-import { must } from './shown.js';
+import { must } from './exact.js';
 
 const compare = {
   '=': (a, b) => a === b,

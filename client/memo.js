@@ -1,134 +1,141 @@
 /**
- * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey what was
- * spent and promised, which waves were answered, how often each memory was used, and the reports
- * that still wait to be sent. No answer. A change is one transaction: no other tab comes between
- * reading and writing, and what was written is on the disk before anything is sent, so that no
- * crash makes a second draw.
+ * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey its title,
+ * what was spent and promised, which waves were answered, how often each memory was used, and the
+ * reports that still wait. No answer; but if the author allows it, those of an unfinished form in
+ * the tab's sessionStorage. A change is one transaction: no other tab comes between reading and
+ * writing, and it is on the disk before anything is sent, so that no crash makes a second draw.
  */
-import { keyOf } from './memory.js';
+import { keyOf } from './hashes.js';
 import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
 const TABLE = 'memo';
-const place = (surveyId) => `survey/${surveyId}`;
 const EMPTY = { spent: 0, constant: 0, cap: Infinity, waves: {}, times: {}, pending: [] };
+const place = (survey) => `survey/${survey.id}`;
 
-/** @returns {Promise<IDBDatabase>} the database, made if it is missing */
-function database() {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open('deniable', 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
+/** Gives what `act` makes of the table, once that is on the disk: all of it, or nothing. */
+const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
+  const request = indexedDB.open('deniable', 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const opened = request.result;
+    const transaction = opened.transaction(TABLE, mode, { durability: 'strict' });
+    const found = act(transaction.objectStore(TABLE), reject);
+    transaction.oncomplete = () => resolve(found);
+    transaction.onabort = () => reject(transaction.error);
+    // It closes once the transaction has ended.
+    opened.close();
+  };
+});
 
-/**
- * Changes what is kept under a key, all at once.
- * @param {string} key
- * @param {function(*): *} update from what was kept, or undefined, to what is kept from now on
- * @returns {Promise<*>} what is kept, once it is on the disk
- */
+/** Changes what is kept under a key; `update` gives it from what was, undefined for nothing. */
 async function change(key, update) {
-  const opened = await database();
-  return new Promise((resolve, reject) => {
-    const transaction = opened.transaction(TABLE, 'readwrite', { durability: 'strict' });
-    const table = transaction.objectStore(TABLE);
+  let kept;
+  await transact((table, reject) => {
     const request = table.get(key);
-    let kept;
     request.onsuccess = () => {
       try {
         kept = update(request.result);
-        table.put(kept, key);
+        if (kept === undefined) table.delete(key);
+        else table.put(kept, key);
       } catch (error) {
         reject(error);
-        transaction.abort();
+        table.transaction.abort();
       }
     };
-    transaction.oncomplete = () => resolve(kept);
-    transaction.onabort = () => reject(transaction.error);
-  }).finally(() => opened.close());
+  });
+  return kept;
 }
 
 /** The device's secret, as a key; drawn once. @returns {Promise<CryptoKey>} */
 export const deviceKey = async () => keyOf(await change('secret', (old) => old ?? hex(32)));
 
-/**
- * What is kept of a survey; its cap is the least that this or an earlier page promised. An earlier
- * release kept no `times` and no `constant`: nothing was remembered, and all costs were constant.
- */
-const current = (memo, survey) => ({
-  ...EMPTY,
-  constant: memo.spent,
-  ...memo,
-  cap: Math.min(memo.cap, survey.privacy.cap),
-});
+/** What is kept of a survey. An earlier release had no `constant`, when all costs were constant. */
+const whole = (memo = EMPTY) => ({ ...EMPTY, constant: memo.spent, ...memo });
+const read = async (survey) =>
+  whole((await transact((table) => table.get(place(survey)), 'readonly')).result);
 
-/** Whether a wave would spend more than was promised; the ε of the cap in millionths, rounded down. */
+/** As it is from now on; the cap is the least that any page promised. */
+const renewed = (memo, { title, privacy }) =>
+  ({ ...memo, title, cap: Math.min(memo.cap, privacy.cap) });
+
+/** Whether a wave would spend more than was promised; the cap in millionths, rounded down. */
 const overspends = (memo, cost) => !(memo.spent + cost <= Math.floor(memo.cap * 1e6 + 1e-3));
 
-/** The reports that wait to be sent, the oldest first. */
-const waiting = (memo) => memo.pending.map((text) => new FrozenReport(text));
+/** With `rid`, that of this wave's report if it was drawn, and the reports that wait. */
+const known = (memo, wave) =>
+  ({ ...memo, rid: memo.waves[wave], pending: memo.pending.map((text) => new FrozenReport(text)) });
 
-/**
- * What this device knows of a survey.
- * @param {object} survey
- * @param {number} wave
- * @param {function} price of one more wave, from `priceOf`
- * @returns {Promise<{spent: number, constant: number, cap: number, rid: (string|undefined),
- *   pending: FrozenReport[], spends: boolean, isNew: boolean}>} `constant` is what was spent if no
- *   answer ever changed; `rid` is that of this wave's report, if it was drawn; `spends` is whether
- *   another would go over the cap; `isNew` whether none was ever drawn
- */
+/** What is known of a survey, and whether one more wave, of this price, `spends` too much. */
 export async function recall(survey, wave, price) {
-  const memo = current(await change(place(survey.id), (old = EMPTY) => old), survey);
-  const { spent, constant, cap, waves } = memo;
-  const spends = overspends(memo, price(memo.times).cost);
-  const isNew = Object.keys(waves).length === 0;
-  return { spent, constant, cap, rid: waves[wave], pending: waiting(memo), spends, isNew };
+  const memo = renewed(await read(survey), survey);
+  return { ...known(memo, wave), spends: overspends(memo, price(memo.times).cost) };
 }
 
 /**
- * Has a wave's report drawn and keeps it, unless it was drawn before or may not be: another tab may
- * have answered this wave or the next in the meantime.
- * @param {object} survey
- * @param {number} wave
- * @param {function} price of one more wave, from `priceOf`
- * @param {function(): FrozenReport} make draws
- * @returns {Promise<{state: string, report: (FrozenReport|undefined)}>} state is 'drawn',
- *   'answered' (with the report, if it still waits) or 'spent'
+ * Has `make` draw a wave's report and keeps it, unless it was drawn before or may not be: another
+ * tab may have answered this wave or the next in the meantime. Gives what is known, and `isDrawn`.
  */
 export async function keepOnce(survey, wave, price, make) {
-  let outcome;
-  await change(place(survey.id), (old = EMPTY) => {
-    const memo = current(old, survey);
-    if (memo.waves[wave]) {
-      outcome = { state: 'answered', report: waiting(memo).find((one) => one.content.wave === wave) };
-      return memo;
-    }
-    const { cost, constant, times } = price(memo.times);
-    if (overspends(memo, cost)) {
-      outcome = { state: 'spent' };
-      return memo;
-    }
-    const report = make();
-    outcome = { state: 'drawn', report };
+  let isDrawn = false;
+  const memo = await change(place(survey), (old) => {
+    const before = renewed(whole(old), survey);
+    const { cost, constant, times } = price(before.times);
+    if (before.waves[wave] || overspends(before, cost)) return before;
+    isDrawn = true;
+    const { text, content } = make();
     return {
-      ...memo,
-      spent: memo.spent + cost,
-      constant: memo.constant + constant,
-      times,
-      waves: { ...memo.waves, [wave]: report.content.rid },
-      pending: [...memo.pending, report.text],
+      ...before, times, spent: before.spent + cost, constant: before.constant + constant,
+      waves: { ...before.waves, [wave]: content.rid }, pending: [...before.pending, text],
     };
   });
-  return outcome;
+  return { ...known(memo, wave), isDrawn };
 }
 
-/** Lets go of a report that waited: the server has answered. What was spent stays spent. */
-export async function settle(survey, report) {
-  await change(place(survey.id), (memo) => ({
-    ...memo,
-    pending: memo.pending.filter((text) => new FrozenReport(text).content.rid !== report.content.rid),
-  }));
+/** Whether the server has answered; a device that forgot does not know, and sends it again. */
+export async function isSettled(survey, { text, content }) {
+  const { waves, pending } = await read(survey);
+  return Object.values(waves).includes(content.rid) && !pending.includes(text);
 }
+
+const isUsed = ({ waves, pending }) => Object.keys(waves).length + pending.length > 0;
+
+/** Keeps less of a survey; nothing if no wave is left and no report waits. */
+const reduce = (survey, update) => change(place(survey), (old) => {
+  const memo = update(whole(old));
+  return isUsed(memo) ? memo : undefined;
+});
+
+/** Lets go of a report that waited: the server has answered. What was spent stays spent. */
+export const settle = (survey, { text }) =>
+  reduce(survey, (memo) => ({ ...memo, pending: memo.pending.filter((one) => one !== text) }));
+
+/** For the next person at this device: keeps nothing of the last but reports that still wait. */
+export async function restart(survey) {
+  await change('secret', () => undefined);
+  await reduce(survey, ({ pending }) => ({ ...EMPTY, pending }));
+}
+
+/** Does something while no other tab does so for this survey. */
+export const alone = (survey, action) =>
+  (navigator.locks ? navigator.locks.request(place(survey), action) : action());
+
+/** What is kept of every survey that was answered here. @returns {Promise<object[]>} */
+export async function list() {
+  const found = await transact((table) => [table.getAllKeys(), table.getAll()], 'readonly');
+  const [keys, memos] = found.map(({ result }) => result);
+  return keys.map((key, at) => ({ ...whole(memos[at]), id: key.replace('survey/', '') }))
+    .filter(isUsed);
+}
+
+/** Deletes all, the secret too. */
+export const forget = () => transact((table) => table.clear());
+
+const draftOf = ({ version, wave }) => `draft/${version}/${wave}`;
+
+/** The answers of an unfinished form in this tab; null if there are none. */
+export const draft = (open) => JSON.parse(sessionStorage.getItem(draftOf(open)));
+export const keepDraft = (open, answers) =>
+  sessionStorage.setItem(draftOf(open), JSON.stringify(answers));
+export const dropDraft = (open) => sessionStorage.removeItem(draftOf(open));

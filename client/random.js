@@ -1,5 +1,5 @@
 /** The only file that draws: from the device's own source of cryptographic randomness. */
-import { toHex } from './bytes.js';
+import { toHex } from './hashes.js';
 
 /** An endless stream of uniform 32-bit words. */
 export function words() {

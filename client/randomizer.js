@@ -7,11 +7,8 @@ import * as shift from './channels/shift.js';
 import * as subset from './channels/subset.js';
 import * as table from './channels/table.js';
 import * as window from './channels/window.js';
-import { WORD, below, range } from './draw.js';
-import { ENCODERS } from './encoders.js';
-import { asNumber, ln, micro } from './epsilon.js';
-import { must } from './shown.js';
-import { TEXTS } from './texts.js';
+import { ENCODERS, TEXTS } from './encoders.js';
+import { asNumber, below, ln, micro, must, range, WORD } from './exact.js';
 import { constantRatio, worstRatio } from './waves.js';
 
 /**

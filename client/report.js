@@ -2,13 +2,11 @@
  * From answers to the frozen report: here true answers end. What `draw` returns holds none, is
  * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
  */
-import { toHex } from './bytes.js';
+import { must } from './exact.js';
+import { digestOf, memoryOf, toHex } from './hashes.js';
 import { KINDS } from './kinds.js';
 import { asked, holds, shown } from './logic.js';
-import { memoryOf } from './memory.js';
 import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
-import { must } from './shown.js';
-import { digestOf as hashOf } from './version.js';
 
 /** A report that can no longer change: the request's body, as text. */
 export class FrozenReport {
@@ -82,12 +80,12 @@ export function check(survey, randomizers) {
 }
 
 /** SHA-256 of a question's compiled randomizer, and of what makes an answer one of its inputs. */
-function digestOf(question, randomizer) {
+function digestOfQuestion(question, randomizer) {
   const { options, stable = false } = question;
-  const keys = [...MAPPING, ...(stable ? ['text'] : [])].filter((key) => key in question);
+  const keys = [...MAPPING, ...(stable ? ['text', 'matrix'] : [])].filter((key) => key in question);
   const parts = Object.fromEntries(keys.map((key) => [key, question[key]]));
   if (options) parts.options = options.map((option) => option.id);
-  return hashOf({ randomizer, stable, asked: parts });
+  return digestOf({ randomizer, stable, asked: parts });
 }
 
 /**
@@ -96,7 +94,7 @@ function digestOf(question, randomizer) {
  */
 export async function priceOf(survey, randomizers) {
   const questions = asked(survey);
-  const digests = await Promise.all(questions.map((one) => digestOf(one, randomizers[one.id])));
+  const digests = await Promise.all(questions.map((q) => digestOfQuestion(q, randomizers[q.id])));
   return (before) => {
     const found = { cost: 0, constant: 0, times: { ...before } };
     for (const [place, { id, stable = false }] of questions.entries()) {
@@ -118,7 +116,7 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
   for (const question of asked(survey)) {
     const { id, kind } = question;
     const value = KINDS[kind].value(counted[id], question);
-    const memory = memoryOf(key, survey.id, id, await digestOf(question, randomizers[id]));
+    const memory = memoryOf(key, survey.id, id, await digestOfQuestion(question, randomizers[id]));
     prepared[id] = { value, kept: await remember(value, randomizers[id], memory, words) };
   }
   return prepared;

@@ -1,5 +1,5 @@
 /** Made-up answers, drawn by the real randomizers to show what these do; none of it is sent. */
-import { domain, idsOf } from './kinds/choice.js';
+import { domain, idsOf } from './kinds.js';
 import { CHANNELS } from './randomizer.js';
 import { draw, prepare } from './report.js';
 

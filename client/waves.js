@@ -1,7 +1,6 @@
 /** What several waves tell together of a draw that is kept; analysis/waves.py has the proofs. */
 import { ratio as ratioOfBits } from './channels/bits.js';
-import { range, sum } from './draw.js';
-import { larger, power, times } from './epsilon.js';
+import { larger, power, range, sum, times } from './exact.js';
 
 /** With more waves a search takes too long: of few, but over two, inputs; and of any. */
 const [EXACT, SEARCHED] = [6, 12];

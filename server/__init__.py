@@ -1,7 +1,5 @@
 """The collector: serves the page, takes in noisy reports, shows researchers the estimates."""
 
-import base64
-import hashlib
 import os
 import secrets
 import sys
@@ -12,11 +10,9 @@ from typing import Any
 from flask import Flask
 
 from server import access, clock, headers, health, intake, openapi, pages, research
+from server.program import CLIENT, STATIC, client_files, modules_of
 from server.store import Store
 from server.writer import Writer
-
-#: The modules that respondents' browsers run, as they stand beside this package.
-CLIENT = Path(__file__).parent.parent / "client"
 
 
 class Collector(Flask):
@@ -57,10 +53,16 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.url_map.merge_slashes = False  # whose redirects name the host that a request claims
     app.session_interface = access.Sessions()
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
+    files = client_files(Path(app.config["CLIENT"]))
+    app.extensions["client"] = files
+    app.extensions["modules"] = {
+        page: modules_of(files, f"page/{page}.js") for page in pages.PROGRAMS
+    }
+    app.extensions["static"] = client_files(STATIC)
+    app.extensions["pages"] = {}
     store = Store(Path(app.config["DATABASE"]))
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)
-    app.extensions["client"] = client_files(Path(app.config["CLIENT"]))
     for blueprint in (pages.blueprint, health.blueprint):
         app.register_blueprint(blueprint)
     if "public" in app.config["PLANES"]:
@@ -71,14 +73,3 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         app.register_blueprint(research.blueprint)
     app.wsgi_app = headers.added(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
-
-
-def client_files(folder: Path) -> dict[str, tuple[bytes, str]]:
-    """Each file that browsers load, with its Subresource Integrity hash; read once."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix in (".js", ".css"))
-    found = {}
-    for path in files:
-        content = path.read_bytes()
-        hashed = base64.b64encode(hashlib.sha256(content).digest()).decode()
-        found[path.relative_to(folder).as_posix()] = (content, f"sha256-{hashed}")
-    return found

@@ -12,9 +12,9 @@ from datetime import date
 from email.message import Message
 from pathlib import Path
 
-from server import CLIENT, client_files
 from server.deliver import Unreachable
 from server.headers import HEADERS
+from server.program import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
 from server.store.schema import created
 
@@ -96,9 +96,11 @@ def of_backup(path: Path, today: date) -> Iterator[Finding]:
 
 
 def of_modules() -> Iterator[Finding]:
-    """The hash of each file that browsers run, as it stands in this installation."""
-    for name, (_, integrity) in client_files(CLIENT).items():
-        yield Finding("module", name, integrity, True)
+    """The hash of each file that browsers run, as it stands in this installation; one of all."""
+    files = client_files(CLIENT)
+    for name, file in files.items():
+        yield Finding("module", name, file.integrity, True)
+    yield Finding("module", "all files", hash_of_all(files), True)
 
 
 def of_server(url: str) -> Iterator[Finding]:
@@ -109,10 +111,10 @@ def of_server(url: str) -> Iterator[Finding]:
     Unreachable
         If it does not answer as a collector does.
     """
-    for name, (_, integrity) in client_files(CLIENT).items():
+    for name, file in client_files(CLIENT).items():
         body, headers = _fetch(f"{url.rstrip('/')}/client/{name}")
         served = "sha256-" + base64.b64encode(hashlib.sha256(body).digest()).decode()
-        yield Finding("served module", name, served, served == integrity)
+        yield Finding("served module", name, served, served == file.integrity)
         other = {"Cache-Control"}  # of modules: they may be kept, since pages name their hash
         wrong = [key for key in HEADERS.keys() - other if headers.get(key) != HEADERS[key]]
         finding = f"missing or other: {', '.join(wrong)}" if wrong else "all there"

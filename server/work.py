@@ -1,4 +1,4 @@
-"""Proof of work: a device pays some seconds of computing for a report; `client/work.js` does it.
+"""Proof of work: a device pays some seconds of computing for a report; `client/hashes.js` does it.
 
 References
 ----------

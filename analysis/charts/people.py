@@ -9,6 +9,7 @@ from fractions import Fraction
 from analysis.charts.picture import COLORS, picture
 
 _CELL, _MARGIN = 16, 5
+_OUTLINE = 'fill="none" stroke="currentColor" stroke-opacity="0.65"'
 
 
 def icon_array(title: str, chance: Fraction | float) -> str:
@@ -26,24 +27,68 @@ def icon_array(title: str, chance: Fraction | float) -> str:
     ValueError
         If `chance` is outside 0..1, or NaN.
     """
-    if isinstance(chance, bool) or not 0 <= chance <= 1:
-        raise ValueError(f"chance must be a number from 0 to 1, got {chance}")
-    count = int(100 * Fraction(chance) + Fraction(1, 2))
-    if 0 < chance < 1:
-        count = min(99, max(1, count))
+    count = _filled(chance)
     people = [_person(place) for place in range(100)]
     parts = [
         f'<path d="{"".join(people[:count])}" fill="{COLORS[0]}"/>' * bool(count),
-        f'<path d="{"".join(people[count:])}" fill="none" stroke="currentColor" '
-        'stroke-opacity="0.65"/>' * (count < 100),
+        f'<path d="{"".join(people[count:])}" {_OUTLINE}/>' * (count < 100),
     ]
     size = 10 * _CELL + 2 * _MARGIN
     return picture(title, f"{count} of 100 people are filled", size, filter(None, parts), size)
 
 
+def small_icon_array(chance: Fraction | float) -> str:
+    """The same of two areas, filled with `icon_patterns` that a page has once: for many pictures.
+
+    Hidden from assistive technology; the sentence beside it says as much. Parameters and errors as
+    for `icon_array`.
+    """
+    count = _filled(chance)
+    tens, ones = _CELL * (count // 10), _CELL * (count % 10)
+    whole = 10 * _CELL
+    did = f"M0 0H{whole}V{tens}H{ones}v{_CELL}H0z" if ones else f"M0 0H{whole}V{tens}H0z"
+    others = f"M{ones} {tens}H{whole}V{whole}H0V{tens + _CELL}H{ones}z"
+    if not ones:
+        others = f"M0 {tens}H{whole}V{whole}H0z"
+    areas = [
+        f'<path d="{did}" fill="url(#did)"/>' * bool(count),
+        f'<path d="{others}" fill="url(#did-not)"/>' * (count < 100),
+    ]
+    return f'<svg viewBox="0 0 {whole} {whole}" aria-hidden="true">{"".join(areas)}</svg>'
+
+
+def icon_patterns() -> str:
+    """The two people that `small_icon_array` repeats. They must not stand where `display` is none.
+
+    They take their color from where they stand.
+    """
+    looks = {"did": 'fill="currentColor"', "did-not": _OUTLINE}
+    patterns = (
+        f'<pattern id="{name}" patternUnits="userSpaceOnUse" width="{_CELL}" height="{_CELL}">'
+        f'<path d="{_shape(0, 0)}" {look}/></pattern>'
+        for name, look in looks.items()
+    )
+    return (
+        '<svg class="hidden-text" width="0" height="0" aria-hidden="true">'
+        f"<defs>{''.join(patterns)}</defs></svg>"
+    )
+
+
+def _filled(chance: Fraction | float) -> int:
+    """How many of 100 do, rounded; none or all only if exact."""
+    if isinstance(chance, bool) or not 0 <= chance <= 1:
+        raise ValueError(f"chance must be a number from 0 to 1, got {chance}")
+    count = int(100 * Fraction(chance) + Fraction(1, 2))
+    return min(99, max(1, count)) if 0 < chance < 1 else count
+
+
 def _person(place: int) -> str:
-    """A head and shoulders in one cell."""
-    x, y = _MARGIN + _CELL * (place % 10), _MARGIN + _CELL * (place // 10)
+    """The shape in one of 10 × 10 cells."""
+    return _shape(_MARGIN + _CELL * (place % 10), _MARGIN + _CELL * (place // 10))
+
+
+def _shape(x: int, y: int) -> str:
+    """A head and shoulders."""
     return (
         f"M{x + 5.2} {y + 4.2}a2.8 2.8 0 1 1 5.6 0a2.8 2.8 0 1 1-5.6 0z"
         f"M{x + 2.5} {y + 14}a5.5 5.5 0 0 1 11 0z"

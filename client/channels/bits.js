@@ -1,6 +1,5 @@
 /** Bits channel: each bit is drawn, 1 with the weight `one` of `total` for a 1, else `zero`. */
-import { below, range } from '../draw.js';
-import { larger, power } from '../epsilon.js';
+import { below, larger, power, range } from '../exact.js';
 
 export const fields = { inputs: 0, one: 0, zero: 0, total: 0 };
 /** An input is the places of its ones, rather than one symbol. */

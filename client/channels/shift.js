@@ -1,6 +1,5 @@
 /** Shift channel: -(inputs-1)..inputs-1 is added by the weights `noise`, up to the borders. */
-import { byWeight, range, sum } from '../draw.js';
-import { worstOf } from '../epsilon.js';
+import { byWeight, range, sum, worstOf } from '../exact.js';
 
 export const fields = { inputs: 0, noise: 1 };
 export const isSound = (c) => c.noise.length === 2 * c.inputs - 1;

@@ -1,6 +1,5 @@
 /** Subset channel: `size` symbols, the input among them by `include` against `exclude`. */
-import { below, range } from '../draw.js';
-import { between } from '../epsilon.js';
+import { below, between, range } from '../exact.js';
 
 export const fields = { inputs: 0, size: 0, include: 0, exclude: 0 };
 export const isSound = (c) => c.size < c.inputs;

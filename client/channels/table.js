@@ -1,6 +1,5 @@
 /** Table channel: any weights, a row for each input and a column for each report. */
-import { byWeight, sum } from '../draw.js';
-import { worstOf } from '../epsilon.js';
+import { byWeight, sum, worstOf } from '../exact.js';
 
 export const fields = { inputs: 0, rows: 2 };
 export const total = (c) => sum(c.rows[0]);

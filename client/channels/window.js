@@ -1,6 +1,5 @@
 /** Window channel: the `width` outputs from the input on have weight `near`, all others `far`. */
-import { below, range } from '../draw.js';
-import { between } from '../epsilon.js';
+import { below, between, range } from '../exact.js';
 
 export const fields = { inputs: 0, width: 0, near: 0, far: 0 };
 export const total = (c) => c.width * c.near + (c.inputs - 1) * c.far;

@@ -14,6 +14,7 @@ from analysis.survey_file import read_survey
 from server.clock import today
 from server.commands import database, form_of_table, print_table, publish_in, survey_file
 from server.store import Store
+from server.words import LANGUAGES, is_spoken
 
 #: More waves than this are not counted one by one.
 MANY = 1000
@@ -47,6 +48,13 @@ def check(survey_file: Path, form: str) -> None:
             "under one answer as under another, plus δ",
             err=True,
         )
+    for tag in survey.spec.get("languages", ()):
+        if not is_spoken(tag):
+            click.echo(
+                f'language "{tag}": the page has words of its own in {", ".join(LANGUAGES)}; '
+                "in this one they are English",
+                err=True,
+            )
     if survey.is_over(today()):
         day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
         click.echo(f"it was over on {day}; nobody could answer it", err=True)

@@ -102,19 +102,47 @@ class Device:
         return [one.post_data_buffer or b"" for one in self.requests if one.method == "POST"]
 
 
+def begin(page: Page) -> None:
+    """Turn from the explanation to the questions, if that is still to do."""
+    expect(page.locator("#controls")).to_be_enabled()
+    if page.locator("#explanation").is_visible():
+        page.locator('#explanation [data-turn="next"]').click()
+
+
+def turn_page(page: Page) -> None:
+    """To the next page, or to the review, if the answers of this one can be taken."""
+    page.locator('#answers [type="submit"]:visible').click()
+
+
 def fill_in(page: Page, answers: dict[str, str]) -> None:
-    """Give answers: option ids, or numbers as they are typed."""
+    """Give answers, turning pages as needed: as typed; option ids, several joined by '|'."""
+    begin(page)
     for question, answer in answers.items():
-        if answer.replace(".", "").isdigit():
-            page.locator(f"#{question}--number").fill(answer)
-        else:
-            page.locator(f"#{question}--{answer}").check()
+        field = page.locator(f'[data-question="{question}"]')
+        while page.locator("[data-page]:visible").locator(field).count() == 0:
+            turn_page(page)
+        kind = field.get_attribute("data-kind")
+        if kind in ("number", "text"):
+            page.locator(f"#{question}--{'number' if kind == 'number' else 'text-input'}").fill(
+                answer
+            )
+            continue
+        for option in answer.split("|"):
+            control = page.locator(f"#{question}--{option}")
+            if kind == "rank":
+                control.click()
+            else:
+                control.check()
 
 
 def review(page: Page) -> dict[str, str]:
     """Ask for the review; gives what it shows."""
-    page.get_by_role("button", name="Review my answers").click()
-    expect(page.locator("#review")).to_be_visible()
+    begin(page)
+    shown = page.locator("#review")
+    for _ in page.locator("[data-page]").all():
+        if not shown.is_visible():
+            turn_page(page)
+    expect(shown).to_be_visible()
     terms, details = page.locator("#review dt"), page.locator("#review dd")
     return dict(zip(terms.all_inner_texts(), details.all_inner_texts(), strict=True))
 
@@ -122,6 +150,14 @@ def review(page: Page) -> dict[str, str]:
 def press(page: Page) -> None:
     """Randomize and send."""
     page.locator("#send").click()
+
+
+def what_was_sent(page: Page) -> tuple[list[list[str]], str]:
+    """What the receipt shows once it is opened: rows of a table, and the bytes."""
+    page.locator("#sent summary").click()
+    expect(page.locator("#receipt-bytes")).not_to_be_empty()
+    rows = [row.locator("th, td").all_inner_texts() for row in page.locator("#sent tr").all()]
+    return rows[1:], page.locator("#receipt-bytes").text_content() or ""
 
 
 def expect_state(page: Page, state: str) -> None:
@@ -147,7 +183,7 @@ def expect_closed(page: Page, state: str) -> None:
     """The page is in a state in which nothing can be answered."""
     expect_state(page, state)
     expect(page.locator("#controls")).to_have_js_property("disabled", True)
-    for control in page.locator("#answers input, #answers button").all():
+    for control in page.locator("#answers :is(input, button, select)").all():
         assert control.is_disabled() or not control.is_visible()
 
 

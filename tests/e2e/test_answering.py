@@ -1,10 +1,23 @@
 """A survey answered in a real page, from the first question to the estimates."""
 
+import json
 from collections.abc import Callable
 
 import pytest
 from collector import Collector
-from device import COST, SURVEY, Device, answer, expect_state, fill_in, press, review
+from device import (
+    COST,
+    SURVEY,
+    Device,
+    answer,
+    begin,
+    expect_state,
+    fill_in,
+    press,
+    review,
+    turn_page,
+    what_was_sent,
+)
 from playwright.sync_api import Page, expect
 
 ANSWERS = {"smoked": "yes", "pet": "dog", "team": "office", "debts": "1234"}
@@ -52,19 +65,36 @@ def test_ledger_shows_what_the_device_says_it_spent(
     answer(page, ANSWERS)
     (row,) = collector.ledger(survey)
     assert row["epsilon_sum"] == row["epsilon"] == COST
-    expect(page.locator("#receipt-spent")).to_have_text(COST)
-    expect(page.locator("#receipt-cap")).to_have_text(row["cap"])
+    says = f"ε = {COST} of at most {row['cap']}; {row['remaining']} are left."
+    expect(page.locator('[data-filled="receipt.spent"]')).to_contain_text(says)
 
 
-def test_receipt_shows_the_bytes_that_were_sent(page: Page, device: Device) -> None:
+def test_receipt_shows_the_bytes_that_were_sent_beside_the_answers_while_it_is_open(
+    page: Page, device: Device
+) -> None:
     answer(page, ANSWERS)
     (body,) = device.posted()
-    assert page.locator("#receipt-bytes").text_content() == body.decode()
+    content = page.locator("#sent")
+    assert "1234" not in (content.text_content() or "")
+    rows, shown = what_was_sent(page)
+    assert shown == body.decode()
+    reports = json.loads(body)["reports"].values()
+    assert [row[:2] for row in rows] == [[*pair] for pair in SHOWN.items()]
+    assert [json.loads(row[2]) for row in rows] == list(reports)
+    page.locator("#sent summary").click()
+    expect(page.locator("#receipt-bytes")).to_be_empty()
+    assert "1234" not in (content.text_content() or "")
+
+
+def test_receipt_shows_no_answer_after_a_reload(page: Page) -> None:
+    answer(page, ANSWERS)
+    page.reload()
+    expect_state(page, "answered")
+    expect(page.locator("#receipt")).to_be_visible()
+    expect(page.locator("#sent")).to_be_hidden()
 
 
 def test_hidden_question_sends_a_report_too(page: Page, collector: Collector, survey: str) -> None:
-    expect_state(page, "ready")
-    expect(page.locator('[data-question="pet"]')).to_be_hidden()
     answer(page, {"smoked": "no", "team": "lab"})
     assert collector.stored(survey) == 1
 
@@ -96,8 +126,13 @@ def test_survey_is_answered_with_the_keyboard_alone(
     page: Page, collector: Collector, survey: str
 ) -> None:
     expect_state(page, "ready")
-    page.locator("#smoked--yes").focus()
-    for key in ("Space", "Tab", "Tab", "ArrowDown", "Tab", "Tab", "ArrowDown", "Tab", "Tab"):
+    page.locator("#explanation h2").focus()
+    while page.locator("#explanation").is_visible():
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('[data-turn]')"):
+            page.keyboard.press("Enter")
+    expect(page.locator("h2:focus")).to_have_text("Questions")
+    for key in ("Tab", "Space", "Tab", "Tab", "ArrowDown", "Tab", "Tab", "ArrowDown", "Tab", "Tab"):
         page.keyboard.press(key)
     page.keyboard.type("1234")
     page.keyboard.press("Enter")
@@ -109,20 +144,28 @@ def test_survey_is_answered_with_the_keyboard_alone(
 
 
 @pytest.mark.parametrize(
-    "answers",
+    ("answers", "message"),
     [
-        {"smoked": "yes"},
-        {"team": "lab", "debts": "100000001"},
-        {"team": "lab", "debts": "0.5"},
+        ({"smoked": "yes"}, "Please answer."),
+        ({"team": "lab", "debts": "100000001"}, "Please give a number from 0 to 100000000."),
+        ({"team": "lab", "debts": "0.5"}, "Please give a number in steps of 1."),
     ],
     ids=["required question is empty", "number out of range", "number between steps"],
 )
-def test_review_waits_for_valid_answers(page: Page, answers: dict[str, str]) -> None:
+def test_review_waits_for_valid_answers_and_says_what_is_wrong(
+    page: Page, answers: dict[str, str], message: str
+) -> None:
     expect_state(page, "ready")
     fill_in(page, answers)
-    page.get_by_role("button", name="Review my answers").click()
-    expect(page.locator(":invalid:focus")).to_have_count(1)
+    turn_page(page)
+    wrong = page.locator(".question:has(:invalid:focus)")
+    expect(wrong.locator(".complaint")).to_have_text(message)
+    expect(page.locator("[aria-invalid]:focus")).to_have_count(1)
     expect(page.locator("#review")).to_be_hidden()
+    mended = {"team": "lab", "debts": "1"}
+    fill_in(page, mended)
+    expect(page.locator(".complaint:visible, [aria-invalid]")).to_have_count(0)
+    review(page)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +177,10 @@ def test_page_speaks_the_first_language_of_the_device_that_it_has(
 ) -> None:
     page = new_device(locale=locale).visit(collector.page(collector.publish(LANGUAGES)))
     expect_state(page, "ready")
-    expect(page.locator("legend")).to_have_text(text, use_inner_text=True)
+    begin(page)
+    expect(page.locator(".question legend")).to_have_text(text, use_inner_text=True)
+    assert page.title() == ("Cantine" if locale == "fr-CA" else "Canteen")
+    assert page.evaluate("document.documentElement.lang") == ("fr" if locale == "fr-CA" else "en")
 
 
 def test_language_is_switched_on_the_device_and_told_to_nobody(
@@ -143,7 +189,7 @@ def test_language_is_switched_on_the_device_and_told_to_nobody(
     page = device.visit(collector.page(collector.publish(LANGUAGES)))
     expect_state(page, "ready")
     before = len(device.requests)
-    page.get_by_label("Language").select_option("fr")
+    page.locator("#language").select_option("fr")
     fill_in(page, {"pet": "dog"})
     assert review(page) == {"Quel animal ?": "Chien"}
     press(page)

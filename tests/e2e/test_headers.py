@@ -6,12 +6,17 @@ from email.message import Message
 
 import pytest
 from collector import Collector
+from playwright.sync_api import Browser
+
+from server.headers import OF_PAGES
 
 PATHS = [
     "/s/{}",
     "/s/no-such-survey",
-    "/client/form.js",
+    "/me",
+    "/client/page/survey.js",
     "/client/style.css",
+    "/static/research.css",
     "/api/surveys/{}",
     "/api/surveys/{}/estimates.json",
     "/results/{}",
@@ -49,7 +54,48 @@ def test_every_answer_has_the_policy_and_sets_no_cookie(
         assert found["Referrer-Policy"] == "no-referrer"
         assert found["X-Content-Type-Options"] == "nosniff"
         assert found["Set-Cookie"] is None
+        # Of documents alone: each module would carry more of it than of itself.
+        is_page = found["Content-Type"].startswith("text/html")
+        expected = OF_PAGES["Permissions-Policy"] if is_page else None
+        assert found["Permissions-Policy"] == expected
 
 
 def test_pages_are_stored_nowhere(collector: Collector, survey: str) -> None:
     assert headers(collector, f"/s/{survey}")["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/s/{}", "/me", "/nothing/here"])
+def test_browsers_understand_every_word_and_grant_nothing_that_is_denied(
+    browser: Browser, collector: Collector, survey: str, path: str
+) -> None:
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(collector.url + path.format(survey))
+    denied = {one.removesuffix("=()") for one in OF_PAGES["Permissions-Policy"].split(", ")}
+    known = set(page.evaluate("document.featurePolicy.features()"))
+    assert denied <= known
+    assert denied & set(page.evaluate("document.featurePolicy.allowedFeatures()")) == set()
+    assert [one for one in said if "404" not in one] == []
+    page.close()
+
+
+def test_pictures_of_people_are_drawn_on_every_page_of_questions(
+    browser: Browser, collector: Collector, survey: str
+) -> None:
+    # Patterns that stand in a part of the page that is not displayed paint nothing.
+    page = browser.new_page()
+    page.goto(collector.page(survey))
+    page.evaluate(
+        """() => {
+          for (const section of document.querySelectorAll('section[data-page]')) {
+            section.hidden = section.id === 'explanation';
+          }
+          document.querySelector('details.protection').open = true;
+        }"""
+    )
+    picture = page.locator(".people svg").first
+    drawn = picture.screenshot()
+    page.evaluate("document.getElementById('did').remove()")
+    assert picture.screenshot() != drawn
+    page.close()

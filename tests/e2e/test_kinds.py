@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from collector import Collector
-from device import Device, expect_state, press, review
+from device import Device, begin, expect_state, fill_in, press, review, turn_page
 from playwright.sync_api import Page, expect
 from test_looks import PHONE, check_accessible
 from test_one_shape import shape
@@ -80,7 +80,7 @@ text = "Which one would you leave out?"
 options = [{OPTIONS}]
 mechanism = "hashed-krr"
 epsilon = 1
-""".replace("", "")
+"""
 MakeDevice = Callable[..., Device]
 
 
@@ -90,8 +90,7 @@ def tick(page: Page, question: str, *options: str) -> None:
 
 
 def place(page: Page, question: str, *order: str) -> None:
-    for number, item in enumerate(order, 1):
-        page.locator(f"#{question}--{item}").select_option(str(number))
+    fill_in(page, {question: "|".join(order)})
 
 
 def least(page: Page) -> None:
@@ -104,7 +103,7 @@ def least(page: Page) -> None:
 def test_every_kind_is_answered_reviewed_and_stored(device: Device, collector: Collector) -> None:
     survey = collector.publish(KINDS)
     page = device.visit(collector.page(survey))
-    expect_state(page, "ready")
+    begin(page)
     expect(page.locator('[data-question="order"]')).to_be_hidden()
     least(page)
     tick(page, "had", "ale", "bun")
@@ -117,7 +116,7 @@ def test_every_kind_is_answered_reviewed_and_stored(device: Device, collector: C
         "What did you have?": "Ale, Bun",
         "What was cold?": "None of these",
         "How often do you come?": "Often",
-        "What do you like best?": "Cod → Ale → Bun",
+        "What do you like best?": "1. Cod, 2. Ale, 3. Bun",
         "And the other way round?": "No answer",
         "What did you pay?": "12.5",
         "And on top?": "No answer",
@@ -148,7 +147,7 @@ def test_answers_do_not_change_the_shape(new_device: MakeDevice, collector: Coll
     for many in (True, False):
         device = new_device()
         page = device.visit(collector.page(collector.publish(KINDS)))
-        expect_state(page, "ready")
+        begin(page)
         least(page)
         if many:
             tick(page, "had", "bun")
@@ -164,7 +163,7 @@ def test_answers_do_not_change_the_shape(new_device: MakeDevice, collector: Coll
 
 def test_none_and_no_answer_exclude_all_others(device: Device, collector: Collector) -> None:
     page = device.visit(collector.page(collector.publish(KINDS)))
-    expect_state(page, "ready")
+    begin(page)
     for alone in ("none", "no-answer"):
         tick(page, "had", "ale", alone)
         expect(page.locator("#had--ale")).not_to_be_checked()
@@ -176,37 +175,143 @@ def test_none_and_no_answer_exclude_all_others(device: Device, collector: Collec
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda page: tick(page, "had", "ale", "bun", "cod"), "Please tick at most 2."),
+        (lambda page: tick(page, "had", "ale", "bun", "cod"), "Tick at most 2."),
         (lambda page: page.locator("#bits--none").uncheck(), "Please tick at least one."),
-        (lambda page: place(page, "whole", "ale", "bun"), "Please give each a different place."),
         (
-            lambda page: [
-                page.locator(f"#whole--{one}").select_option("1") for one in ("ale", "bun", "cod")
-            ],
-            "Please give each a different place.",
+            lambda page: place(page, "whole", "ale", "bun"),
+            "Please put all of them in order, or none.",
+        ),
+        (lambda page: page.locator("#price--number").fill(""), "Please answer."),
+        (
+            lambda page: page.locator("#price--number").fill("101"),
+            "Please give a number from 0 to 100.",
         ),
     ],
-    ids=["too many", "none", "part", "equal"],
+    ids=["too many", "none", "part", "missing", "too large"],
 )
 def test_what_is_no_answer_is_said_before_the_review(
     device: Device, collector: Collector, act: Callable[[Page], Any], message: str
 ) -> None:
     page = device.visit(collector.page(collector.publish(KINDS)))
-    expect_state(page, "ready")
+    begin(page)
     least(page)
     act(page)
-    page.get_by_role("button", name="Review my answers").click()
+    turn_page(page)
     expect(page.locator("#review")).to_be_hidden()
-    messages = page.evaluate(
-        "[...document.querySelectorAll('#answers :invalid')].map((one) => one.validationMessage)"
-    )
-    assert message in messages
+    expect(page.locator(".complaint:visible")).to_have_text([message])
+    expect(page.locator(".question:has(.complaint:visible):focus-within")).to_have_count(1)
     assert device.posted() == []
+
+
+def test_places_close_up_and_items_move_up(device: Device, collector: Collector) -> None:
+    page = device.visit(collector.page(collector.publish(KINDS)))
+    begin(page)
+    order = page.locator('[data-question="whole"] [data-order]')
+    place(page, "whole", "ale", "bun", "cod")
+    expect(order).to_have_text("1. Ale, 2. Bun, 3. Cod")
+    page.locator("#whole--bun").click()
+    expect(order).to_have_text("1. Ale, 2. Cod")
+    up = page.get_by_role("button", name="Move up: Cod")
+    up.focus()
+    page.keyboard.press("Enter")
+    expect(order).to_have_text("1. Cod, 2. Ale")
+    # The first cannot move up, so its button is gone, and the focus stays on the item.
+    expect(up).to_be_hidden()
+    expect(page.locator("#whole--cod")).to_be_focused()
+    expect(page.locator("#whole--bun")).to_have_attribute("aria-pressed", "false")
+
+
+PAGES = """
+title = "Pages"
+id = "pages"
+[[questions]]
+id = "came"
+kind = "yes-no"
+text = "Did you come?"
+epsilon = 1
+[[questions]]
+id = "thanks"
+kind = "note"
+text = "Thank you for coming."
+shows_if = "came = 'yes'"
+new_page = true
+[[questions]]
+id = "food"
+kind = "scale"
+matrix = "How good was …"
+text = "the food?"
+points = ["Bad", "Good"]
+epsilon = 1
+shows_if = "came = 'yes'"
+[[questions]]
+id = "wine"
+kind = "scale"
+matrix = "How good was …"
+text = "the wine?"
+points = ["Bad", "Good"]
+epsilon = 1
+shows_if = "came = 'yes'"
+[[questions]]
+id = "hours"
+kind = "number"
+text = "How long?"
+min = 0
+max = 10
+slider = true
+epsilon = 1
+new_page = true
+"""
+
+
+def test_page_that_conditions_hide_is_skipped_both_ways(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(PAGES)))
+    fill_in(page, {"came": "no"})
+    turn_page(page)
+    expect(page.locator("#hours--number")).to_be_visible()
+    expect(page.locator("h2:focus")).to_contain_text("Page 3 of 3")
+    page.get_by_role("button", name="Back").click()
+    fill_in(page, {"came": "yes", "food": "2", "wine": "1"})
+    expect(page.get_by_text("Thank you for coming.")).to_be_visible()
+    shown = review(page)
+    assert shown == {
+        "Did you come?": "Yes",
+        "How good was … – the food?": "Good",
+        "How good was … – the wine?": "Bad",
+        "How long?": "No answer",
+    }
+    press(page)
+    expect_state(page, "stored")
+    (body,) = device.posted()
+    assert list(json.loads(body)["reports"]) == ["came", "food", "wine", "hours"]
+
+
+def test_slider_writes_the_number_and_is_untouched_without_one(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(PAGES)))
+    fill_in(page, {"came": "no"})
+    turn_page(page)
+    slider, number = page.locator("#hours--slider"), page.locator("#hours--number")
+    expect(slider).to_have_class("untouched")
+    expect(number).to_have_value("")
+    # A press where it stands counts.
+    slider.click()
+    expect(number).to_have_value("5")
+    slider.press("ArrowRight")
+    expect(number).to_have_value("5.1")
+    expect(slider).not_to_have_class("untouched")
+    number.fill("7")
+    expect(slider).to_have_value("7")
+    number.fill("")
+    expect(slider).to_have_class("untouched")
+    assert review(page)["How long?"] == "No answer"
 
 
 def test_every_kind_is_accessible_on_a_phone(new_device: MakeDevice, collector: Collector) -> None:
     device = new_device(viewport=PHONE, bypass_csp=True)
     page = device.visit(collector.page(collector.publish(KINDS)))
-    expect_state(page, "ready")
+    begin(page)
     tick(page, "had", "bun")
     check_accessible(page)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from collector import Collector
 from conftest import ServeClient
-from device import READ_MEMO, Device, expect_state, press, review
+from device import READ_MEMO, Device, expect_state, fill_in, press, review
 from playwright.sync_api import Browser, Page, expect
 from scipy.stats import chi2
 
@@ -81,7 +81,6 @@ SAME = {
     **{"debts": "333", "place": " ROME ", "word": "good"},
 }
 OTHER = {**SAME, "bullied": "no", "tried": "gin", "debts": "10", "place": "Oslo"}
-TYPED = {"debts": "number", "place": "text-input", "word": "text-input"}
 KEPT = [name for name in SAME if name != "mood"]
 #: What the page keeps of answers for all waves.
 PREPARE = """async (answers) => {
@@ -97,11 +96,7 @@ PREPARE = """async (answers) => {
 def answer_wave(page: Page, answers: dict[str, str]) -> None:
     """All of a respondent's way in one wave."""
     expect_state(page, "ready")
-    for question, given in answers.items():
-        if question in TYPED:
-            page.locator(f"#{question}--{TYPED[question]}").fill(given)
-        else:
-            page.locator(f"#{question}--{given}").check()
+    fill_in(page, answers)
     review(page)
     press(page)
     expect_state(page, "stored")
@@ -152,10 +147,10 @@ def test_three_waves_keep_what_is_permanent_and_cost_what_is_proved(
         own = memo[f"survey/{name}"]
         assert (own["spent"], own["constant"]) == (worst, constant)
         assert set(own["times"].values()) == {wave}
-        expect(page.locator("#receipt-spent")).to_have_text(f"{in_epsilon(worst).normalize():f}")
-        expect(page.locator("#receipt-constant")).to_have_text(
-            f"{in_epsilon(constant).normalize():f}"
-        )
+        for name_of, spent in (("spent", worst), ("constant", constant)):
+            expect(page.locator(f'[data-filled="receipt.{name_of}"]')).to_contain_text(
+                f" {in_epsilon(spent).normalize():f}"
+            )
         (row,) = collector.ledger(name)
         assert row["respondent"] == pseudonym(secret, name)
         assert (row["epsilon"], row["epsilon_if_constant"]) == (
@@ -171,7 +166,7 @@ def test_three_waves_keep_what_is_permanent_and_cost_what_is_proved(
     assert len(reports) == 3
     for question in ("tried", "place", "word"):
         assert len({report[question]["cohort"] for report in reports}) == 1
-    assert set(own) == {"spent", "constant", "cap", "waves", "times", "pending"}
+    assert set(own) == {"title", "spent", "constant", "cap", "waves", "times", "pending"}
     # The chance that all instant draws of three waves are equal is below 1e-6: 32 bits alone.
     assert len({json.dumps(report, sort_keys=True) for report in reports}) > 1
 
@@ -217,7 +212,7 @@ def test_two_tabs_of_two_waves_share_one_memory(device: Device, collector: Colle
 #: Gives what many devices, of other secrets, send of a value in one wave: how often each report.
 DEVICES = """async ({ randomizer, value, devices }) => {
   const m = await import('/client/randomizer.js');
-  const { keyOf, memoryOf } = await import('/client/memory.js');
+  const { keyOf, memoryOf } = await import('/client/hashes.js');
   const { hex, words } = await import('/client/random.js');
   m.verify(randomizer);
   const found = {};
@@ -262,7 +257,7 @@ def test_one_wave_of_many_devices_has_the_law_of_the_channel(
 #: Draws what 400 waves of one answer send, by many devices; gives the symbols' counts of each.
 WAVES = """async ({ randomizer, value, devices, waves }) => {
   const m = await import('/client/randomizer.js');
-  const { keyOf, memoryOf } = await import('/client/memory.js');
+  const { keyOf, memoryOf } = await import('/client/hashes.js');
   const { hex, words } = await import('/client/random.js');
   m.verify(randomizer);
   const found = [];
@@ -320,7 +315,7 @@ def test_400_waves_do_not_reveal_an_answer_beyond_epsilon_forever(
 
 FORGETS: list[tuple[str, str, str]] = [
     # The permanent draw is made anew each time, as if it were remembered: averages tell.
-    ("memory.js", "const words = (await derive(key, message, blocks)).values();",
+    ("hashes.js", "const words = (await derive(key, message, blocks)).values();",
      "const words = crypto.getRandomValues(new Uint32Array(8 * blocks)).values();"),
     # The permanent stage is left out.
     ("randomizer.js", "return { cohort, symbol: await CHANNELS[permanent.name]"

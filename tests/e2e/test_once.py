@@ -172,6 +172,29 @@ def test_device_that_has_answered_says_so_and_sends_nothing(
     check_stored_once(device, collector, survey, sent=1)
 
 
+def test_draw_that_cannot_be_kept_is_not_sent_and_the_next_press_is_the_first(
+    page: Page, device: Device, collector: Collector, survey: str
+) -> None:
+    ready_to_press(page)
+    page.evaluate(
+        """() => {
+          const { put } = IDBObjectStore.prototype;
+          IDBObjectStore.prototype.put = function fail(value, key) {
+            if (key === 'secret') return put.call(this, value, key);
+            IDBObjectStore.prototype.put = put;
+            throw new Error('full');
+          };
+        }"""
+    )
+    press(page)
+    expect_state(page, "unkept")
+    assert device.posted() == []
+    expect(page.locator("#review dd")).to_have_count(4)
+    press(page)
+    expect_state(page, "stored")
+    check_stored_once(device, collector, survey, sent=1)
+
+
 def test_other_device_is_another_respondent(
     new_device: Callable[..., Device], collector: Collector, survey: str
 ) -> None:

@@ -260,7 +260,7 @@ _TWINS = {
     "two percent": ("krr", "channels/window.js", "const inside = c.width * c.near;",
                     "const inside = Math.floor(c.width * c.near * 1.02);"),
     "skewed": ("square-wave", "channels/window.js", "draw / c.near", "draw / c.near / 1.1"),
-    "no words": ("krr", "draw.js", "words.next();", "0;"),
+    "no words": ("krr", "exact.js", "words.next();", "0;"),
     "always in": ("subset", "channels/subset.js", "< c.include;", "<= c.include + c.exclude;"),
     "not uniform": ("subset", "channels/subset.js", "below(left, words) < needed", "needed > 0"),
     "last bit kept": ("sue", "channels/bits.js", "below(c.total, words) <",

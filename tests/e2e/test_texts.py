@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from collector import Collector, Relay, command
-from device import Device, expect_state, press, review
+from device import Device, begin, expect_state, press, review, turn_page
 from playwright.sync_api import Page, expect
 from watchers import check_bytes, check_device
 
@@ -33,6 +33,7 @@ CANARIES = [TYPED.strip(), FOLDED, "quetzal"]
 
 
 def fill(page: Page, boss: str, word: str) -> None:
+    begin(page)
     page.locator("#boss--text-input").fill(boss)
     page.locator("#word--text-input").fill(word)
 
@@ -69,9 +70,9 @@ def test_text_leaves_the_device_in_no_form(
         ("report.js", "reports[id] = randomize(value,",
          "reports[`${id}-${value}`] = randomize(value,"),
         ("report.js", "version, wave, ...who,", "version, wave, x: prepared.boss.value, ...who,"),
-        ("form.js", "  const list = one('dl', review);",
-         "  fetch('/healthz?' + encodeURIComponent(answers().boss));\n"
-         "  const list = one('dl', review);"),
+        ("page/review.js", "  const list = one('#review dl');",
+         "  fetch('/healthz?' + encodeURIComponent(answers.boss));\n"
+         "  const list = one('#review dl');"),
     ],
     ids=["key", "note", "query"],
 )  # fmt: skip
@@ -102,6 +103,21 @@ def test_spelling_is_checked_on_no_other_computer(device: Device, collector: Col
         expect(field).to_have_attribute(attribute, value)
 
 
+def test_candidates_that_contain_what_is_typed_are_suggested_without_a_request(
+    device: Device, collector: Collector
+) -> None:
+    many = ", ".join(f'"Anna {number}"' for number in range(12))
+    survey = TEXTS.replace('["Anna", "Bert"]', f'[{many}, "Bert"]')
+    page = device.visit(collector.page(collector.publish(survey)))
+    begin(page)
+    before, options = len(device.requests), page.locator("#boss--suggestions option")
+    page.locator("#boss--text-input").fill("ann")
+    expect(options).to_have_count(10)
+    page.locator("#boss--text-input").fill(" BE")
+    assert options.evaluate_all("all => all.map((one) => one.value)") == ["Bert"]
+    assert len(device.requests) == before
+
+
 @pytest.mark.parametrize(
     ("boss", "word", "wrong"),
     [
@@ -119,8 +135,10 @@ def test_text_that_cannot_be_answered_is_told_before_the_review(
     page = device.visit(collector.page(collector.publish(TEXTS)))
     expect_state(page, "ready")
     fill(page, boss, word)
-    page.get_by_role("button", name="Review my answers").click()
+    turn_page(page)
     expect(page.locator("#review")).to_be_hidden()
+    says = {"boss": "Please give 1 to 24 letters.", "word": "Please give 1 to 32 letters."}
+    expect(page.locator(".complaint:visible")).to_have_text([says[wrong]])
     for name in ("boss", "word"):
         odd = page.locator(f"#{name}--text-input").evaluate("one => !one.checkValidity()")
         assert odd == (name == wrong)

@@ -56,7 +56,7 @@ DRAWS = 3000
 CHANCE = 1e-6
 _TRY = """async ({ question, randomizer, answers, count }) => {
   const { named, trial } = await import('/client/trial.js');
-  const { keyOf } = await import('/client/memory.js');
+  const { keyOf } = await import('/client/hashes.js');
   const { hex, words } = await import('/client/random.js');
   const key = () => keyOf(hex(32));
   const drawn = [];

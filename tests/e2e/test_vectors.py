@@ -163,7 +163,7 @@ def test_tampered_randomizers_are_refused(run: Run) -> None:
 @pytest.mark.parametrize("name", ["cases", "texts"])
 def test_devices_remember_as_the_reference(run: Run, name: str) -> None:
     cases = vector("remembered")[name]
-    body = """const {keyOf, memoryOf} = await import('/client/memory.js');
+    body = """const {keyOf, memoryOf} = await import('/client/hashes.js');
       return Promise.all(v.map(async (one) => {
         m.verify(one.randomizer);
         const digest = Uint8Array.from(one.digest.match(/../g), (byte) => parseInt(byte, 16));
@@ -196,28 +196,28 @@ def test_unsound_memories_are_refused(run: Run) -> None:
 def test_texts_are_compared_as_in_the_reference(run: Run) -> None:
     cases = vector("texts")["normalized"]
     body = "return v.map(({text}) => m.normalized(text));"
-    assert run("texts.js", body, cases) == [case["normalized"] for case in cases]
+    assert run("kinds.js", body, cases) == [case["normalized"] for case in cases]
 
 
 def test_words_of_texts_are_those_of_the_reference(run: Run) -> None:
     cases = vector("texts")["words"]
     body = """return Promise.all(v.map(({what, text, start, words}) =>
       m.textWords(what, text, start, words.length)));"""
-    assert run("texts.js", body, cases) == [case["words"] for case in cases]
+    assert run("encoders.js", body, cases) == [case["words"] for case in cases]
 
 
 def test_uniform_draws_are_those_of_the_reference(run: Run) -> None:
     cases = vector("words")["below"]
     body = """return v.map((one) => { const words = tape(one.words);
       return [m.below(one.total, words), words.left]; });"""
-    assert taken(run("draw.js", body, cases)) == [case["result"] for case in cases]
+    assert taken(run("exact.js", body, cases)) == [case["result"] for case in cases]
 
 
 def test_coins_are_those_of_the_reference(run: Run) -> None:
     cases = vector("words")["bernoulli"]
     body = """return v.map((one) => { const words = tape(one.words);
       return [m.bernoulli(...fraction(one.chance), words), words.left]; });"""
-    assert taken(run("draw.js", body, cases)) == [case["result"] for case in cases]
+    assert taken(run("exact.js", body, cases)) == [case["result"] for case in cases]
 
 
 def test_answers_have_the_values_of_the_reference(run: Run) -> None:
@@ -248,14 +248,14 @@ def test_conditions_hold_as_in_the_reference(run: Run) -> None:
 def test_versions_are_those_of_the_reference(run: Run) -> None:
     cases = vector("versions")["cases"]
     body = "return Promise.all(v.map((one) => m.versionOf(one.survey, one.randomizers)));"
-    assert run("version.js", body, cases) == [case["version"] for case in cases]
+    assert run("hashes.js", body, cases) == [case["version"] for case in cases]
 
 
 def test_pseudonyms_are_those_of_the_reference(run: Run) -> None:
     cases = vector("pseudonyms")["cases"]
     body = """const found = []; for (const one of v) {
       found.push(await m.pseudonym(await m.keyOf(one.secret), one.survey)); } return found;"""
-    assert run("memory.js", body, cases) == [case["respondent"] for case in cases]
+    assert run("hashes.js", body, cases) == [case["respondent"] for case in cases]
 
 
 QUESTION = {"id": "q", "kind": "choice", "epsilon": 1, "no_answer": True}

@@ -173,7 +173,7 @@ def test_no_canary_of_a_request_is_found_in_anything_kept(
         assert got in (400, 403)
     for body in (canary().encode(), b"\xff" + canary().encode(), canary().encode() * 3000):
         assert place.request("POST", path, body, headers())[0] in (400, 413)
-    for address in ("/s/canteen", "/client/form.js", "/healthz", "/", f"/{canary()}"):
+    for address in ("/s/canteen", "/client/page/survey.js", "/healthz", "/", f"/{canary()}"):
         place.request("GET", f"{address}?{canary()}", headers=headers())
     place.request("POST", f"/api/surveys/{canary()}/reports", b"{}", headers())
     place.request("GET", f"/results/{canary()}?version={canary()}", headers=headers())

@@ -1,6 +1,5 @@
 """The wire's statuses: stored once, charged once, refused with a reason, nothing half-stored."""
 
-import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -165,13 +164,10 @@ def test_pages_and_answers_carry_the_headers_that_protect_them(
         assert "Set-Cookie" not in response.headers
 
 
-def test_each_module_is_served_as_it_stands_with_its_hash(client: FlaskClient) -> None:
+def test_each_module_is_served_as_it_stands(client: FlaskClient) -> None:
     root = Path(__file__).parent.parent.parent / "client"
-    page = client.get("/s/canteen").get_data(as_text=True)
     for path in sorted(root.rglob("*.js")):
         name = path.relative_to(root).as_posix()
         assert client.get(f"/client/{name}").get_data() == path.read_bytes()
-        link = rf'<link rel="modulepreload" href="/client/{re.escape(name)}" integrity="sha256-'
-        assert re.search(link, page)
     assert client.get("/client/../server/store.py").status_code == 404
     assert client.get("/client/none.js").status_code == 404

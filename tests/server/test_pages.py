@@ -1,36 +1,264 @@
-"""What the respondent's page says of a channel is true of it."""
+"""The pages that respondents get, how they are sent, and that their program can be compared."""
 
+import gzip
+import re
+from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
+from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server.pages import odds
+from server import create_app
+from server.audit import of_modules
+from server.cli import main
+from server.pages import PROGRAMS
+from server.program import CLIENT, client_files, hash_of_all, modules_of
+from server.store import Store
+from server.words import LANGUAGES
+
+GZIP = {"Accept-Encoding": "br, gzip"}
+Publish = Callable[[str, str], str]
+
+
+@pytest.fixture
+def publish(store: Store, tmp_path: Path, client: FlaskClient) -> Publish:
+    """Publishes a survey of one question; gives its page."""
+
+    def page(top: str, question: str) -> str:
+        path = tmp_path / "other.toml"
+        path.write_text(
+            f'id = "other"\ntitle = "T"\n{top}\n[[questions]]\nid = "q"\ntext = "?"\n{question}\n'
+        )
+        other = read_survey(path)
+        store.publish(other)
+        store.open_wave(other.id)
+        response = client.get("/s/other")
+        assert response.status_code == 200
+        return response.get_data(as_text=True)
+
+    return page
+
+
+YES_NO = 'kind = "yes-no"\nepsilon = 1'
 
 
 @pytest.mark.parametrize(
-    ("keys", "sentence"),
+    ("top", "question", "said"),
     [
-        ('mechanism = "two-coin"',
-         "one of two reports, drawn by chance. Of 100 people who give the first answer, about 75 "
-         "send the first report; of 100 who give the second answer, about 25"),
-        ('mechanism = {name = "crosswise", prevalence = "1/4"}',
-         "answer, about 25 send the first report; of 100 who give the second answer, about 75"),
-        ('mechanism = {name = "forced", p_yes = "1/3", p_no = "1/6"}',
-         "about 83 send the first report; of 100 who give the second answer, about 33"),
-        ('mechanism = "oue"\nepsilon = 1',
-         "about 50 send a report that counts for it; of 100 who gave another, about 27"),
-        ('mechanism = "hadamard"\nepsilon = 1',
-         "about 73 send a report that counts for it; of 100 who gave another, about 50"),
+        ("", YES_NO, "proves nothing about anyone"),
+        ("", YES_NO.replace("1", "5"), "can nearly tell your answer"),
+        ("", YES_NO, "Your true answers, your name, address, device, language, or the time."),
+        ("", YES_NO, "ε = 1 of privacy in one wave: 1 over its questions"),
+        ('access = "invited"', YES_NO, "It can be used once. Who sent"),
+        ('access = "panel"', YES_NO, "It can be used once in each wave."),
+        ("", YES_NO + "\nepsilon_forever = 2", "starts from the same first random draw"),
+        ("", YES_NO + "\nepsilon_forever = 2", "2 waves together tell at most ε = "),
+        ("[page]\ncomprehension = true", YES_NO, "The database says “Yes” for somebody."),
+        ("", YES_NO, "You must trust whoever delivers this page."),
     ],
-)  # fmt: skip
-def test_sentence_tells_how_often_each_answer_is_sent(
-    tmp_path: Path, keys: str, sentence: str
+)
+def test_the_explanation_says_what_holds_for_this_survey(
+    publish: Publish, top: str, question: str, said: str
 ) -> None:
-    path = tmp_path / "s.toml"
-    path.write_text(
-        'id = "s"\ntitle = "S"\n[[questions]]\nid = "q"\nkind = "yes-no"\ntext = "?"\n'
-        f"required = true\n{keys}\n"
+    page = publish(f"{top}\n[privacy]\ncap = 50", question)
+    assert said in page
+    circumstances = {
+        "can nearly tell": "5" in question,
+        "proves nothing about anyone": "5" not in question,
+        "Whether your link was used": "access" in top,
+        "same first random draw": "forever" in question,
+        'id="quiz"': "comprehension" in top,
+    }
+    assert {text: text in page for text in circumstances} == circumstances
+
+
+def test_who_sees_what_comes_after_what_it_means_and_before_the_limits(publish: Publish) -> None:
+    page = publish("[page]\ncomprehension = true", YES_NO)
+    order = [
+        "stay on this device",
+        "<svg",
+        "proves nothing about anyone",
+        "Who can see what",
+        "What is stored",
+        "What is not stored",
+        "What this cannot do",
+        "The cost in numbers",
+        'id="quiz"',
+        "data-question",
+    ]
+    places = [page.index(text) for text in order]
+    assert places == sorted(places)
+    assert "ε" not in page[: page.index("The cost in numbers")]
+
+
+def test_each_question_has_its_two_pictures_with_its_counts(publish: Publish) -> None:
+    page = publish("", YES_NO + "\nrequired = true")
+    assert "Of 100 people whose true answer is “Yes”, about 73 send “Yes”." in page
+    assert "Of 100 whose true answer is “No”, about 27 send “Yes”, too." in page
+    assert len(re.findall(r'fill="url\(#did\)"', page)) == 2
+    assert page.count('id="did"') == 1
+
+
+def test_every_language_is_in_the_page_and_the_first_is_shown(publish: Publish) -> None:
+    page = publish(f"languages = {list(LANGUAGES)}", YES_NO)
+    for tag, language in LANGUAGES.items():
+        hidden = "" if tag == "en" else " hidden"
+        yes = f'dir="{language.direction}"{hidden}>{language.words["question.yes"]}</span>'
+        assert f'<span data-language="{tag}" lang="{tag}" {yes}' in page
+    assert page.startswith('<!doctype html>\n<html lang="en" dir="ltr">')
+
+
+@pytest.mark.parametrize("tag", ["de", "ar"])
+def test_a_page_in_one_language_has_no_hidden_ones(publish: Publish, tag: str) -> None:
+    page = publish(f'languages = ["{tag}"]', YES_NO)
+    assert f'<html lang="{tag}" dir="{LANGUAGES[tag].direction}">' in page
+    assert "data-language" not in page
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "key"),
+    [
+        ("/", 200, "home"),
+        ("/s/none", 404, "no-survey"),
+        ("/nothing", 404, "not-found"),
+        ("/client/none.js", 404, "not-found"),
+        ("/static/none.css", 404, "not-found"),
+    ],
+)
+def test_messages_are_seen_in_all_languages(
+    client: FlaskClient, path: str, status: int, key: str
+) -> None:
+    response = client.get(path)
+    page = unescape(response.get_data(as_text=True))
+    assert response.status_code == status
+    for tag, language in LANGUAGES.items():
+        assert f'<section lang="{tag}" dir="{language.direction}">' in page
+        assert language.words[f"message.{key}"] in page
+    assert "hidden" not in page
+
+
+def test_a_closed_survey_says_so_in_its_languages(
+    client: FlaskClient, store: Store, survey: Survey
+) -> None:
+    store.close_waves(survey.id)
+    page = client.get(f"/s/{survey.id}").get_data(as_text=True)
+    assert LANGUAGES["en"].words["message.closed"] in page
+    assert survey.text(survey.spec["title"]) in page
+    assert LANGUAGES["de"].words["message.closed"] not in page
+
+
+def test_a_request_of_another_method_is_told_which_ones_are_taken(client: FlaskClient) -> None:
+    response = client.post("/s/canteen")
+    assert response.status_code == 405
+    assert "GET" in response.headers["Allow"]
+
+
+@pytest.mark.parametrize("path", ["/s/canteen", "/me", "/client/style.css", "/nothing"])
+def test_pages_and_files_are_compressed_for_who_takes_it(client: FlaskClient, path: str) -> None:
+    plain, small = client.get(path), client.get(path, headers=GZIP)
+    assert "Content-Encoding" not in plain.headers
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(small.data) == plain.data
+    assert len(small.data) < len(plain.data)
+    for response in (plain, small, client.get(path, headers={"Accept-Encoding": "gzip;q=0"})):
+        assert response.headers["Vary"] == "Accept-Encoding"
+    assert plain.headers.get("ETag") == small.headers.get("ETag")
+
+
+def test_a_file_that_the_browser_has_is_not_sent_again(client: FlaskClient) -> None:
+    first = client.get("/client/random.js", headers=GZIP)
+    assert first.headers["Cache-Control"] == "no-cache"
+    known = {**GZIP, "If-None-Match": first.headers["ETag"]}
+    again = client.get("/client/random.js", headers=known)
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_a_page_that_was_kept_is_not_that_of_another_wave(
+    client: FlaskClient, store: Store, survey: Survey
+) -> None:
+    pages = [client.get("/s/canteen").data for _ in range(2)]
+    store.open_wave(survey.id, 2)
+    assert pages[0] == pages[1]
+    assert b'"wave": 1' in pages[0]
+    assert b'"wave": 2' in client.get("/s/canteen").data
+
+
+def test_researchers_have_a_style_of_their_own_and_respondents_do_not_load_it(
+    client: FlaskClient,
+) -> None:
+    link = re.compile(r'href="(/static/research\.css)" integrity="(sha256-[\w+/=]+)"')
+    found = link.search(client.get("/login").get_data(as_text=True))
+    assert found is not None
+    (file,) = client_files(CLIENT.parent / "server/static").values()
+    assert found[2] == file.integrity
+    assert client.get(found[1]).data == file.body.content
+    for path in ("/s/canteen", "/me", "/"):
+        assert not link.search(client.get(path).get_data(as_text=True))
+
+
+def _links(response: TestResponse) -> list[tuple[str, str]]:
+    text = response.get_data(as_text=True)
+    return re.findall(
+        r'<link rel="modulepreload" href="/client/([\w/.-]+)" integrity="(\S+)">', text
     )
-    (question,) = read_survey(path).questions
-    assert sentence in odds(question)
+
+
+@pytest.mark.parametrize(("path", "entry"), [("/s/canteen", "survey"), ("/me", "me")])
+def test_a_page_pins_all_that_it_imports_and_nothing_else(
+    client: FlaskClient, path: str, entry: str
+) -> None:
+    linked = dict(_links(client.get(path)))
+    assert next(iter(linked)) == f"page/{entry}.js"
+    for name, integrity in linked.items():
+        text = (CLIENT / name).read_text()
+        assert integrity == client_files(CLIENT)[name].integrity
+        for imported in re.findall(r"from '([^']+)'", text):
+            whole = (CLIENT / name).parent / imported
+            assert whole.resolve().relative_to(CLIENT).as_posix() in linked
+    every = {
+        name for page in PROGRAMS for name, _ in modules_of(client_files(CLIENT), f"page/{page}.js")
+    }
+    assert every == {name for name in client_files(CLIENT) if name.endswith(".js")}
+
+
+def test_a_module_that_is_not_there_ends_the_start(tmp_path: Path) -> None:
+    folder = tmp_path / "client"
+    (folder / "page").mkdir(parents=True)
+    (folder / "page/survey.js").write_text("import { one } from './gone.js';\n")
+    with pytest.raises(ValueError, match=r"expected page/gone\.js among the files of client/"):
+        create_app({"DATABASE": tmp_path / "x.db", "CLIENT": folder})
+
+
+def test_the_hashes_of_page_audit_and_repository_are_the_same(
+    client: FlaskClient, store: Store, database: Path
+) -> None:
+    files = client_files(CLIENT)
+    whole = hash_of_all(files)
+    for path in ("/s/canteen", "/me"):
+        page = client.get(path).get_data(as_text=True)
+        details = page[page.index('<details id="program">') :]
+        assert f">{whole}</code>" in details
+        listed = re.findall(r'<th scope="row">(\S+)</th><td><code>(\S+)</code>', details)
+        assert listed == _links(client.get(path))
+    audited = {one.subject: one.finding for one in of_modules()}
+    assert audited == {name: file.integrity for name, file in files.items()} | {"all files": whole}
+    assert whole in CliRunner().invoke(main, ["audit", "--db", str(database)]).stdout
+
+
+def test_one_changed_letter_changes_the_hash_of_all(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("1;\n")
+    before = hash_of_all(client_files(tmp_path))
+    (tmp_path / "a.js").write_text("2;\n")
+    assert hash_of_all(client_files(tmp_path)) != before
+
+
+def test_pages_link_nothing_of_other_hosts(client: FlaskClient) -> None:
+    for path in ("/s/canteen", "/me", "/login", "/nothing"):
+        page = client.get(path).get_data(as_text=True)
+        assert not re.findall(r'(?:href|src|action)="(?!/|data:,)[^"]*"', page)
+        assert not re.search(r"<style|\sstyle=|\son\w+=|<script>", page)

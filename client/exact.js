@@ -1,0 +1,89 @@
+/** Refusals, exact draws from uniform 32-bit words, and exact fractions [top, bottom] of BigInts. */
+/** How a value that was got is written in a message: as JSON, of which the beginning. */
+const shown = (value) =>
+  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one))?.slice(0, 80);
+
+/** @throws {RangeError} with what was expected, unless a condition holds */
+export function must(holds, expected, ...got) {
+  if (!holds) throw new RangeError([expected, ...got.map(shown)].join(', got '));
+}
+
+/** A number, if it is a whole one of 0..count-1. @throws {RangeError} */
+export function whole(name, number, count) {
+  const isOne = Number.isInteger(number) && number >= 0 && number < count;
+  must(isOne, `${name} must be a whole number of 0..${count - 1}`, number);
+  return number;
+}
+
+/** The number of values of a word. */
+export const WORD = 2 ** 32;
+/** The sum of whole numbers: exact up to 2^53, and above 2^53 if it is. */
+export const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
+/** The whole numbers from 0 to below a count. */
+export const range = (count) => [...Array(count).keys()];
+
+/** A uniform integer of 0..total-1: as many words stand for each, and others are drawn again. */
+export function below(total, words) {
+  const limit = WORD - (WORD % total);
+  let word = words.next();
+  while (word >= limit) word = words.next();
+  return word % total;
+}
+
+/** A place in a list of weights, with a probability in proportion to its weight. */
+export function byWeight(weights, words) {
+  let left = below(sum(weights), words);
+  return weights.findIndex((weight) => {
+    left -= weight;
+    return left < 0;
+  });
+}
+
+/** 1 with exactly the probability top/bottom, of BigInts, else 0: compares digits of base 2^32. */
+export function bernoulli(top, bottom, words) {
+  for (let rest = top; rest > 0n; rest = (rest * BigInt(WORD)) % bottom) {
+    const cut = (rest * BigInt(WORD)) / bottom;
+    const word = BigInt(words.next());
+    if (word !== cut) return word < cut ? 1 : 0;
+  }
+  return 0;
+}
+
+const SCALE = 2n ** 128n;
+
+export const power = (base, exponent) => BigInt(base) ** BigInt(exponent);
+export const times = ([a, b], [c, d]) => [a * c, b * d];
+/** The larger of two fractions; of equals the first. */
+export const larger = (a, b) => (a[0] * b[1] >= b[0] * a[1] ? a : b);
+/** By what factor two numbers differ, whichever is larger. */
+export const between = (a, b) => (a > b ? [BigInt(a), BigInt(b)] : [BigInt(b), BigInt(a)]);
+/** The largest ratio within a column of rows of weights. */
+export const worstOf = (rows) => rows[0].map((_, place) => {
+  const column = rows.map((row) => row[place]);
+  return between(...[Math.max, Math.min].map((end) => column.reduce((a, b) => end(a, b))));
+}).reduce(larger);
+/** A fraction of any length as a number, to within 2^-128. */
+export const asNumber = ([top, bottom]) => Number((top * SCALE) / bottom) / 2 ** 128;
+
+/** ln of a fraction of at least 1, however large. */
+export function ln([top, bottom]) {
+  const more = BigInt(Math.max(0, top.toString(2).length - bottom.toString(2).length));
+  return Math.log1p(asNumber([top - (bottom << more), bottom << more])) + Number(more) * Math.LN2;
+}
+
+/** A number at most e^(micros / 10^6), times 2^128: each term of the series is rounded down. */
+function expLower(micros) {
+  let [term, total] = [SCALE, SCALE];
+  for (let index = 1n; term > 0n; index += 1n) {
+    term = (term * micros) / (1_000_000n * index);
+    total += term;
+  }
+  return total;
+}
+
+/** What a report of this worst ratio costs: the fewest whole millionths of ε that prove it. */
+export function micro([top, bottom]) {
+  let guess = BigInt(Math.max(0, Math.ceil(ln([top, bottom]) * 1e6) - 2));
+  while (top * SCALE > bottom * expLower(guess)) guess += 1n;
+  return Number(guess);
+}

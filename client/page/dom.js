@@ -1,0 +1,78 @@
+/** What every page needs: its elements, and its texts in the language that is shown. */
+
+export const one = (selector, within = document) => within.querySelector(selector);
+export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+/** A new element with texts and elements in it. */
+export function made(tag, ...parts) {
+  const element = document.createElement(tag);
+  element.append(...parts);
+  return element;
+}
+
+/** The language that is shown, where there are several; known to this page alone. */
+let spoken;
+/** Texts as the server wrote them, before their {names} were filled in. */
+const patterns = new WeakMap();
+
+/** What an element says in a language. */
+export const textOf = (element, language = spoken) =>
+  ((language && one(`[data-language="${language}"]`, element)) || element).textContent.trim();
+
+/** A number as a language writes it, in the digits of all texts here. */
+function numeral(number, language = document.documentElement.lang) {
+  const [known = 'en'] = Intl.NumberFormat.supportedLocalesOf(language.split('-')[0]);
+  const options = { maximumFractionDigits: 6, useGrouping: false, numberingSystem: 'latn' };
+  return new Intl.NumberFormat(known, options).format(number);
+}
+
+/** A text with values for its {names}: texts, numbers, or functions of the language. */
+const filled = (text, values, language) => text.replace(/\{(\w+)\}/g, (name, key) => {
+  const value = values[key] ?? name;
+  if (typeof value === 'number') return numeral(value, language);
+  return typeof value === 'function' ? value(language) : value;
+});
+
+/** One of the program's own words, as the page has it. */
+export const word = (key, values = {}, language = spoken) =>
+  filled(textOf(one(`[data-word="${key}"]`), language), values, language);
+
+/** Fills in the {names} of an element in all its languages, if need be anew. */
+export function fill(element, values) {
+  for (const part of [element, ...all('*', element)].filter((some) => !some.childElementCount)) {
+    if (!patterns.has(part)) patterns.set(part, part.textContent);
+    const { language } = part.closest('[data-language]')?.dataset ?? {};
+    part.textContent = filled(patterns.get(part), values, language);
+  }
+}
+
+/** Shows the one part of its kind that has this name, and its words with values. */
+export function showState(state, values) {
+  for (const part of all('[data-state]')) {
+    part.hidden = part.dataset.state !== state;
+    if (!part.hidden) fill(part, values);
+  }
+}
+
+/** Shows the language that is picked, once `redraw` has written in it what the program writes. */
+function speak(picker, redraw) {
+  const { value, dir } = picker.selectedOptions[0];
+  spoken = value;
+  redraw();
+  for (const part of all('[data-language]')) part.hidden = part.dataset.language !== value;
+  Object.assign(document.documentElement, { lang: value, dir });
+  document.title = textOf(one('h1'));
+}
+
+/** Offers the languages of the page, and begins with the first that its reader wishes. */
+export function offerLanguages(redraw) {
+  const picker = one('#language');
+  if (!picker) return redraw();
+  const tags = [...picker.options].map(({ value }) => value);
+  const base = (tag) => tag.split('-')[0];
+  const fitting = (wish) =>
+    tags.find((tag) => tag === wish) ?? tags.find((tag) => base(tag) === base(wish));
+  picker.value = navigator.languages.map(fitting).find(Boolean) ?? tags[0];
+  picker.addEventListener('change', () => speak(picker, redraw));
+  return speak(picker, redraw);
+}

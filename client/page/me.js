@@ -1,0 +1,68 @@
+/** "My privacy": what this device has given to all surveys of this address, added up here. */
+import * as memo from '../memo.js';
+import { all, fill, made, offerLanguages, one, showState } from './dom.js';
+
+const part = (name, within) => one(`[data-filled="me.${name}"]`, within);
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+let memos = [];
+
+function say(state, values) {
+  one('#spent').hidden = state !== 'found';
+  showState(state, values);
+}
+
+const fail = (error) => say('broken', { reason: error.message });
+
+/** One survey; its title is in the language that is shown, if the author gave one. */
+function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
+  const entry = one('#one-survey').content.cloneNode(true);
+  const values = { spent: spent / 1e6, constant: constant / 1e6, cap, n: pending.length };
+  for (const text of all('[data-filled]', entry)) fill(text, values);
+  part('constant', entry).hidden = constant === spent;
+  part('waiting', entry).hidden = pending.length === 0;
+  const titles = typeof title === 'string' ? [title] : Object.values(title);
+  one('h2', entry).append(title[document.documentElement.lang] ?? titles[0]);
+  one('[data-part="waves"]', entry).append(Object.keys(waves).join(', '));
+  one('[data-part="reports"]', entry).append(Object.values(waves).join(', '));
+  return entry;
+}
+
+function redraw() {
+  const waiting = sum(memos.map(({ pending }) => pending.length));
+  one('#surveys').replaceChildren(...memos.map(entryOf));
+  fill(part('total'), { spent: sum(memos.map(({ spent }) => spent)) / 1e6 });
+  fill(part('forget-waiting'), { n: waiting });
+  part('forget-waiting').hidden = waiting === 0;
+}
+
+/** Saves what is shown as a file: no secret, and no report. */
+function save() {
+  const surveys = memos.map(({ pending, ...kept }) => ({ ...kept, waiting: pending.length }));
+  const file = new Blob([JSON.stringify({ surveys }, null, 2)], { type: 'application/json' });
+  const link = made('a');
+  link.href = URL.createObjectURL(file);
+  link.download = 'my-privacy.json';
+  link.click();
+}
+
+function ask(isAsked) {
+  one('#sure').hidden = !isAsked;
+  one(isAsked ? '#sure h2' : '#forget').focus();
+}
+
+async function forget() {
+  await memo.forget();
+  say('forgotten');
+}
+
+async function start() {
+  memos = await memo.list();
+  offerLanguages(redraw);
+  one('#export').addEventListener('click', save);
+  one('#forget').addEventListener('click', () => ask(true));
+  one('#forget-not').addEventListener('click', () => ask(false));
+  one('#forget-sure').addEventListener('click', () => forget().catch(fail));
+  say(memos.length ? 'found' : 'nothing');
+}
+
+start().catch(fail);

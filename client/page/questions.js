@@ -1,0 +1,28 @@
+/** The survey that the page carries, and what its questions and their answers are called there. */
+import { one, textOf, word } from './dom.js';
+
+export const open = JSON.parse(one('#survey-data').textContent);
+export const { survey } = open;
+/** The entries of the survey but notes, which are shown and not asked. */
+export const questions = survey.questions.filter(({ kind }) => kind !== 'note');
+
+/** The element of a question or note. */
+export const fieldOf = ({ id }) => one(`[data-question="${id}"], [data-note="${id}"]`);
+
+/** What a question asks; a row of a grid, after what the grid asks. */
+export function asked(q) {
+  const grid = fieldOf(q).closest('.matrix');
+  const texts = [grid && one('.matrix-text', grid), one('legend', fieldOf(q))];
+  return texts.filter(Boolean).map((text) => textOf(text)).join(' – ');
+}
+
+/** What an answer looks like to people; it is as a form control holds it. */
+export function named(q, answer) {
+  if (answer === '' || answer === 'no-answer') return word('question.no-answer');
+  if (q.kind === 'text') return answer;
+  const unit = one('.unit', fieldOf(q));
+  if (q.kind === 'number') return unit ? `${answer} ${textOf(unit)}` : answer;
+  const names = answer.split('|').map((option) => `${q.id}--${option}`)
+    .map((id) => textOf(one(`label[for="${id}"], [id="${id}"] .name`)));
+  return names.map((name, at) => (q.kind === 'rank' ? `${at + 1}. ${name}` : name)).join(', ');
+}

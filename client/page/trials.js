@@ -1,0 +1,54 @@
+/** Beside the questions: draws of made-up answers, and whether the page was clear. */
+import { keyOf } from '../hashes.js';
+import { hex, words } from '../random.js';
+import { madeUp, named as optionsIn, trial } from '../trial.js';
+import { all, made, one, word } from './dom.js';
+import { fieldOf, named, open, questions, survey } from './questions.js';
+
+const DRAWS = 20;
+
+/** One line of a result: what a report says, and how often it was drawn, in dots and in words. */
+function line(q, report, n) {
+  const ids = optionsIn(report, q, open.randomizers[q.id]);
+  const says = ids ? ids.map((id) => named(q, id)).join(', ') || '–' : JSON.stringify(report);
+  const dots = made('span', '●'.repeat(n) + '○'.repeat(DRAWS - n));
+  dots.className = 'dots';
+  dots.ariaHidden = 'true';
+  return made('li', made('span', says), dots, made('span', word('trial.times', { n })));
+}
+
+/** Draws reports of the made-up answer as those of true ones are drawn, and sends none. */
+async function draw(q) {
+  const answer = one('[data-trial]', fieldOf(q)).value;
+  // A device that remembers would draw much the same each time: each draw is another device's.
+  const newKey = () => keyOf(hex(32));
+  const randomizer = open.randomizers[q.id];
+  const reports = await trial(q, randomizer, answer, survey.id, newKey, words(), DRAWS);
+  const texts = reports.map((report) => JSON.stringify(report));
+  const times = (text) => texts.filter((other) => other === text).length;
+  const sorted = [...new Set(texts)].sort((a, b) => times(b) - times(a));
+  const lines = sorted.map((text) => line(q, JSON.parse(text), times(text)));
+  const heading = made('p', word('trial.result', { answer: named(q, answer) }));
+  one('.draws', fieldOf(q)).replaceChildren(heading, made('ul', ...lines));
+}
+
+/** Offers made-up answers in the language that is shown, and forgets what was tried. */
+export function offer() {
+  for (const q of questions) {
+    const options = madeUp(q).map((answer) => new Option(named(q, answer), answer));
+    one('[data-trial]', fieldOf(q)).replaceChildren(...options);
+    one('.draws', fieldOf(q)).replaceChildren();
+  }
+  for (const part of all('[data-reply]')) part.hidden = true;
+}
+
+/** Follows what is pressed; what was clear is told at once, and kept nowhere. */
+export function follow() {
+  for (const q of questions) {
+    one('[data-draw]', fieldOf(q)).addEventListener('click', () => draw(q));
+  }
+  one('#quiz')?.addEventListener('change', ({ target }) => {
+    const fitting = target.value === 'either' ? 'right' : 'other';
+    for (const part of all('[data-reply]')) part.hidden = part.dataset.reply !== fitting;
+  });
+}

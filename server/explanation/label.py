@@ -1,0 +1,42 @@
+"""How answers are called on the page: in the author's words, or in those of the product."""
+
+from collections.abc import Iterable
+
+from analysis.domain import Categories, Sets
+from analysis.survey import Question, Survey
+from server.words import Phrase, Value
+
+
+def label(question: Question, term: str) -> Value:
+    """The text of one of a question's options or items, in each language."""
+    if question.spec["kind"] == "yes-no":
+        return Phrase.of(f"question.{term}")
+    return next(one["text"] for one in question.spec["options"] if one["id"] == term)
+
+
+def order(question: Question, items: Iterable[str]) -> Value:
+    """An order of a ranking's items, in each language."""
+    texts = [label(question, item) for item in items]
+    several = [text for text in texts if isinstance(text, dict)]
+    if not several:
+        return ", ".join(texts)
+    return {
+        tag: ", ".join(text[tag] if isinstance(text, dict) else text for text in texts)
+        for tag in several[0]
+    }
+
+
+def end(question: Question, key: str) -> Value:
+    """The highest or lowest number, `max` or `min`, with its unit."""
+    number = question.spec[key]
+    if "unit" not in question.spec:
+        return number
+    return Phrase.of("odds.with-unit", n=number, unit=question.spec["unit"])
+
+
+def an_answer(survey: Survey) -> Value:
+    """An answer that somebody could give, to speak of; "…" without any that can be picked."""
+    for question in survey.questions:
+        if isinstance(question.domain, Categories | Sets):
+            return label(question, question.spec["options"][0]["id"])
+    return "…"

@@ -1,0 +1,240 @@
+"""What the respondent's page says of a channel is true of it."""
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.domain import Categories, Numbers, Rankings, Sets, Texts
+from analysis.meaning import of_100
+from analysis.survey import Question, Survey
+from analysis.survey_file import read_survey
+from server.explanation import an_answer, costs, explained
+from server.explanation.figure import one_in, sends
+from server.explanation.sides import sides
+from server.words import LANGUAGES, Phrase, told
+
+ENGLISH = LANGUAGES["en"]
+Read = Callable[..., Survey]
+YES_NO = 'kind = "yes-no"\nrequired = true'
+CHOICE = 'kind = "choice"\noptions = [' + ", ".join(
+    f'{{id = "{one}", text = "{one.upper()}"}}' for one in ("lab", "shop", "road", "home")
+) + "]"  # fmt: skip
+SCALE = 'kind = "scale"\npoints = ["never", "seldom", "often", "always"]'
+NUMBER = 'kind = "number"\nmin = 0\nmax = 500\nunit = "EUR"'
+CHOICES = CHOICE.replace("choice", "choices") + "\nat_most = 2"
+RANK = 'kind = "rank"\nitems = [' + ", ".join(
+    f'{{id = "{one}", text = "{one.upper()}"}}' for one in ("tea", "soup", "cake")
+) + "]"  # fmt: skip
+TEXT = 'kind = "text"\ncandidates = ["ada", "bob", "cleo"]'
+#: Kind, with each mechanism that serves it, and some ε.
+CASES = [
+    *((YES_NO, name, e) for name in ("krr", "oue", "sue", "hadamard") for e in (0.1, 1, 6)),
+    (YES_NO, "two-coin", None),
+    (YES_NO, '{name = "crosswise", prevalence = "1/4"}', None),
+    (YES_NO, '{name = "forced", p_yes = "1/3", p_no = "1/6"}', None),
+    (YES_NO, '{name = "unrelated", p = "7/10", prevalence = "1/4"}', None),
+    *((CHOICE, name, e) for name in ("krr", "subset", "oue", "hashed-krr") for e in (0.5, 2)),
+    *((SCALE, name, 1) for name in ("krr", "optimal", "exponential")),
+    *((SCALE + '\naim = "mean"', "optimal", e) for e in (0.5, 2)),
+    *((NUMBER, name, 1) for name in ("optimal", "duchi", "piecewise", "square-wave")),
+    (NUMBER + "\nrequired = true", "laplace", 1),
+    *((CHOICES, name, 2) for name in ("pick", "multihot")),
+    *((RANK, name, 1.5) for name in ("pick", "permutations")),
+]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Reads a survey of one question, with more keys of the survey before it."""
+
+    def survey(keys: str, mechanism: str = "", epsilon: float | None = 1, more: str = "") -> Survey:
+        lines = ['id = "s"\ntitle = "S"', more, '[[questions]]\nid = "q"\ntext = "?"', keys]
+        if mechanism:
+            lines.append(f"mechanism = {mechanism if '{' in mechanism else repr(mechanism)}")
+        if epsilon is not None:
+            lines.append(f"epsilon = {epsilon}")
+        path = tmp_path / "s.toml"
+        path.write_text("\n".join(lines))
+        return read_survey(path)
+
+    return survey
+
+
+def _law(question: Question, answer: str) -> Iterator[tuple[Any, Fraction]]:
+    """Every report and its exact chance under an answer, over all cohorts."""
+    randomizer, value = question.randomizer, question.value(answer)
+    cohorts = randomizer.encoder.cohorts
+    for cohort in range(cohorts or 1):
+        inputs = randomizer.encoder.encode(value, cohort, iter(()))
+        for report, chance in randomizer.channel.distribution(inputs):
+            whole = report if cohorts is None else {"cohort": cohort, "report": report}
+            yield whole, chance / (cohorts or 1)
+
+
+def _supports(question: Question, answer: str, place: int) -> Fraction:
+    """The chance that a report supports the value at a place, of those that could."""
+    found, whole = Fraction(0), Fraction(0)
+    count = question.mechanism.shares(question.randomizer, question.domain).count
+    for report, chance in _law(question, answer):
+        tally = np.zeros(question.randomizer.shape, dtype=np.int64)
+        for cell in question.randomizer.tallied(report):
+            tally[cell] += 1
+        supports, trials = count(tally)
+        found += chance * int(supports[place])
+        whole += chance * int(trials[place])
+    return found / whole
+
+
+def _chances(question: Question) -> tuple[Fraction, Fraction]:
+    """Both chances of the sentences, from the whole law of the reports."""
+    domain = question.domain
+    if isinstance(domain, Numbers):
+        pairs = list(zip(_law(question, "500"), _law(question, "0"), strict=True))
+        told = [(high, low) for (_, high), (_, low) in pairs if high > low]
+        return sum(high for high, _ in told), sum(low for _, low in told)
+    shares = question.mechanism.shares(question.randomizer, domain).values
+    if not shares:
+        ids = domain.ids if isinstance(domain, Categories) else ()
+        answers = list(ids[:-1]) or ["tea|soup|cake", "cake|soup|tea"]
+        own, *others = [[p for _, p in _law(question, one)] for one in [*answers, ""]]
+        least = [min(column) for column in zip(*others, strict=True)]
+        most = max(p / q for p, q in zip(own, least, strict=True))
+        told = [(p, q) for p, q in zip(own, least, strict=True) if p / q > most * 999 / 1000]
+        return sum(p for p, _ in told), sum(q for _, q in told)
+    if isinstance(domain, Sets):
+        own, other = "lab", "shop"
+    elif isinstance(domain, Rankings):
+        own, other = "tea|soup|cake", "cake|soup|tea"
+    else:
+        assert isinstance(domain, Categories)
+        own, other = domain.ids[:2]
+    p, q = (_supports(question, one, 0) for one in (own, other))
+    return (p, q) if p > q else (1 - p, 1 - q)
+
+
+@pytest.mark.parametrize(("kind", "mechanism", "epsilon"), CASES)
+def test_both_counts_are_the_channels_own(
+    read: Read, kind: str, mechanism: str, epsilon: float | None
+) -> None:
+    (question,) = read(kind, mechanism, epsilon).questions
+    for chance, side in zip(_chances(question), sides(question), strict=True):
+        assert float(side.chance) == pytest.approx(float(chance), abs=1e-12)
+        sentence = told(side.sentence, ENGLISH)
+        assert re.search(rf"\b{of_100(chance)} sends?\b", sentence)
+        assert not re.search(r"\{\w+\}", sentence)
+        for language in LANGUAGES.values():
+            (number,) = re.findall(r"\d+", of_100(chance))
+            assert re.search(rf"\b{number}\b", told(side.sentence, language))
+
+
+@pytest.mark.parametrize("epsilon", [1, 3])
+def test_a_report_that_is_called_by_an_answer_is_that_answer(read: Read, epsilon: float) -> None:
+    (question,) = read(CHOICE, "krr", epsilon).questions
+    own, other = sides(question)
+    assert told(own.sentence, ENGLISH).endswith(" “LAB”.")
+    assert dict(_law(question, "lab"))[0] == own.chance
+    assert dict(_law(question, "shop"))[0] == other.chance
+
+
+def test_the_counts_are_seen_among_drawn_reports(read: Read) -> None:
+    # 5 standard errors: by chance once in 1.7 million such tests, of two counts each.
+    (question,) = read(CHOICE, "krr", 1).questions
+    source = random.Random(8)
+    words = iter(lambda: source.getrandbits(32), None)
+    for answer, side in zip(("lab", "home"), sides(question), strict=True):
+        value = question.value(answer)
+        drawn = sum(question.randomizer.randomize(value, words) == 0 for _ in range(20000)) / 20000
+        p = float(side.chance)
+        assert abs(drawn - p) < 5 * (p * (1 - p) / 20000) ** 0.5
+
+
+@pytest.mark.parametrize("keys", [TEXT, 'kind = "text"', TEXT + '\nmechanism = "rappor"'])
+def test_texts_are_said_to_share_their_symbols(read: Read, keys: str) -> None:
+    (question,) = read(keys, epsilon=2).questions
+    assert isinstance(question.domain, Texts)
+    channel = question.randomizer.channel
+    (what,) = explained(question, False).before
+    assert re.search(rf"\bof {channel.inputs} (symbols|bits)", told(what, ENGLISH))
+    own, other = sides(question)
+    assert own.chance > other.chance >= Fraction(1, channel.inputs)
+
+
+@pytest.mark.parametrize("percent", ["0.4", "1", "1.2", "50", "73.4", "99.6", "99"])
+def test_counts_are_read_as_elsewhere(percent: str) -> None:
+    chance = Fraction(percent) / 100
+    said = told(Phrase.of("odds.value", answer="A", sends=sends(chance)), ENGLISH)
+    verb = "sends" if "1" in of_100(chance).split()[-1:] else "send"
+    assert said.endswith(f", {of_100(chance)} {verb} “A”.")
+
+
+def test_a_bound_is_never_rounded_to_less() -> None:
+    assert one_in(Fraction(1, 1_234_567)) == 1_200_000
+    assert one_in(Fraction(1, 10)) == 10
+    assert one_in(Fraction(2, 3)) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "epsilon", "sentence"),
+    [
+        (YES_NO, 1, "One answer makes it at most 2.72 times as likely as another does."),
+        ('kind = "yes-no"', 1, "Any report can come from any answer, and from none."),
+        (CHOICE, 1, "It is the same with every other answer."),
+        (YES_NO, 1, "No report proves what anybody answered."),
+        (YES_NO, 5, "who sees the report can be nearly sure of your answer."),
+        (YES_NO + "\nepsilon_forever = 2", 1, "all that you sent is at most 7.39 times as likely"),
+        (YES_NO + "\nepsilon_forever = 2", 1, "An answer that changes can tell more"),
+        (YES_NO + "\nepsilon_forever = 2\nstable = true", 1, "an answer that cannot change"),
+        ('kind = "yes-no"\nepsilon_forever = 2\nstable = true', 1, "skips it once tells more."),
+        (YES_NO + "\nepsilon_forever = 5", 1, "Over many times that is weak"),
+        (
+            NUMBER + '\nrequired = true\nmechanism = "gaussian"',
+            1,
+            "With a chance of at most 1 in 1",
+        ),
+        (CHOICES, 1, "A report is about one part of your answer alone"),
+    ],
+)
+def test_each_circumstance_is_said(read: Read, keys: str, epsilon: float, sentence: str) -> None:
+    survey = read(keys, epsilon=epsilon, more="[privacy]\ncap = 100")
+    shown = explained(survey.questions[0], bool(survey.memos))
+    text = " ".join(told(one, ENGLISH) for one in (*shown.before, *shown.after))
+    assert sentence in text
+    assert ("No report proves" in text) == ("weak" not in text)
+
+
+def test_fresh_draws_beside_remembered_ones_are_said_to_be_so(read: Read) -> None:
+    (question,) = read(YES_NO).questions
+    keys = [[one.key for one in explained(question, remembers).after] for remembers in (0, 1)]
+    assert ["odds.afresh" in one for one in keys] == [False, True]
+
+
+def test_the_cost_is_said_in_numbers(read: Read) -> None:
+    survey = read(YES_NO + "\nepsilon_forever = 2", epsilon=1.5, more="[privacy]\ncap = 100")
+    said = [told(one, LANGUAGES["de"]) for one in costs(survey)]
+    assert said[0].startswith("Diese Umfrage verbraucht in einer Runde ε = 1,5 ")
+    assert [one.split()[0] for one in said[1:]] == ["2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [(YES_NO, "Ja"), (CHOICE, "LAB"), (CHOICES, "LAB"), (NUMBER, "…"), (TEXT, "…")],
+)
+def test_the_comprehension_question_names_an_answer(read: Read, keys: str, answer: str) -> None:
+    phrase = Phrase.of("question.earlier", item=an_answer(read(keys)))
+    assert told(phrase, LANGUAGES["de"]) == f"Nach oben: {answer}"
+
+
+def test_an_order_is_named_in_each_language(read: Read) -> None:
+    items = ", ".join(f'{{id = "{n}", text = {{en = "E{n}", de = "D{n}"}}}}' for n in "ab")
+    more = 'languages = ["en", "de"]'
+    keys = f'kind = "rank"\nitems = [{items}]\nmechanism = "permutations"'
+    text = read(keys.replace("kind", "required = true\nkind", 1), epsilon=1, more=more)
+    (own, _) = sides(text.questions[0])
+    assert "D" in told(own.sentence, LANGUAGES["de"])
+    assert "E" in told(own.sentence, ENGLISH)

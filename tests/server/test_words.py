@@ -1,0 +1,160 @@
+"""What pages say, in every language: nothing is missing, untranslated, or said in a wrong word."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from markupsafe import Markup
+
+from server.cli import main
+from server.words import LANGUAGES, Phrase, languages_of, told, word
+
+ROOT = Path(__file__).parent.parent.parent
+ENGLISH = LANGUAGES["en"].words
+#: Words that are the same in several languages, or no words at all.
+ALIKE = {
+    "message.closed-title",
+    "odds.with-unit",
+    "page.questions",  # French
+    "question.no",  # Spanish
+    "receipt.question",  # French
+    "who.no",  # Spanish
+}
+FORBIDDEN = {
+    "en": r"anonym|\blie[sd]?\b|\blying|\bfak|nois[ey]|perturb",
+    "de": r"anonym|lüge|gelogen|fälsch|rausch|störung",
+    "fr": r"anonym|mensong|menti|\bfau(x|sse)|bruit|perturb",
+    "es": r"anónim|mentir|fals[oa]|ruido|perturb",
+    "ar": "مجهول|كذب|كاذب|مزيف|ضوضاء|ضجيج|تشويش",
+}
+OTHERS = [tag for tag in LANGUAGES if tag != "en"]
+
+
+def _places(text: str) -> set[str]:
+    return set(re.findall(r"\{\w+\}", text))
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_every_language_says_all_that_english_says(tag: str) -> None:
+    words = LANGUAGES[tag].words
+    assert words.keys() == ENGLISH.keys()
+    for key, text in words.items():
+        assert _places(text) == _places(ENGLISH[key]), key
+        assert text.strip() == text != ""
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_no_text_was_left_in_english(tag: str) -> None:
+    words = LANGUAGES[tag].words
+    assert {key for key, text in words.items() if text == ENGLISH[key]} <= ALIKE
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_no_language_uses_words_that_mislead(tag: str) -> None:
+    for key, text in LANGUAGES[tag].words.items():
+        assert not re.search(FORBIDDEN[tag], text, re.I), key
+
+
+def test_epsilon_is_in_details_alone() -> None:
+    """Where numbers are asked for: the receipt, what a device has spent, and the folded cost."""
+    named = {key for key, text in ENGLISH.items() if "ε" in text or "epsilon" in text.lower()}
+    assert {key.split(".")[0] for key in named} <= {"cost", "me", "receipt"}
+
+
+def _sources() -> list[str]:
+    files = [*(ROOT / "server/templates").rglob("*.html"), ROOT / "server/pages.py"]
+    files += [*(ROOT / "server/explanation").rglob("*.py"), *(ROOT / "client/page").rglob("*.js")]
+    return [path.read_text() for path in files]
+
+
+def test_every_word_that_is_used_exists_and_every_one_is_used() -> None:
+    tables = "|".join({key.split(".")[0] for key in ENGLISH})
+    whole = rf"""["'`]({tables})\.(?!html)([a-z][\w-]*)["'`]"""
+    used = {f"{table}.{key}" for text in _sources() for table, key in re.findall(whole, text)}
+    # Put together of a table and what is named beside it, of a message by its view.
+    parts = rf"""["'`]({tables})\.(?:["'`] ~|[\{{$])"""
+    for text in _sources():
+        beside = set(re.findall(r"""["']([a-z][\w-]*)["']""", text))
+        for table in re.findall(parts, text):
+            used |= {f"{table}.{key}" for key in beside if f"{table}.{key}" in ENGLISH}
+            used |= {f"{table}.{key}-title" for key in beside if f"{table}.{key}-title" in ENGLISH}
+    # The ids of yes-no, and what stands beside a form of sentence.
+    used |= {"question.yes", "question.no"}
+    used |= {f"odds.{form}-{side}" for form in ("value", "count") for side in ("other", "others")}
+    assert used - ENGLISH.keys() == set()
+    assert ENGLISH.keys() - used == set()
+
+
+@pytest.mark.parametrize(
+    ("asked", "tag", "speaks", "yes"),
+    [
+        ("de", "de", "de", "Ja"),
+        ("de-CH", "de-CH", "de", "Ja"),
+        ("it", "it", "en", "Yes"),
+        ("ar", "ar", "ar", "نعم"),
+    ],
+)
+def test_a_survey_gets_the_words_of_its_language(
+    asked: str, tag: str, speaks: str, yes: str
+) -> None:
+    (found,) = languages_of({"languages": [asked]})
+    assert (found.tag, found.speaks, found.words["question.yes"]) == (tag, speaks, yes)
+    assert found.direction == ("rtl" if asked == "ar" else "ltr")
+    assert len({one.name for one in languages_of({"languages": [asked, "de", "fr"]})}) >= 2
+
+
+def test_a_survey_without_languages_gets_english() -> None:
+    assert languages_of({}) == [LANGUAGES["en"]]
+
+
+def test_one_language_is_plain_text_and_several_are_hidden_but_the_first() -> None:
+    german = LANGUAGES["de"]
+    assert word("question.yes", [german]) == "Ja"
+    assert word("question.yes", languages_of({"languages": ["de-CH", "ar"]})) == Markup(
+        '<span data-language="de-CH" lang="de" dir="ltr">Ja</span>'
+        '<span data-language="ar" lang="ar" dir="rtl" hidden>نعم</span>'
+    )
+
+
+def test_what_authors_write_is_escaped() -> None:
+    text = word("question.earlier", languages_of({}), item="<b>{n}")
+    assert text == "Move up: &lt;b&gt;{n}"
+
+
+@pytest.mark.parametrize(
+    ("value", "tag", "expected"),
+    [
+        (3, "de", "3"),
+        (1234.5, "en", "1\u202f234.5"),
+        (0.25, "de", "0,25"),
+        (0.25, "ar", "0.25"),
+        ((0.5, 1.0), "fr", "0,5 + 1"),
+        ({"en": "dog", "de": "Hund"}, "de", "Hund"),
+        ({"it": "cane"}, "de", "cane"),
+        (Phrase.of("question.yes"), "es", "Sí"),
+    ],
+)
+def test_values_are_written_as_a_language_does(value: object, tag: str, expected: str) -> None:
+    text = told(Phrase.of("question.earlier", item=value), LANGUAGES[tag])
+    assert text == LANGUAGES[tag].words["question.earlier"].replace("{item}", expected)
+
+
+def test_a_place_without_a_value_stays_for_the_program() -> None:
+    assert told(Phrase.of("question.between", min=1), LANGUAGES["en"]) == "From 1 to {max}."
+
+
+def test_words_that_are_not_there_are_an_error() -> None:
+    with pytest.raises(KeyError):
+        word("question.nothing", languages_of({}))
+
+
+def test_check_warns_of_a_language_without_words(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'id = "s"\ntitle = "S"\nlanguages = ["it", "de-CH"]\n[[questions]]\nid = "q"\n'
+        'kind = "yes-no"\ntext = "?"\nepsilon = 1\n'
+    )
+    said = CliRunner().invoke(main, ["check", str(path)]).stderr
+    assert 'language "it": the page has words of its own in en, de, fr, es, ar' in said
+    assert "de-CH" not in said
