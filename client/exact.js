@@ -1,4 +1,5 @@
-/** Refusals, exact draws from uniform 32-bit words, and exact fractions [top, bottom] of BigInts. */
+/** Refusals; draws from uniform 32-bit words, and fractions [top, bottom] of BigInts, all exact. */
+
 /** How a value that was got is written in a message: as JSON, of which the beginning. */
 const shown = (value) =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one))?.slice(0, 80);

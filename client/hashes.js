@@ -73,8 +73,10 @@ function leadingZeros(bytes) {
 
 /** Finds a number that, after a text of its own, has a hash of so many leading zero bits. */
 export async function work(text, bits) {
-  for (let start = 0; ; start += 256) {
-    const hashed = range(256).map((place) => sha256(bytesOf(`${text}:${start + place}`)));
+  for (let start = 0; ; start += 2048) {
+    // Lets the page be painted, and pressed, in between.
+    await new Promise((resolve) => { setTimeout(resolve); });
+    const hashed = range(2048).map((place) => sha256(bytesOf(`${text}:${start + place}`)));
     const hashes = await Promise.all(hashed);
     const place = hashes.findIndex((hash) => leadingZeros(new Uint8Array(hash)) >= bits);
     if (place >= 0) return start + place;

@@ -2,7 +2,7 @@
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey its title,
  * what was spent and promised, which waves were answered, how often each memory was used, and the
  * reports that still wait. No answer; but if the author allows it, those of an unfinished form in
- * the tab's sessionStorage. A change is one transaction: no other tab comes between reading and
+ * the tab's name. A change is one transaction: no other tab comes between reading and
  * writing, and it is on the disk before anything is sent, so that no crash makes a second draw.
  */
 import { keyOf } from './hashes.js';
@@ -132,10 +132,17 @@ export async function list() {
 /** Deletes all, the secret too. */
 export const forget = () => transact((table) => table.clear());
 
-const draftOf = ({ version, wave }) => `draft/${version}/${wave}`;
+const draftOf = ({ version, wave }) => `draft/${version}/${wave}/`;
 
 /** The answers of an unfinished form in this tab; null if there are none. */
-export const draft = (open) => JSON.parse(sessionStorage.getItem(draftOf(open)));
-export const keepDraft = (open, answers) =>
-  sessionStorage.setItem(draftOf(open), JSON.stringify(answers));
-export const dropDraft = (open) => sessionStorage.removeItem(draftOf(open));
+export function draft(open) {
+  const start = draftOf(open);
+  return globalThis.name.startsWith(start) ? JSON.parse(globalThis.name.slice(start.length)) : null;
+}
+/** In the tab's name: unlike its sessionStorage, browsers do not write that to their disk. */
+export const keepDraft = (open, answers) => {
+  globalThis.name = draftOf(open) + JSON.stringify(answers);
+};
+export const dropDraft = () => {
+  globalThis.name = '';
+};

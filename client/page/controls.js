@@ -153,6 +153,6 @@ export function follow(changed) {
     fieldOf(q).addEventListener('input', take);
     // One who presses a slider where it stands means that number.
     one('[data-slider]', fieldOf(q))?.addEventListener('click', take);
-    for (const button of all('.item, .earlier', fieldOf(q))) button.addEventListener('click', press);
+    for (const part of all('.item, .earlier', fieldOf(q))) part.addEventListener('click', press);
   }
 }

@@ -53,6 +53,7 @@ function ask(isAsked) {
 async function forget() {
   await memo.forget();
   say('forgotten');
+  one('#status').focus();
 }
 
 async function start() {

@@ -1,13 +1,15 @@
 /** The survey that the page carries, and what its questions and their answers are called there. */
-import { one, textOf, word } from './dom.js';
+import { all, one, textOf, word } from './dom.js';
 
 export const open = JSON.parse(one('#survey-data').textContent);
 export const { survey } = open;
 /** The entries of the survey but notes, which are shown and not asked. */
 export const questions = survey.questions.filter(({ kind }) => kind !== 'note');
 
+const fields = new Map(all('[data-question], [data-note]')
+  .map((field) => [field.dataset.question ?? field.dataset.note, field]));
 /** The element of a question or note. */
-export const fieldOf = ({ id }) => one(`[data-question="${id}"], [data-note="${id}"]`);
+export const fieldOf = ({ id }) => fields.get(id);
 
 /** What a question asks; a row of a grid, after what the grid asks. */
 export function asked(q) {
@@ -23,6 +25,6 @@ export function named(q, answer) {
   const unit = one('.unit', fieldOf(q));
   if (q.kind === 'number') return unit ? `${answer} ${textOf(unit)}` : answer;
   const names = answer.split('|').map((option) => `${q.id}--${option}`)
-    .map((id) => textOf(one(`label[for="${id}"], [id="${id}"] .name`)));
+    .map((id) => textOf(one(`label[for="${id}"], [id="${id}"] .name`, fieldOf(q))));
   return names.map((name, at) => (q.kind === 'rank' ? `${at + 1}. ${name}` : name)).join(', ');
 }

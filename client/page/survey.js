@@ -66,8 +66,9 @@ function turn(step, from = current()) {
 }
 
 /** Draws and keeps the report, unless this device has drawn already or may not. */
-async function drawOnce(given) {
-  memo.dropDraft(open);
+async function drawOnce() {
+  const given = answers();
+  memo.dropDraft();
   const key = await memo.deviceKey();
   const prepared = await prepare(open, given, key, words());
   const who = { rid: hex(16), respondent: await pseudonym(key, survey.id) };
@@ -77,16 +78,18 @@ async function drawOnce(given) {
     who.work = await work(`${open.version}:${open.wave}:${who.rid}`, survey.proof_of_work);
   }
   say('randomizing');
-  return memo.keepOnce(survey, open.wave, price, () => draw(open, prepared, who, words()));
+  const make = () => draw(open, prepared, who, words());
+  const known = await memo.keepOnce(survey, open.wave, price, make);
+  remember(known.isDrawn ? { answers: shown(survey, given) } : null);
+  return known;
 }
 
 async function randomizeAndSend() {
   if (button.disabled) return;
   button.disabled = true;
-  const given = answers();
   let known;
   try {
-    known = await drawOnce(given);
+    known = await drawOnce();
   } catch (error) {
     // Nothing was kept, shown or sent: the next press is the first again.
     button.disabled = false;
@@ -94,8 +97,8 @@ async function randomizeAndSend() {
     say('unkept', error.message);
     return;
   }
-  remember(known.isDrawn ? { answers: shown(survey, given) } : null);
   putBack({});
+  one('#status').focus();
   await finish(known).catch(fail);
 }
 
@@ -127,7 +130,7 @@ async function begin() {
   const known = await recall();
   sendEarlier(recall);
   if (known.rid || known.spends) {
-    memo.dropDraft(open);
+    memo.dropDraft();
     return finish(known);
   }
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);

@@ -9,10 +9,8 @@ from collector import Collector, command
 from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
 from watchers import check_device, check_files
 
-REVIEW = "  const list = one('dl', review);"
-#: Where the page has the answers that are just being given in hand.
-INPUT = "  const asked = visible(survey, answers());"
-ANSWERS = "JSON.stringify(answers())"
+#: Where the page has the answers that count in hand.
+REVIEW = "  const list = one('#review dl');"
 
 
 def test_device_keeps_no_answer_at_any_time(
@@ -33,35 +31,6 @@ def test_device_keeps_no_answer_at_any_time(
     device.context.unroute("**/reports")
     expect_state(page, "stored")
     check_device(page, device, survey)
-
-
-@pytest.mark.parametrize(
-    "leak",
-    [
-        f"localStorage.setItem('draft', {ANSWERS});",
-        f"localStorage.setItem('deniable/secret', {ANSWERS});",
-        f"sessionStorage.setItem('draft', {ANSWERS});",
-        "document.cookie = 'pet=' + answers().pet;",
-        "indexedDB.open('pet-' + answers().pet);",
-        "caches.open('pet-' + answers().pet);",
-        f"window.name = {ANSWERS};",
-        f"history.replaceState({ANSWERS}, '');",
-        "history.replaceState(null, '', '#' + answers().pet);",
-        f"console.log({ANSWERS});",
-        "document.title = answers().debts;",
-    ],
-)
-def test_watcher_of_the_device_catches_a_leak(
-    device: Device, serve_client: Callable[..., Collector], leak: str
-) -> None:
-    served = serve_client(("form.js", INPUT, f"  if (answers().debts) {{ {leak} }}\n{INPUT}"))
-    survey = served.publish(SURVEY)
-    page = device.visit(served.page(survey))
-    expect_state(page, "ready")
-    fill_in(page, CANARIES)
-    page.wait_for_timeout(100)
-    with pytest.raises(AssertionError, match=r"is in it|is not empty|fullmatch"):
-        check_device(page, device, survey)
 
 
 def test_reset_form_shows_no_answer_once_it_is_sent(
@@ -94,7 +63,11 @@ def test_watcher_of_the_server_catches_an_access_log(
 
         return logged
 
-    leaky = ("form.js", REVIEW, f"fetch('/healthz?' + {ANSWERS});\n{REVIEW}")
+    leaky = (
+        "page/review.js",
+        REVIEW,
+        f"fetch('/healthz?' + JSON.stringify(answers));\n{REVIEW}",
+    )
     served = serve_client(leaky, around=logging)
     answer(device.visit(served.page(served.publish(SURVEY))), CANARIES)
     with pytest.raises(AssertionError, match="is in it"):

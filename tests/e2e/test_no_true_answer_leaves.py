@@ -12,6 +12,7 @@ from device import (
     expect_state,
     fill_in,
     press,
+    turn_page,
 )
 from watchers import (
     check_bodies,
@@ -23,8 +24,8 @@ from watchers import (
 
 MakeRelay = Callable[[Collector], Relay]
 #: Where the page has the answers that count in hand.
-REVIEW = "  const list = one('dl', review);"
-ANSWERS = "JSON.stringify(answers())"
+FILE, REVIEW = "page/review.js", "  const list = one('#review dl');"
+ANSWERS = "JSON.stringify(answers)"
 
 
 def leave(device: Device) -> None:
@@ -49,13 +50,21 @@ def test_network_carries_no_answer(
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("form.js", REVIEW, f"fetch('/healthz?' + {ANSWERS});\n{REVIEW}"),
-        ("form.js", REVIEW, f"fetch('/s/x', {{method: 'POST', body: {ANSWERS}}});\n{REVIEW}"),
-        ("form.js", REVIEW, f"navigator.sendBeacon('/healthz', {ANSWERS});\n{REVIEW}"),
-        ("form.js", REVIEW, f"fetch('/healthz?a=' + btoa({ANSWERS}));\n{REVIEW}"),
-        ("form.js", REVIEW, "location.assign('?' + new URLSearchParams(answers()));\n" + REVIEW),
+        (FILE, REVIEW, f"fetch('/healthz?' + {ANSWERS});\n{REVIEW}"),
         (
-            "form.js",
+            FILE,
+            REVIEW,
+            f"fetch('/s/x', {{method: 'POST', body: {ANSWERS}}});\n{REVIEW}",
+        ),
+        (FILE, REVIEW, f"navigator.sendBeacon('/healthz', {ANSWERS});\n{REVIEW}"),
+        (FILE, REVIEW, f"fetch('/healthz?a=' + btoa({ANSWERS}));\n{REVIEW}"),
+        (
+            FILE,
+            REVIEW,
+            "location.assign('?' + new URLSearchParams(answers));\n" + REVIEW,
+        ),
+        (
+            FILE,
             REVIEW,
             f"addEventListener('pagehide', () => navigator.sendBeacon('/', {ANSWERS}));\n{REVIEW}",
         ),
@@ -80,13 +89,13 @@ def test_watcher_of_the_network_catches_a_leak(
     old: str,
     new: str,
 ) -> None:
-    # form.reset() would hide answers from what leaks after it.
-    served = serve_client((name, old, new), ("form.js", "form.reset();", ""))
+    # An empty form would hide answers from what leaks after it.
+    served = serve_client((name, old, new), ("page/survey.js", "putBack({});\n  await", "await"))
     survey, wire, device = served.publish(SURVEY), relay(served), new_device()
     page = device.visit(f"{wire.url}/s/{survey}")
     expect_state(page, "ready")
     fill_in(page, CANARIES)
-    page.get_by_role("button", name="Review my answers").click()
+    turn_page(page)
     page.wait_for_timeout(100)
     if page.locator("#send").is_visible():
         press(page)
@@ -108,7 +117,7 @@ def test_watcher_of_the_network_catches_a_leak(
 def test_policy_stops_even_a_leaky_client(
     device: Device, serve_client: Callable[..., Collector], relay: MakeRelay, leak: str
 ) -> None:
-    served = serve_client(("form.js", REVIEW, f"try {{ {leak} }} catch {{}}\n{REVIEW}"))
+    served = serve_client((FILE, REVIEW, f"try {{ {leak} }} catch {{}}\n{REVIEW}"))
     survey, wire = served.publish(SURVEY), relay(served)
     page = device.visit(f"{wire.url}/s/{survey}")
     answer(page, CANARIES)
@@ -147,7 +156,7 @@ def test_reports_are_drawn_by_the_channel_from_the_random_words(
          "= symbol;"),
         ("channels/window.js", "const draw = below(total(c), words);",
          "const draw = Math.min(below(total(c), words), c.near - 1);"),
-        ("draw.js", "return word % total;", "return Math.floor(word / 4) % total;"),
+        ("exact.js", "return word % total;", "return Math.floor(word / 4) % total;"),
         ("encoders.js", "bernoulli(place % bottom, bottom, words)", "0"),
     ],
     ids=["no channel", "always the truth", "other words", "rounds down"],

@@ -91,11 +91,11 @@ def test_respondents_leave_the_same_traces(
          f"reports.pet;\n  return {REPORT}"),
         ("report.js", f"return {REPORT}", "if (!prepared.debts.value) reports.debts = null;\n"
          f"  return {REPORT}"),
-        ("form.js", "open.wave, price, () =>", "open.wave, (times) => ({ ...price(times), "
-         "cost: price(times).cost - (given.debts ? 0 : 1e6) }), () =>"),
-        ("form.js", "open.wave, price, () =>", "open.wave, (times) => ({ ...price(times), "
-         "times: { ...price(times).times, [prepared.smoked.value]: 1 } }), () =>"),
-        ("form.js", "const who =", "if (given.debts) await fetch('/client/draw.js?');\n"
+        ("page/survey.js", "open.wave, price, make", "open.wave, (times) => ({ ...price(times), "
+         "cost: price(times).cost - (given.debts ? 0 : 1e6) }), make"),
+        ("page/survey.js", "open.wave, price, make", "open.wave, (times) => ({ ...price(times), "
+         "times: { ...price(times).times, [prepared.smoked.value]: 1 } }), make"),
+        ("page/survey.js", "const who =", "if (given.debts) await fetch('/client/exact.js?');\n"
          "  const who ="),
     ],
     ids=["rid", "hidden is missing", "skipped is null", "cheaper", "kept", "one more request"],

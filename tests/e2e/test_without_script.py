@@ -12,6 +12,7 @@ MakeRelay = Callable[[Collector], Relay]
 #: Opens the form as somebody with the browser's developer tools could, and answers.
 FORCE = """() => {
   document.querySelector('#controls').disabled = false;
+  for (const part of document.querySelectorAll('#answers [hidden]')) part.hidden = false;
   document.querySelector('#smoked--yes').checked = true;
   document.querySelector('#pet--zebra-canary').checked = true;
   document.querySelector('#team--lab').checked = true;
@@ -20,7 +21,7 @@ FORCE = """() => {
 #: Everything that submits a form, one after another.
 SUBMITS = """() => {
   const form = document.querySelector('#answers');
-  document.querySelector('#answers button').click();
+  document.querySelector('#answers [type="submit"]').click();
   form.requestSubmit();
   form.submit();
   form.method = 'post';
@@ -31,12 +32,16 @@ SUBMITS = """() => {
 def try_to_answer(page: Page) -> None:
     """What a respondent can do to a page whose program does not run."""
     expect(page.locator("#controls")).to_have_js_property("disabled", True)
+    page.locator('#explanation [data-turn="next"]').click(force=True, no_wait_after=True)
+    for part in page.locator("#answers [data-page][hidden]").all():
+        part.evaluate("(part) => { part.hidden = false; }")
     page.locator("#smoked--yes").click(force=True, no_wait_after=True)
     page.locator("#debts--number").click(force=True, no_wait_after=True)
     page.keyboard.type(CANARIES["debts"])
     page.keyboard.press("Enter")
-    page.locator("#answers button").click(force=True, no_wait_after=True)
+    page.locator('#answers [type="submit"]').click(force=True, no_wait_after=True)
     page.wait_for_timeout(200)
+    expect(page.locator("#debts--number")).to_have_value("")
 
 
 def check_silent(device: Device, relay: Relay) -> None:
@@ -60,7 +65,7 @@ def without_javascript(new_device: Callable[..., Device]) -> Device:
 
 def without_module(new_device: Callable[..., Device]) -> Device:
     device = new_device()
-    block(device, "form.js")
+    block(device, "page/survey.js")
     return device
 
 
@@ -117,31 +122,32 @@ def test_watcher_catches_a_form_served_open_and_without_the_policy(
         headers = {**response.headers}
         del headers["content-security-policy"]
         body = response.text().replace('id="controls" disabled', 'id="controls"')
+        body = body.replace(' method="dialog"', "")
         route.fulfill(response=response, headers=headers, body=body)
 
     wire = relay(collector)
-    block(device, "form.js")
+    block(device, "page/survey.js")
     device.context.route("**/s/*", careless, times=1)
     page = device.visit(f"{wire.url}/s/{survey}")
     page.evaluate(FORCE)
-    page.locator("#answers button").click()
+    page.locator('#answers [type="submit"]').click()
     page.wait_for_url("**/s/*?*")
     with pytest.raises(AssertionError, match=CANARIES["debts"]):
         check_silent(device, wire)
 
 
-@pytest.mark.parametrize("name", ["form.js", "logic.js", "channels/subset.js"])
+@pytest.mark.parametrize("name", ["page/survey.js", "logic.js", "channels/subset.js"])
 def test_program_that_throws_leaves_the_form_closed(
     device: Device, serve_client: Callable[..., Collector], relay: MakeRelay, name: str
 ) -> None:
-    first = {"form.js": "import { shown", "logic.js": "const compare"}.get(name, "export")
+    first = {"page/survey.js": "import { shown", "logic.js": "const compare"}.get(name, "export")
     served = serve_client((name, first, f"throw new Error('broken');\n{first}"))
     survey, wire = served.publish(SURVEY), relay(served)
     try_to_answer(device.visit(f"{wire.url}/s/{survey}"))
     check_silent(device, wire)
 
 
-@pytest.mark.parametrize("name", ["form.js", "draw.js", "channels/window.js"])
+@pytest.mark.parametrize("name", ["page/survey.js", "exact.js", "channels/window.js"])
 def test_module_with_other_bytes_is_refused_by_the_browser(
     device: Device, collector: Collector, survey: str, relay: MakeRelay, name: str
 ) -> None:

@@ -1,16 +1,21 @@
 """Watchers for true answers: each raises AssertionError if one is where none may be."""
 
+import base64
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, quote_plus
 
+import chromium
 from collector import Relay
 from device import NUMBER, OPTION, QUESTIONS, READ_MEMO, Device
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from analysis.survey import thaw
 
@@ -24,10 +29,18 @@ _KEPT = """async () => {
     databases: (await indexedDB.databases()).map((one) => one.name), caches: await caches.keys(),
     files: files ? await all(files.keys()) : [], name: window.name, state: history.state,
     workers: (await navigator.serviceWorker.getRegistrations()).length, url: location.href,
-    title: document.title, markup: [...document.querySelectorAll('#review dl, #receipt')]
-      .map((part) => part.textContent).join(), cookie: document.cookie,
+    title: document.title, cookie: document.cookie,
   };
 }""".replace("READ_MEMO", READ_MEMO)
+#: The document as it stands, without the parts that show respondents their own answers.
+ELSEWHERE = """() => {
+  const copy = document.documentElement.cloneNode(true);
+  for (const part of copy.querySelectorAll('#answers, #review dl, #sent')) part.remove();
+  return copy.outerHTML;
+}"""
+#: All that the document holds, with what its controls hold.
+_DOCUMENT = """() => document.documentElement.outerHTML + [...document.querySelectorAll('input')]
+  .map((control) => (control.checked === false ? '' : control.value)).join()"""
 #: The stream that `with_fixed_randomness` gives the page, as JavaScript and below as Python.
 _FIXED = """(() => {
   let word = 99991, byte = 7;
@@ -57,11 +70,78 @@ def fixed_words() -> Iterator[int]:
         yield word
 
 
+@cache
+def forms(canary: str) -> frozenset[bytes]:
+    """What a canary looks like as bytes, in the encodings that programs use."""
+    found = set()
+    for text in {canary, canary.replace("|", ","), canary.replace("|", '","')}:
+        plain = text.encode()
+        found |= {plain, quote(text, safe="").encode(), quote_plus(text).encode()}
+        found |= {"".join(f"%{one:{x}}" for one in plain).encode() for x in ("02x", "02X")}
+        found |= {plain.hex().encode(), plain.hex().upper().encode()}
+        found |= {text.encode("utf-16-le"), text.encode("utf-16-be")}
+        for before in range(3):
+            # Only the characters that depend on nothing but the canary.
+            start, end = -(-8 * before // 6), 8 * (before + len(plain)) // 6
+            for encode in (base64.b64encode, base64.urlsafe_b64encode):
+                found.add(encode(bytes(before) + plain)[start:end])
+    return frozenset(found | (_as_number(int(canary)) if canary.isdigit() else set()))
+
+
+def _as_number(number: int) -> set[bytes]:
+    """What browsers write into a database for a number."""
+    rest, digits = 2 * number, bytearray()
+    while rest:
+        digits.append(rest & 127 | (128 if rest > 127 else 0))
+        rest >>= 7
+    return {b"I" + bytes(digits), b"N" + struct.pack("<d", number)}
+
+
 def check_bytes(content: bytes, canaries: Sequence[str] = (OPTION, NUMBER)) -> None:
-    """No canary stands in the bytes, neither as it is nor percent-encoded."""
-    for canary in canaries:
-        assert canary.encode() not in content, f"{canary} is in it"
-        assert canary.encode() not in unquote_to_bytes(content), f"{canary} is in it, encoded"
+    """No canary stands in the bytes, however it is encoded."""
+    check_places({"bytes": content}, canaries)
+
+
+def found_in(places: Mapping[str, bytes], canaries: Sequence[str]) -> list[tuple[str, str]]:
+    """Each place with each canary that stands there."""
+    return [
+        (place, canary)
+        for place, content in places.items()
+        for canary in canaries
+        if any(form in content for form in forms(canary))
+    ]
+
+
+def check_places(places: Mapping[str, bytes], canaries: Sequence[str]) -> None:
+    """No canary stands in any of the places; the message names all of those where one does."""
+    found = found_in(places, canaries)
+    assert not found, "; ".join(f"{place}: {canary} is in it" for place, canary in found)
+
+
+@cache
+def _chromium() -> str | None:
+    """The path of the browser, found in another thread: Playwright is at work in this one."""
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(chromium.find).result()
+
+
+class Profile(Device):
+    """A device whose browser keeps what it keeps in files, as a person's own does."""
+
+    def __init__(self, browser: Browser, folder: Path, **options: Any) -> None:
+        self.folder, self._browser = folder, browser
+        super().__init__(self, **options)  # type: ignore[arg-type]  # which asks for a context
+
+    def new_context(self, **options: Any) -> Any:
+        """The only context of the profile, as a browser of its own."""
+        return self._browser.browser_type.launch_persistent_context(
+            self.folder, executable_path=_chromium(), args=chromium.ARGUMENTS, **options
+        )
+
+    def files(self) -> dict[str, bytes]:
+        """All files of the profile; the browser must be closed, so that it has written them."""
+        paths = [path for path in self.folder.rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
 
 
 def check_network(device: Device, relay: Relay, survey: str) -> None:
@@ -73,9 +153,9 @@ def check_network(device: Device, relay: Relay, survey: str) -> None:
         check_bytes(request.post_data_buffer or b"")
 
 
-def check_wire(relay: Relay, survey: str) -> None:
+def check_wire(relay: Relay, survey: str, canaries: Sequence[str] = (OPTION, NUMBER)) -> None:
     """The same of the bytes that reached the server, whoever sent them."""
-    check_bytes(bytes(relay.sent))
+    check_bytes(bytes(relay.sent), canaries)
     allowed = [("GET", rf"/s/{survey}"), ("GET", r"/client/[a-z_/]+\.(js|css)")]
     allowed += [("POST", rf"/api/surveys/{survey}/reports")]
     for method, target in relay.targets():
@@ -110,35 +190,49 @@ def check_reports(device: Device, frozen: dict[str, Any], answers: dict[str, str
     assert json.loads(body)["reports"] == expected
 
 
+def kept_places(page: Page, device: Device) -> dict[str, bytes]:
+    """What the browser has kept beside the document, by the name of the place."""
+    places = page.evaluate(_KEPT)
+    places |= {"console": device.console, "cookies": device.context.cookies()}
+    return {place: json.dumps(one).encode() for place, one in places.items()}
+
+
 def check_device(
     page: Page, device: Device, survey: str, canaries: Sequence[str] = (OPTION, NUMBER)
 ) -> None:
     """The browser keeps the secret and the memo of the survey, and no canary anywhere."""
-    kept = page.evaluate(_KEPT)
-    check_bytes(json.dumps(kept).encode(), canaries)
-    check_bytes("\n".join(device.console).encode(), canaries)
+    places = kept_places(page, device)
+    check_places(places, canaries)
+    kept = {place: json.loads(one) for place, one in places.items()}
     assert set(kept["databases"]) <= {"deniable"}
     assert set(kept["memo"]) <= {"secret", f"survey/{survey}"}
     for name in set(kept["memo"]) - {"secret"}:
-        known = {"spent", "constant", "cap", "waves", "times", "pending"}
-        assert set(kept["memo"][name]) == known
+        known = {"title", "spent", "constant", "cap", "waves", "times", "pending"}
+        assert {"title", *kept["memo"][name]} == known
     for name in ("local", "session", "cookie", "caches", "files", "name", "state", "workers"):
         assert not kept[name], f"{name} is not empty"
-    assert re.fullmatch(rf"http://[\w.:]+/s/{survey}", kept["url"])
-    assert device.context.cookies() == []
+    assert not kept["cookies"], "cookies is not empty"
+    assert re.fullmatch(rf"http://[\w.:]+/s/{survey}", kept["url"]), "url is another"
 
 
-def check_files(folder: Path) -> None:
-    """No file of the server holds the number; no table but the survey's holds the option's id."""
+def check_document(page: Page, canaries: Sequence[str], elsewhere: bool = False) -> None:
+    """No canary stands in the document, or none but where respondents see their own answers."""
+    markup = page.evaluate(ELSEWHERE if elsewhere else _DOCUMENT)
+    check_places({"document": markup.encode()}, canaries)
+
+
+def check_files(
+    folder: Path, typed: Sequence[str] = (NUMBER,), chosen: Sequence[str] = (OPTION,)
+) -> None:
+    """No file of the server holds what was typed; none but the survey's what was chosen."""
     files = [path for path in folder.iterdir() if path.is_file()]
     assert any(path.suffix == ".db" for path in files)
     for path in files:
         is_survey = path.suffix == ".toml" or path.name.startswith("deniable.db")
-        check_bytes(path.read_bytes(), [NUMBER] if is_survey else [NUMBER, OPTION])
+        canaries = [*typed] if is_survey else [*typed, *chosen]
+        check_places({path.name: path.read_bytes()}, canaries)
     with sqlite3.connect(folder / "deniable.db") as database:
         lines = list(database.iterdump())
     database.close()
-    assert any('"report"' in line for line in lines), "nothing was stored"
-    for line in lines:
-        if not line.startswith('INSERT INTO "survey"'):
-            check_bytes(line.encode())
+    rows = [line for line in lines if not line.startswith('INSERT INTO "survey"')]
+    check_places({"tables": "\n".join(rows).encode()}, [*typed, *chosen])

@@ -1,0 +1,166 @@
+"""A device that many people use: after each of them, nothing of the last one is left."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from collector import Collector
+from device import READ_MEMO, expect_state, press
+from everything import EVERYTHING, MARKERS, person, with_page
+from playwright.sync_api import Browser, Page, expect
+from watchers import Profile, check_device, check_document, check_places
+
+REPORTS = "**/api/surveys/*/reports"
+#: What else is only in the answers of the person, and not in the survey.
+SHOWN = ["73914682 EUR", "40417617 grains", "3. Grebnix"]
+
+
+@pytest.fixture(scope="module")
+def shared(collector: Collector) -> str:
+    """The id of a survey of everything, for a device that many people use."""
+    return collector.publish(with_page("kiosk", survey=EVERYTHING))
+
+
+@pytest.fixture
+def device(browser: Browser, tmp_path: Path) -> Profile:
+    """A device whose profile can be read once it is closed, which each test does."""
+    return Profile(browser, tmp_path / "profile")
+
+
+def next_person(page: Page) -> None:
+    """Press the button that says so."""
+    page.locator("#next-person").click()
+    expect_state(page, "ready")
+    expect(page.locator("#explanation")).to_be_visible()
+
+
+def in_memory(page: Page) -> bytes:
+    """All that the page's program can still reach, as the browser's debugger sees it."""
+    debugger = page.context.new_cdp_session(page)
+    parts: list[str] = []
+    debugger.on("HeapProfiler.addHeapSnapshotChunk", lambda one: parts.append(one["chunk"]))
+    debugger.send("HeapProfiler.enable")
+    debugger.send("HeapProfiler.collectGarbage")
+    debugger.send("HeapProfiler.takeHeapSnapshot", {"reportProgress": False})
+    debugger.detach()
+    strings: list[str] = json.loads("".join(parts))["strings"]
+    return "\n".join(strings).encode()
+
+
+def check_clean(page: Page, device: Profile, survey: str) -> None:
+    """Nothing of the person before is in the document, in memory or in storage."""
+    check_document(page, MARKERS + SHOWN)
+    check_device(page, device, survey, MARKERS + SHOWN)
+    check_places({"memory": in_memory(page)}, MARKERS + SHOWN)
+    for control in page.locator("#answers :is(input[type=radio], input[type=checkbox])").all():
+        expect(control).not_to_be_checked()
+    for selector in ("#review dd", "#sent td", "#answers [aria-pressed=true]", "details[open]"):
+        expect(page.locator(selector)).to_have_count(0)
+
+
+def test_next_person_finds_nothing_of_the_last(
+    device: Profile, collector: Collector, shared: str
+) -> None:
+    page = device.visit(collector.page(shared))
+    person(page)
+    # While somebody answers, the answers are in memory: the watcher sees them there.
+    with pytest.raises(AssertionError, match="memory: "):
+        check_places({"memory": in_memory(page)}, MARKERS)
+    press(page)
+    expect_state(page, "stored")
+    page.locator("#sent summary").click()
+    expect(page.locator("#sent td").first).to_be_visible()
+    first = page.evaluate(READ_MEMO)["secret"]
+    next_person(page)
+    check_clean(page, device, shared)
+    kept = page.evaluate(READ_MEMO)
+    assert list(kept) == ["secret"]
+    assert kept["secret"] != first
+    device.context.close()
+    check_places(device.files(), MARKERS)
+
+
+@pytest.mark.parametrize("at", ["questions", "review"])
+def test_person_who_leaves_before_the_end_leaves_nothing(
+    device: Profile, collector: Collector, shared: str, at: str
+) -> None:
+    page = device.visit(collector.page(shared))
+    person(page)
+    if at == "questions":
+        page.locator("#change").click()
+    next_person(page)
+    check_clean(page, device, shared)
+    assert device.posted() == []
+    device.context.close()
+    check_places(device.files(), MARKERS)
+
+
+def test_reports_that_wait_are_all_that_is_left_and_go_once_they_are_sent(
+    device: Profile, collector: Collector
+) -> None:
+    survey = collector.publish(with_page("kiosk", survey=EVERYTHING))
+    device.context.route(REPORTS, lambda route: route.abort())
+    page = device.visit(collector.page(survey))
+    frozen: list[str] = []
+    for number in (1, 2):
+        person(page)
+        press(page)
+        expect_state(page, "waiting")
+        expect(page.locator("#kiosk-waits")).to_be_visible()
+        next_person(page)
+        expect(page.locator("#earlier-wait")).to_contain_text(str(number))
+        check_clean(page, device, survey)
+        memo = page.evaluate(READ_MEMO)[f"survey/{survey}"]
+        frozen = memo.pop("pending")
+        assert len(frozen) == number
+        assert (memo["waves"], memo["times"], memo["spent"]) == ({}, {}, 0)
+    device.context.unroute(REPORTS)
+    page.reload()
+    expect(page.locator("#earlier-wait")).to_be_hidden()
+    page.wait_for_function(f"async () => Object.keys(await ({READ_MEMO})()).length === 1")
+    bodies = {body.decode() for body in device.posted()}
+    assert bodies == set(frozen)
+    assert len({json.loads(body)["respondent"] for body in bodies}) == 2
+    assert collector.stored(survey) == 2
+    assert [row["waves"] for row in collector.ledger(survey)] == ["1", "1"]
+    device.context.close()
+
+
+def test_device_of_many_offers_no_page_of_what_it_gave(
+    device: Profile, collector: Collector, shared: str
+) -> None:
+    page = device.visit(collector.page(shared))
+    expect_state(page, "ready")
+    expect(page.locator('a[href="/me"]')).to_have_count(0)
+    device.context.close()
+
+
+@pytest.mark.parametrize("leak", ["report", "form", "secret"])
+def test_watchers_catch_a_device_that_keeps_something(
+    device: Profile, serve_client: Callable[..., Collector], leak: str
+) -> None:
+    page_file = "page/survey.js"
+    changes = {
+        "report": [(page_file, "  person += 1;\n  remember(null);", "  person += 1;")],
+        "form": [
+            (page_file, "  remember(null);\n  putBack({});", "  remember(null);"),
+            (page_file, "  putBack((resume && memo.draft(open)) || {});\n", ""),
+        ],
+        "secret": [("memo.js", "change('secret', () => undefined)", "Promise.resolve()")],
+    }
+    served = serve_client(*changes[leak])
+    survey = served.publish(with_page("kiosk", survey=EVERYTHING))
+    page = device.visit(served.page(survey))
+    person(page)
+    if leak != "form":
+        press(page)
+        expect_state(page, "stored")
+    secret = page.evaluate(READ_MEMO)["secret"]
+    next_person(page)
+    if leak == "secret":
+        assert page.evaluate(READ_MEMO)["secret"] == secret
+    else:
+        with pytest.raises(AssertionError):
+            check_clean(page, device, survey)
+    device.context.close()

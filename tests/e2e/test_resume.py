@@ -1,0 +1,156 @@
+"""An interrupted form starts empty; or, if its author allows it, goes on within its tab alone."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from collector import Collector
+from device import Device, begin, expect_state, press, review, turn_page
+from everything import ANSWERS, ASKED, EVERYTHING, MARKERS, REGRET, person, with_page
+from playwright.sync_api import Browser, Page, expect
+from watchers import Profile, check_device, check_places
+
+#: What the form holds, by the questions that have an answer.
+HELD = """() => Object.fromEntries([...document.querySelectorAll('.question')].map((field) => {
+  const all = (selector) => [...field.querySelectorAll(selector)];
+  const typed = all('.entry input').map(({ value }) => value);
+  const ticked = all('.option input:checked').map(({ value }) => value);
+  const placed = all('[data-place]').sort((a, b) => a.dataset.place - b.dataset.place);
+  const items = placed.map(({ dataset }) => dataset.item);
+  return [field.dataset.question, [...typed, ...ticked, ...items].join('|')];
+}).filter(([, answer]) => answer))"""
+
+
+@pytest.fixture(scope="module")
+def resuming(collector: Collector) -> str:
+    """The id of a survey of everything whose author lets a tab go on."""
+    return collector.publish(with_page("resume", survey=EVERYTHING))
+
+
+@pytest.fixture(scope="module")
+def everything(collector: Collector) -> str:
+    """The id of one that starts empty."""
+    return collector.publish(EVERYTHING)
+
+
+def draft(page: Page) -> str:
+    """What the tab keeps, wherever."""
+    kept: str = page.evaluate("Object.values(sessionStorage).join() + window.name")
+    return kept
+
+
+def test_answers_come_back_after_a_reload_of_the_tab(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    page = device.visit(collector.page(resuming))
+    shown = person(page)
+    page.reload()
+    expect_state(page, "ready")
+    assert page.evaluate(HELD) == {**ANSWERS, "regret": REGRET}
+    expect(page.locator('[data-question="regret"]')).to_have_js_property("disabled", True)
+    assert review(page) == shown
+
+
+def test_answers_come_back_in_no_other_tab(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    first = device.visit(collector.page(resuming))
+    person(first)
+    second = device.visit(collector.page(resuming))
+    expect_state(second, "ready")
+    assert second.evaluate(HELD) == {}
+    assert draft(second) == ""
+
+
+def test_answers_are_gone_from_the_tab_with_the_press(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    device.context.route("**/reports", lambda route: route.abort())
+    page = device.visit(collector.page(resuming))
+    person(page)
+    assert ANSWERS["word"] in draft(page)
+    press(page)
+    expect_state(page, "waiting")
+    assert draft(page) == ""
+    check_device(page, device, resuming, MARKERS)
+    page.reload()
+    assert page.evaluate(HELD) == {}
+
+
+def test_answers_are_gone_from_all_tabs_of_a_device_that_has_sent(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    first, second = (device.visit(collector.page(resuming)) for _ in range(2))
+    person(first)
+    person(second)
+    press(second)
+    expect_state(second, "stored")
+    first.reload()
+    expect_state(first, "answered")
+    assert draft(first) == ""
+    assert first.evaluate(HELD) == {}
+
+
+def test_page_says_what_becomes_of_answers_that_are_not_sent(
+    device: Device, collector: Collector, resuming: str, everything: str
+) -> None:
+    page = device.visit(collector.page(resuming))
+    expect(page.get_by_text("your answers stay in this browser tab")).to_be_visible()
+    page = device.visit(collector.page(everything))
+    expect(page.get_by_text("Nothing is saved while you answer")).to_be_visible()
+
+
+def leave_and_come_back(page: Page, collector: Collector) -> None:
+    page.goto(f"{collector.url}/me")
+    page.go_back()
+
+
+def load_again(page: Page, collector: Collector) -> None:
+    page.reload()
+
+
+@pytest.mark.parametrize("way", [load_again, leave_and_come_back], ids=lambda way: way.__name__)
+def test_form_starts_empty_whatever_the_browser_restores(
+    browser: Browser,
+    tmp_path: Path,
+    collector: Collector,
+    everything: str,
+    way: Callable[[Page, Collector], None],
+) -> None:
+    device = Profile(browser, tmp_path / "profile")
+    page = device.visit(collector.page(everything))
+    person(page)
+    assert draft(page) == ""
+    way(page, collector)
+    expect_state(page, "ready")
+    assert page.evaluate(HELD) == {}
+    check_device(page, device, everything, MARKERS)
+    device.context.close()
+    check_places(device.files(), MARKERS)
+
+
+def test_draft_has_every_answer_and_nothing_else(
+    device: Device, collector: Collector, resuming: str
+) -> None:
+    page = device.visit(collector.page(resuming))
+    expect_state(page, "ready")
+    assert draft(page) == ""
+    begin(page)
+    page.locator("#visited--yes").check()
+    page.locator("#animal--okapi-quxil").check()
+    turn_page(page)
+    assert re.findall(r'"([a-z]+)":', draft(page)) == ASKED
+
+
+def test_answers_that_a_tab_kept_are_in_no_file_once_they_are_sent(
+    browser: Browser, tmp_path: Path, collector: Collector, resuming: str
+) -> None:
+    device = Profile(browser, tmp_path / "profile")
+    page = device.visit(collector.page(resuming))
+    person(page)
+    page.wait_for_timeout(7000)  # after which Chromium has written it
+    press(page)
+    expect_state(page, "stored")
+    device.context.close()
+    check_places(device.files(), MARKERS)
