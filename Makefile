@@ -1,8 +1,9 @@
-# `make demo`, `make test` and `make bench` need Python 3.11 or later with venv, and a network; nothing else.
+# `make demo`, `make test`, `make bench` and `make screenshots` need Python 3.11 or later with venv, and a
+# network; nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench clean
+.PHONY: demo test bench screenshots clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -16,8 +17,9 @@ test: .venv/.test
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
-# hold, totals beside dp-accounting, plans beside simulated surveys, and the intake beside a bare server,
-# with wrk; twenty minutes. One thread of BLAS: two on a busy machine are slower.
+# hold, totals beside dp-accounting, plans beside simulated surveys, the intake beside a bare server, with
+# wrk, and how soon a slow phone can use a page, in Chromium; twenty minutes. One thread of BLAS: two on a
+# busy machine are slower.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
@@ -30,6 +32,12 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/ledger.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/plan.py
 	$(BIN)/python benchmarks/intake.py
+	$(BIN)/python benchmarks/page.py
+
+# Pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/.
+screenshots: .venv/.test
+	$(BIN)/python tests/e2e/chromium.py
+	$(BIN)/python tests/e2e/screenshots.py
 
 clean:
 	rm -rf .venv

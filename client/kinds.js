@@ -1,7 +1,7 @@
 /**
  * Kinds of questions, counterpart of analysis/kinds/. Of each: `value` of an answer as form
  * controls hold it, which refuses what is none; `fits`, whether an encoder maps each answer, and
- * nothing else, to an input.
+ * nothing else, to an input; `madeUp`, answers to try.
  */
 import { factorial, pairs } from './encoders.js';
 import { must } from './exact.js';
@@ -24,6 +24,7 @@ const choice = {
     mustAnswer(place >= 0, question);
     return place;
   },
+  madeUp: idsOf,
 };
 
 /** Any number of several options, or "none" of them: a flag for each; null for no answer. */
@@ -41,6 +42,7 @@ const choices = {
     mustAnswer(answer === 'none' || (known && ticked.length <= question.at_most), question);
     return [...ids, 'none'].map((id) => (ticked.includes(id) ? 1 : 0));
   },
+  madeUp: (question) => [...idsOf(question), 'none'],
 };
 
 const DECIMAL = /^(?=.{1,400}$)([+-]?(?=\.?[0-9])[0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
@@ -67,6 +69,12 @@ const number = {
     mustAnswer(top >= 0n && top <= bottom, question);
     return [top, bottom];
   },
+  /** The ends, and about the middle: on a step, or with one or two digits. */
+  madeUp({ min, max, step = 10 ** (Math.floor(Math.log10(max - min)) - 1) }) {
+    const above = Math.floor((max - min) / step / 2) * step;
+    // Sums of decimals are not exact.
+    return [min, Number((min + above).toPrecision(12)), max].map(String);
+  },
 };
 
 /** Several items, put in order: a flag for each pair, set if in that order; null for no answer. */
@@ -83,6 +91,7 @@ const rank = {
     mustAnswer([...order].sort().join('|') === [...ids].sort().join('|'), question);
     return pairs(ids.map((id) => order.indexOf(id))).map(([one, later]) => (one < later ? 1 : 0));
   },
+  madeUp: (question) => [idsOf(question), idsOf(question).reverse()].map((ids) => ids.join('|')),
 };
 
 /** What counts as the same text: NFKC, one case, one lower sigma, single spaces. */
@@ -106,6 +115,12 @@ const text = {
     mustAnswer(plain && plain !== 'no-answer' && [...plain].length <= longest, question);
     return plain;
   },
+  madeUp: ({ candidates, longest }, example) =>
+    candidates?.slice(0, 20) ?? [example.slice(0, longest)],
 };
 
 export const KINDS = { 'yes-no': choice, choice, choices, scale: choice, number, rank, text };
+
+/** Made-up answers to choose from, `example` as a text; '' for none, if that is possible. */
+export const madeUp = (question, example) =>
+  [...KINDS[question.kind].madeUp(question, example), ...(question.no_answer ? [''] : [])];

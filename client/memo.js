@@ -1,9 +1,8 @@
 /**
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey its title,
  * what was spent and promised, which waves were answered, how often each memory was used, and the
- * reports that still wait. No answer; but if the author allows it, those of an unfinished form in
- * the tab's name. A change is one transaction: no other tab comes between reading and
- * writing, and it is on the disk before anything is sent, so that no crash makes a second draw.
+ * reports that still wait. No answer, but for `draft`. A change is one transaction: no other tab
+ * comes between, and it is on the disk before anything is sent, so that no crash draws again.
  */
 import { keyOf } from './hashes.js';
 import { hex } from './random.js';
@@ -23,7 +22,7 @@ const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
     const transaction = opened.transaction(TABLE, mode, { durability: 'strict' });
     const found = act(transaction.objectStore(TABLE), reject);
     transaction.oncomplete = () => resolve(found);
-    transaction.onabort = () => reject(transaction.error);
+    transaction.onabort = () => reject(transaction.error ?? new Error('aborted'));
     // It closes once the transaction has ended.
     opened.close();
   };
@@ -140,9 +139,9 @@ export function draft(open) {
   return globalThis.name.startsWith(start) ? JSON.parse(globalThis.name.slice(start.length)) : null;
 }
 /** In the tab's name: unlike its sessionStorage, browsers do not write that to their disk. */
-export const keepDraft = (open, answers) => {
+export function keepDraft(open, answers) {
   globalThis.name = draftOf(open) + JSON.stringify(answers);
-};
-export const dropDraft = () => {
-  globalThis.name = '';
-};
+}
+export function dropDraft() {
+  if (globalThis.name.startsWith('draft/')) globalThis.name = '';
+}

@@ -2,21 +2,10 @@
  * A randomizer: encoder, then channel. It believes nothing that it can check: the structure is
  * verified and the worst probability ratio recomputed from the weights before anything is drawn.
  */
-import * as bits from './channels/bits.js';
-import * as shift from './channels/shift.js';
-import * as subset from './channels/subset.js';
-import * as table from './channels/table.js';
-import * as window from './channels/window.js';
+import { CHANNELS } from './channels.js';
 import { ENCODERS, TEXTS } from './encoders.js';
 import { asNumber, below, ln, micro, must, range, WORD } from './exact.js';
 import { constantRatio, worstRatio } from './waves.js';
-
-/**
- * Every channel by its name; analysis/channels/ has the sources. Of each: `fields`, `isSound`, as
- * of encoders; `total` of its weights; `ratio`, the worst of a report's probabilities; `weights`
- * where it is one symbol; `randomize`, from an input to a report; `remember`, to what is kept.
- */
-export const CHANNELS = { window, subset, bits, shift, table };
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
 function isWhole(value, depth) {
@@ -68,7 +57,8 @@ function divergence(channel, [top, bottom]) {
 /** Checks what came from the server. Gives ε of one report, which `delta` may limit. */
 export function verify(randomizer) {
   const members = Object.keys(randomizer ?? {}).sort().join();
-  const known = /^channel,(encoder|delta,encoder|encoder,forever,permanent),ratio$/.test(members);
+  const known = /^channel,(encoder|delta,encoder|encoder,forever,permanent),ratio$/.test(members) &&
+    members.split(',').length === Object.keys(randomizer).length;
   const expected = 'channel, encoder, ratio, and may have delta, or permanent and forever';
   must(known, `randomizer must have ${expected}`, randomizer);
   const { encoder, channel, permanent, ...stated } = randomizer;

@@ -2,9 +2,10 @@
  * From answers to the frozen report: here true answers end. What `draw` returns holds none, is
  * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
  */
+import { CHANNELS } from './channels.js';
 import { must } from './exact.js';
 import { digestOf, memoryOf, toHex } from './hashes.js';
-import { KINDS } from './kinds.js';
+import { domain, KINDS } from './kinds.js';
 import { asked, holds, shown } from './logic.js';
 import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
 
@@ -130,4 +131,24 @@ export function draw({ version, wave, survey, randomizers }, prepared, who, word
     reports[id] = randomize(value, randomizers[id], words, kept);
   }
   return new FrozenReport(JSON.stringify({ version, wave, ...who, reports }));
+}
+
+/** So many reports of a made-up answer, each as a device would draw it whose key `newKey` makes. */
+export async function trial(question, randomizer, answer, surveyId, newKey, words, count) {
+  const survey = { id: surveyId, questions: [{ ...question, shows_if: undefined }] };
+  const open = { survey, randomizers: { [question.id]: randomizer } };
+  const reports = [];
+  while (reports.length < count) {
+    const prepared = await prepare(open, { [question.id]: answer }, await newKey(), words);
+    reports.push(draw(open, prepared, {}, words).content.reports[question.id]);
+  }
+  return reports;
+}
+
+/** The ids of options, and of no answer, that a report plainly names; null if it names none so. */
+export function named(report, question, { encoder, channel }) {
+  const { weights, placesOf = (places) => [places].flat() } = CHANNELS[channel.name];
+  const isPlain = !weights || weights(0, channel).length === channel.inputs;
+  if (!isPlain || !['index', 'onehot'].includes(encoder.name)) return null;
+  return placesOf(report).map((place) => domain(question)[place]);
 }

@@ -5,10 +5,8 @@ import { FrozenReport } from './report.js';
 const FINAL = ['malformed', 'not-found', 'rid-reused', 'cap-exceeded', 'closed', 'too-large'];
 
 /**
- * Sends a report once.
- * @returns {Promise<{state: string, why: string, detail: string, after: number}>} state is
- *   'stored', 'refused' (for good), 'uninvited' (for want of a good invitation) or 'waiting' (worth
- *   another try after so many seconds); `why` is a word for the reason, `detail` more of it
+ * Sends a report once. Gives its `state`: 'stored', 'refused' (for good), 'uninvited' or 'waiting'
+ * (worth another try `after` so many seconds), with a word for `why`, and `detail`.
  */
 export async function submit(surveyId, report) {
   if (!(report instanceof FrozenReport)) throw new TypeError('"report" expected a FrozenReport');

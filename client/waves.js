@@ -1,5 +1,5 @@
 /** What several waves tell together of a draw that is kept; analysis/waves.py has the proofs. */
-import { ratio as ratioOfBits } from './channels/bits.js';
+import { CHANNELS } from './channels.js';
 import { larger, power, range, sum, times } from './exact.js';
 
 /** With more waves a search takes too long: of few, but over two, inputs; and of any. */
@@ -95,7 +95,7 @@ function packed(sizes, bits, slots) {
 function last(instant, apart, waves) {
   if (instant.name === 'window') return [BigInt(instant.near), BigInt(instant.far)];
   const touched = Math.min(instant.inputs, 2 * waves * Math.max(...apart.flat()));
-  return ratioOfBits(instant, [[touched, 0], [0, touched]]);
+  return CHANNELS.bits.ratio(instant, [[touched, 0], [0, touched]]);
 }
 
 /** A bound of how much the probability of so many reports can differ, whatever was answered. */

@@ -11,9 +11,21 @@ const entryOf = (q) => one('.entry input', fieldOf(q));
 const orderOf = (q) => all('[data-place]', fieldOf(q)).map(({ dataset }) => dataset)
   .sort((a, b) => a.place - b.place).map(({ item }) => item);
 
+/**
+ * A number as it is typed anywhere, with Arabic digits or a comma, as a plain decimal. Browsers'
+ * own fields read it by their language, not the page's. "1,234" and "1.234" stay none: some mean
+ * thousands.
+ */
+function decimal(typed, { step = 1 }) {
+  const text = typed.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660);
+  const isUnclear = step >= 0.01 && /^[+-]?[1-9]\d{0,2}[.,٫]\d{3}$/.test(text);
+  return isUnclear ? `${text}?` : text.replace(/[,٫]/, '.');
+}
+
 /** The answer of a question as its controls hold it, joined by '|' if several; '' for none. */
 function answerOf(q) {
-  if (entryOf(q)) return entryOf(q).value;
+  const typed = entryOf(q)?.value;
+  if (typed !== undefined) return q.kind === 'number' ? decimal(typed, q) : typed;
   const ticked = all('.option input:checked', fieldOf(q)).map(({ value }) => value);
   return [...orderOf(q), ...ticked].join('|');
 }
@@ -58,7 +70,7 @@ function assist(q) {
   const typed = entryOf(q)?.value ?? '';
   const slider = one('[data-slider]', fieldOf(q));
   if (slider) {
-    slider.value = typed;
+    slider.value = answerOf(q);
     slider.classList.toggle('untouched', typed === '');
     slider.ariaValueText = typed === '' ? '–' : null;
   }
@@ -77,15 +89,20 @@ function isOdd(q, answer) {
   }
 }
 
+/** Whether a number is none of its steps, but for the rounding of decimals. */
+const isOffStep = ({ min, step }, answer) =>
+  step && answer && Math.abs((answer - min) / step - Math.round((answer - min) / step)) > 1e-6;
+
 /** The word for what is wrong with an answer; undefined if nothing is. */
-function complaintOf(q, { badInput, stepMismatch }) {
+function complaintOf(q) {
   const answer = answerOf(q);
-  const isMissing = q.required && !answer && !badInput;
-  if (stepMismatch) return 'question.not-a-step';
-  if (!isMissing && !badInput && !isOdd(q, answer)) return undefined;
+  const isMissing = q.required && !answer;
+  const isOff = isOffStep(q, answer);
+  if (!isMissing && !isOdd(q, answer)) return isOff ? 'question.not-a-step' : undefined;
   if (q.kind === 'text') return 'question.too-long';
   if (q.kind === 'choices') return isMissing ? 'question.tick-one' : 'question.tick-at-most';
   if (q.kind === 'rank') return q.required ? 'question.rank-all' : 'question.rank-whole';
+  if (q.kind === 'number' && answer.endsWith('?')) return 'question.unclear';
   return isMissing ? 'page.required' : 'question.not-between';
 }
 
@@ -96,7 +113,7 @@ const controlOf = (q) => one('input, button', fieldOf(q));
 function check(q, isQuiet = false) {
   const control = controlOf(q);
   const isAsked = !isQuiet && !fieldOf(q).disabled;
-  const key = isAsked ? complaintOf(q, control.validity) : undefined;
+  const key = isAsked ? complaintOf(q) : undefined;
   const message = key ? word(key, { ...q, n: q.at_most ?? q.longest }) : '';
   control.setCustomValidity(message);
   control.ariaInvalid = key ? 'true' : null;
@@ -140,7 +157,9 @@ export function putBack(given) {
 export function follow(changed) {
   for (const q of questions) {
     const take = ({ target }) => {
-      if (target.matches('[data-slider]')) entryOf(q).value = target.value;
+      // Three decimals would look like thousands.
+      const isSlider = target.matches('[data-slider]');
+      if (isSlider) entryOf(q).value = target.value.replace(/\.\d{3}$/, '$&0');
       if (target.type === 'checkbox' && target.checked) exclude(q, target);
       assist(q);
       applyAnswers();

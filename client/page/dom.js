@@ -26,6 +26,9 @@ function numeral(number, language = document.documentElement.lang) {
   return new Intl.NumberFormat(known, options).format(number);
 }
 
+/** Millionths of ε as people read them, rounded up. */
+export const inEpsilon = (millionths) => Math.ceil(millionths / 1e3) / 1e3;
+
 /** A text with values for its {names}: texts, numbers, or functions of the language. */
 const filled = (text, values, language) => text.replace(/\{(\w+)\}/g, (name, key) => {
   const value = values[key] ?? name;
@@ -58,9 +61,9 @@ export function showState(state, values) {
 function speak(picker, redraw) {
   const { value, dir } = picker.selectedOptions[0];
   spoken = value;
+  Object.assign(document.documentElement, { lang: value, dir });
   redraw();
   for (const part of all('[data-language]')) part.hidden = part.dataset.language !== value;
-  Object.assign(document.documentElement, { lang: value, dir });
   document.title = textOf(one('h1'));
 }
 
@@ -70,8 +73,7 @@ export function offerLanguages(redraw) {
   if (!picker) return redraw();
   const tags = [...picker.options].map(({ value }) => value);
   const base = (tag) => tag.split('-')[0];
-  const fitting = (wish) =>
-    tags.find((tag) => tag === wish) ?? tags.find((tag) => base(tag) === base(wish));
+  const fitting = (wish) => tags.find((tag) => base(tag) === base(wish));
   picker.value = navigator.languages.map(fitting).find(Boolean) ?? tags[0];
   picker.addEventListener('change', () => speak(picker, redraw));
   return speak(picker, redraw);

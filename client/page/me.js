@@ -1,6 +1,6 @@
 /** "My privacy": what this device has given to all surveys of this address, added up here. */
 import * as memo from '../memo.js';
-import { all, fill, made, offerLanguages, one, showState } from './dom.js';
+import { all, fill, inEpsilon, made, offerLanguages, one, showState } from './dom.js';
 
 const part = (name, within) => one(`[data-filled="me.${name}"]`, within);
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
@@ -16,7 +16,8 @@ const fail = (error) => say('broken', { reason: error.message });
 /** One survey; its title is in the language that is shown, if the author gave one. */
 function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
   const entry = one('#one-survey').content.cloneNode(true);
-  const values = { spent: spent / 1e6, constant: constant / 1e6, cap, n: pending.length };
+  const [total, least] = [spent, constant].map(inEpsilon);
+  const values = { spent: total, constant: least, cap, n: pending.length };
   for (const text of all('[data-filled]', entry)) fill(text, values);
   part('constant', entry).hidden = constant === spent;
   part('waiting', entry).hidden = pending.length === 0;
@@ -30,7 +31,7 @@ function entryOf({ id, title = id, spent, constant, cap, waves, pending }) {
 function redraw() {
   const waiting = sum(memos.map(({ pending }) => pending.length));
   one('#surveys').replaceChildren(...memos.map(entryOf));
-  fill(part('total'), { spent: sum(memos.map(({ spent }) => spent)) / 1e6 });
+  fill(part('total'), { spent: inEpsilon(sum(memos.map(({ spent }) => spent))) });
   fill(part('forget-waiting'), { n: waiting });
   part('forget-waiting').hidden = waiting === 0;
 }
@@ -52,6 +53,7 @@ function ask(isAsked) {
 
 async function forget() {
   await memo.forget();
+  memo.dropDraft();
   say('forgotten');
   one('#status').focus();
 }

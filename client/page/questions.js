@@ -1,10 +1,12 @@
 /** The survey that the page carries, and what its questions and their answers are called there. */
+import { asked as askedIn } from '../logic.js';
+import { named as namedIn } from '../report.js';
 import { all, one, textOf, word } from './dom.js';
 
 export const open = JSON.parse(one('#survey-data').textContent);
 export const { survey } = open;
 /** The entries of the survey but notes, which are shown and not asked. */
-export const questions = survey.questions.filter(({ kind }) => kind !== 'note');
+export const questions = askedIn(survey);
 
 const fields = new Map(all('[data-question], [data-note]')
   .map((field) => [field.dataset.question ?? field.dataset.note, field]));
@@ -28,3 +30,7 @@ export function named(q, answer) {
     .map((id) => textOf(one(`label[for="${id}"], [id="${id}"] .name`, fieldOf(q))));
   return names.map((name, at) => (q.kind === 'rank' ? `${at + 1}. ${name}` : name)).join(', ');
 }
+
+/** What a report plainly names, in words; '' of one that is but a code. */
+export const saidBy = (q, report) =>
+  namedIn(report, q, open.randomizers[q.id])?.map((id) => named(q, id)).join(', ') ?? '';

@@ -1,6 +1,6 @@
 /** What was answered, before and beside what was sent: for the respondent, in memory only. */
-import { all, fill, made, one } from './dom.js';
-import { asked, fieldOf, named, questions } from './questions.js';
+import { all, fill, inEpsilon, made, one } from './dom.js';
+import { asked, fieldOf, named, questions, saidBy } from './questions.js';
 
 const sent = one('#sent');
 /** What this tab has drawn: the answers that counted, and the report. */
@@ -18,36 +18,38 @@ export function showReview(answers) {
 
 /** Shows what was sent beside the answers, while it is open to be seen. */
 export function showSent() {
-  const shown = sent.open ? drawn : null;
+  const shown = sent?.open ? drawn : null;
   const rows = (shown ? questions : []).map((q) => {
     const heading = made('th', asked(q));
     heading.scope = 'row';
-    const report = made('code', JSON.stringify(shown.report.content.reports[q.id]));
-    return made('tr', heading, made('td', named(q, shown.answers[q.id])), made('td', report));
+    const report = shown.report.content.reports[q.id];
+    const cell = made('td', saidBy(q, report), ' ', made('code', JSON.stringify(report)));
+    return made('tr', heading, made('td', named(q, shown.answers[q.id])), cell);
   });
-  one('tbody', sent).replaceChildren(...rows);
-  one('#receipt-bytes').textContent = shown?.report.text ?? '';
+  one('#sent tbody')?.replaceChildren(...rows);
+  one('#receipt-bytes')?.replaceChildren(shown?.report.text ?? '');
 }
 
 /** Keeps in memory what was drawn, or nothing; no other answer is shown any more. */
 export function remember(found) {
-  drawn = found;
+  // On a shared device the next person could open it.
+  drawn = sent && found;
   one('#review dl').replaceChildren();
   one('#receipt').hidden = true;
-  sent.open = false;
+  sent?.toggleAttribute('open', false);
   showSent();
 }
 
 /** What to quote, what was spent, and of a report that was drawn here, what was sent. */
 export function showReceipt({ rid, spent, constant, cap }, report) {
-  sent.hidden = !drawn;
+  sent?.toggleAttribute('hidden', !drawn);
   if (drawn && report) drawn.report = report;
   one('#receipt-rid').textContent = rid;
-  const left = Math.max(0, cap - spent / 1e6);
-  const numbers = { spent: spent / 1e6, constant: constant / 1e6, cap, left };
+  const left = Math.floor(Math.max(0, cap * 1e3 - spent / 1e3)) / 1e3;
+  const numbers = { spent: inEpsilon(spent), constant: inEpsilon(constant), cap, left };
   for (const part of all('#receipt [data-filled]')) fill(part, numbers);
   one('#receipt').hidden = false;
   one('#receipt h2').focus();
 }
 
-sent.addEventListener('toggle', showSent);
+sent?.addEventListener('toggle', showSent);

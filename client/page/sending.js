@@ -70,7 +70,12 @@ export async function sendEarlier(recall) {
   isSending = true;
   await insist(async () => {
     const waits = [];
-    for (const report of await earlier(recall)) waits.push((await sendOnce(report)).after);
+    for (const report of await earlier(recall)) {
+      const { state, reason, after } = await sendOnce(report);
+      waits.push(after);
+      if (state === 'refused') fill(one('#earlier-refused'), { reason });
+      if (state === 'refused') one('#earlier-refused').hidden = false;
+    }
     return (await earlier(recall)).length ? Math.max(...waits) : undefined;
   }).catch(() => {});
   isSending = false;

@@ -21,7 +21,7 @@ const pages = [...all('[data-page]', form), review];
 const { resume = false } = survey.page ?? {};
 /** States in which there is something to fill in; and in which nobody else can begin. */
 const OPEN = ['ready', 'unkept'];
-const BUSY = ['ready', 'uninvited', 'working', 'randomizing', 'insecure', 'broken'];
+const BUSY = ['loading', 'ready', 'uninvited', 'working', 'randomizing', 'insecure', 'broken'];
 /** What a wave costs, once the randomizers are checked. */
 let price;
 /** Counts who answers here: nothing of one person goes on in front of the next. */
@@ -39,6 +39,9 @@ function say(state, reason = '') {
   showState(state, { reason });
   hide('#kiosk', BUSY.includes(state));
   hide('#kiosk-waits', state !== 'waiting');
+  for (const part of all('[data-kiosk]')) {
+    part.hidden = (part.dataset.kiosk === 'before') !== OPEN.includes(state);
+  }
 }
 
 const fail = (error) => say('broken', error.message);
@@ -67,7 +70,9 @@ function turn(step, from = current()) {
 
 /** Draws and keeps the report, unless this device has drawn already or may not. */
 async function drawOnce() {
+  const mine = person;
   const given = answers();
+  say('randomizing');
   memo.dropDraft();
   const key = await memo.deviceKey();
   const prepared = await prepare(open, given, key, words());
@@ -76,30 +81,31 @@ async function drawOnce() {
   if (survey.proof_of_work) {
     say('working');
     who.work = await work(`${open.version}:${open.wave}:${who.rid}`, survey.proof_of_work);
+    say('randomizing');
   }
-  say('randomizing');
   const make = () => draw(open, prepared, who, words());
   const known = await memo.keepOnce(survey, open.wave, price, make);
-  remember(known.isDrawn ? { answers: shown(survey, given) } : null);
+  if (mine === person) remember(known.isDrawn ? { answers: shown(survey, given) } : null);
   return known;
 }
 
 async function randomizeAndSend() {
   if (button.disabled) return;
   button.disabled = true;
-  let known;
+  const mine = person;
   try {
-    known = await drawOnce();
+    const known = await drawOnce();
+    if (mine !== person) return;
+    putBack({});
+    one('#status').focus();
+    await finish(known).catch(fail);
   } catch (error) {
+    if (mine !== person) return;
     // Nothing was kept, shown or sent: the next press is the first again.
     button.disabled = false;
     show(review);
     say('unkept', error.message);
-    return;
   }
-  putBack({});
-  one('#status').focus();
-  await finish(known).catch(fail);
 }
 
 /** What is left to do for a wave in which nothing more can be answered. */
@@ -138,19 +144,29 @@ async function begin() {
     beginWithNextLink();
     return say('uninvited');
   }
-  putBack((resume && memo.draft(open)) || {});
+  const kept = resume && memo.draft(open);
+  if (!kept) memo.dropDraft();
+  putBack(kept || {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);
   return say('ready');
 }
 
-/** For the next person: nothing is left of the last but reports that still wait. */
-async function startAgain() {
+/** Empties all that shows or holds answers, and ends what goes on. */
+function leave() {
   person += 1;
+  say('loading');
+  button.disabled = true;
   remember(null);
   putBack({});
   trials.offer();
   for (const part of all('details[open]')) part.open = false;
+}
+
+/** For the next person: nothing is left of the last but reports that still wait. */
+async function startAgain() {
+  leave();
+  memo.dropDraft();
   await memo.restart(survey);
   await begin();
 }
@@ -172,6 +188,13 @@ function listen() {
     event.preventDefault();
     if (isRight(current())) turn(1);
   });
+  addEventListener('beforeunload', (event) => {
+    // Else "back" in the browser empties the form without a word.
+    if (!resume && Object.values(answers()).some(Boolean)) event.preventDefault();
+  });
+  // A page that the browser keeps for "back" holds no answers, and begins anew.
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', ({ persisted }) => persisted && begin().catch(fail));
   press('[data-turn="next"]', () => turn(1));
   press('[data-turn="back"]', () => turn(-1));
   press('#change', () => turn(1, pages[0]));

@@ -1,16 +1,16 @@
 /** Beside the questions: draws of made-up answers, and whether the page was clear. */
 import { keyOf } from '../hashes.js';
+import { madeUp } from '../kinds.js';
 import { hex, words } from '../random.js';
-import { madeUp, named as optionsIn, trial } from '../trial.js';
+import { trial } from '../report.js';
 import { all, made, one, word } from './dom.js';
-import { fieldOf, named, open, questions, survey } from './questions.js';
+import { fieldOf, named, open, questions, saidBy, survey } from './questions.js';
 
 const DRAWS = 20;
 
 /** One line of a result: what a report says, and how often it was drawn, in dots and in words. */
 function line(q, report, n) {
-  const ids = optionsIn(report, q, open.randomizers[q.id]);
-  const says = ids ? ids.map((id) => named(q, id)).join(', ') || '–' : JSON.stringify(report);
+  const says = saidBy(q, report) || word('trial.code', { code: JSON.stringify(report) });
   const dots = made('span', '●'.repeat(n) + '○'.repeat(DRAWS - n));
   dots.className = 'dots';
   dots.ariaHidden = 'true';
@@ -29,13 +29,15 @@ async function draw(q) {
   const sorted = [...new Set(texts)].sort((a, b) => times(b) - times(a));
   const lines = sorted.map((text) => line(q, JSON.parse(text), times(text)));
   const heading = made('p', word('trial.result', { answer: named(q, answer) }));
+  if (!saidBy(q, reports[0])) heading.append(' ', word('trial.codes'));
   one('.draws', fieldOf(q)).replaceChildren(heading, made('ul', ...lines));
 }
 
 /** Offers made-up answers in the language that is shown, and forgets what was tried. */
 export function offer() {
   for (const q of questions) {
-    const options = madeUp(q).map((answer) => new Option(named(q, answer), answer));
+    const answers = madeUp(q, word('trial.example'));
+    const options = answers.map((answer) => new Option(named(q, answer), answer));
     one('[data-trial]', fieldOf(q)).replaceChildren(...options);
     one('.draws', fieldOf(q)).replaceChildren();
   }

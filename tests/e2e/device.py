@@ -106,7 +106,7 @@ def begin(page: Page) -> None:
     """Turn from the explanation to the questions, if that is still to do."""
     expect(page.locator("#controls")).to_be_enabled()
     if page.locator("#explanation").is_visible():
-        page.locator('#explanation [data-turn="next"]').click()
+        page.locator('#explanation [data-turn="next"]').last.click()
 
 
 def turn_page(page: Page) -> None:

@@ -80,7 +80,9 @@ def test_receipt_shows_the_bytes_that_were_sent_beside_the_answers_while_it_is_o
     assert shown == body.decode()
     reports = json.loads(body)["reports"].values()
     assert [row[:2] for row in rows] == [[*pair] for pair in SHOWN.items()]
-    assert [json.loads(row[2]) for row in rows] == list(reports)
+    assert [row[2].rsplit(" ", 1)[-1] for row in rows] == [
+        json.dumps(report, separators=(",", ":")) for report in reports
+    ]
     page.locator("#sent summary").click()
     expect(page.locator("#receipt-bytes")).to_be_empty()
     assert "1234" not in (content.text_content() or "")

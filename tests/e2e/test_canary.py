@@ -161,7 +161,7 @@ def without_its_program(make: MakeProfile) -> Profile:
 
 
 def without_a_module(make: MakeProfile) -> Profile:
-    return without("channels/window.js", make())
+    return without("channels.js", make())
 
 
 def without(module: str, device: Profile) -> Profile:

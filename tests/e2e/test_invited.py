@@ -153,6 +153,6 @@ def test_a_report_that_waits_for_a_better_link_holds_no_answer(
     assert not [text for text in left if OPTION in text or NUMBER in text]
     # Nor is it left in the form, for who opens the page next.
     assert page.evaluate(
-        "[...document.querySelectorAll('input[type=number]')].map(i => i.value)"
+        "[...document.querySelectorAll('input[id$=--number]')].map(i => i.value)"
     ) == [""]
     assert page.locator("input:checked").count() == 0

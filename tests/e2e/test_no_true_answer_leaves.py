@@ -154,8 +154,8 @@ def test_reports_are_drawn_by_the_channel_from_the_random_words(
     [
         ("randomizer.js", "= CHANNELS[channel.name].randomize(symbol, channel, words);",
          "= symbol;"),
-        ("channels/window.js", "const draw = below(total(c), words);",
-         "const draw = Math.min(below(total(c), words), c.near - 1);"),
+        ("channels.js", "const draw = below(window.total(c), words);",
+         "const draw = Math.min(below(window.total(c), words), c.near - 1);"),
         ("exact.js", "return word % total;", "return Math.floor(word / 4) % total;"),
         ("encoders.js", "bernoulli(place % bottom, bottom, words)", "0"),
     ],

@@ -255,22 +255,22 @@ def test_shipped_channel_draws_as_stated(device: Device, collector: Collector, n
 
 
 _TWINS = {
-    "identity": ("krr", "channels/window.js", "const draw = below(total(c), words);",
+    "identity": ("krr", "channels.js", "const draw = below(window.total(c), words);",
                  "return symbol; const draw = 0;"),
-    "two percent": ("krr", "channels/window.js", "const inside = c.width * c.near;",
+    "two percent": ("krr", "channels.js", "const inside = c.width * c.near;",
                     "const inside = Math.floor(c.width * c.near * 1.02);"),
-    "skewed": ("square-wave", "channels/window.js", "draw / c.near", "draw / c.near / 1.1"),
+    "skewed": ("square-wave", "channels.js", "draw / c.near", "draw / c.near / 1.1"),
     "no words": ("krr", "exact.js", "words.next();", "0;"),
-    "always in": ("subset", "channels/subset.js", "< c.include;", "<= c.include + c.exclude;"),
-    "not uniform": ("subset", "channels/subset.js", "below(left, words) < needed", "needed > 0"),
-    "last bit kept": ("sue", "channels/bits.js", "below(c.total, words) <",
+    "always in": ("subset", "channels.js", "< c.include;", "<= c.include + c.exclude;"),
+    "not uniform": ("subset", "channels.js", "below(left, words) < needed", "needed > 0"),
+    "last bit kept": ("sue", "channels.js", "below(c.total, words) <",
                       "(place === 2 ? (isOne(2) ? 0 : c.total) : below(c.total, words)) <"),
-    "one word for all bits": ("sue", "channels/bits.js", "below(c.total, words) <",
+    "one word for all bits": ("sue", "channels.js", "below(c.total, words) <",
                               "(place ? words.same : words.same = below(c.total, words)) <"),
-    "wraps around": ("laplace", "channels/shift.js",
+    "wraps around": ("laplace", "channels.js",
                      "Math.min(Math.max(report, 0), inputs - 1)", "(report + inputs) % inputs"),
-    "off by one": ("laplace", "channels/shift.js", "- (inputs - 1);", "- (inputs - 2);"),
-    "another row": ("exponential", "channels/table.js", "byWeight(c.rows[symbol], words)",
+    "off by one": ("laplace", "channels.js", "- (inputs - 1);", "- (inputs - 2);"),
+    "another row": ("exponential", "channels.js", "byWeight(c.rows[symbol], words)",
                     "byWeight(c.rows[Math.min(1, symbol)], words)"),
     "rounds": ("square-wave", "encoders.js", "bernoulli(place % bottom, bottom, words)", "0"),
     "one option": ("multihot", "encoders.js", "(place) => flags[place]);",
@@ -392,7 +392,7 @@ def test_audit_proves_more_epsilon_of_a_device_that_spends_a_quarter_more(
 def test_audit_proves_more_epsilon_of_a_device_that_sends_answers(
     device: Device, serve_client: Callable[..., Collector]
 ) -> None:
-    honest = "const draw = below(total(c), words);"
+    honest = "const draw = below(window.total(c), words);"
     leak = f"if (words.next() % 9 === 0) return symbol;\n  {honest}"
-    served = serve_client(("channels/window.js", honest, leak))
+    served = serve_client(("channels.js", honest, leak))
     assert play(device, served, GAMES["krr of 2"])[1] > GAMES["krr of 2"].randomizer.epsilon

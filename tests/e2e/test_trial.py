@@ -55,7 +55,7 @@ DRAWS = 3000
 #: At most so probable is it that a test fails by chance.
 CHANCE = 1e-6
 _TRY = """async ({ question, randomizer, answers, count }) => {
-  const { named, trial } = await import('/client/trial.js');
+  const { named, trial } = await import('/client/report.js');
   const { keyOf } = await import('/client/hashes.js');
   const { hex, words } = await import('/client/random.js');
   const key = () => keyOf(hex(32));
@@ -111,8 +111,8 @@ def test_every_kind_and_encoder_can_be_tried(frozen: dict[str, Any]) -> None:
 
 def test_made_up_answers_are_some_that_can_be_given(page: Page, frozen: dict[str, Any]) -> None:
     body = """async (questions) => {
-      const { madeUp } = await import('/client/trial.js');
-      return Object.fromEntries(questions.map((one) => [one.id, madeUp(one)])); }"""
+      const { madeUp } = await import('/client/kinds.js');
+      return Object.fromEntries(questions.map((one) => [one.id, madeUp(one, 'example')])); }"""
     assert page.evaluate(body, frozen["survey"]["questions"]) == MADE_UP
 
 

@@ -77,24 +77,26 @@ def channel_names() -> list[str]:
 
 
 def test_every_channel_of_the_browser_has_vectors(run: Run) -> None:
-    names = run("randomizer.js", "return Object.keys(m.CHANNELS);", None)
+    names = run("channels.js", "return Object.keys(m.CHANNELS);", None)
     assert sorted(names) == channel_names()
 
 
 @pytest.mark.parametrize("name", channel_names())
 def test_channel_draws_as_the_reference(run: Run, name: str) -> None:
     for case in vector(name)["cases"]:
-        body = """return v.draws.map((draw) => { const words = tape(draw.words);
-          return [m.randomize(draw.symbol, v.channel, words), words.left]; });"""
-        results = taken(run(f"channels/{name}.js", body, case))
+        body = """const { randomize } = m.CHANNELS[v.channel.name];
+          return v.draws.map((draw) => { const words = tape(draw.words);
+            return [randomize(draw.symbol, v.channel, words), words.left]; });"""
+        results = taken(run("channels.js", body, case))
         assert results == [draw["report"] for draw in case["draws"]], case["channel"]
 
 
 @pytest.mark.parametrize("name", channel_names())
 def test_channel_has_the_ratio_of_the_reference(run: Run, name: str) -> None:
     cases = vector(name)["cases"]
-    body = "return v.map((one) => reduced(m.ratio(one.channel, one.apart)));"
-    assert run(f"channels/{name}.js", body, cases) == ["/".join(one["ratio"]) for one in cases]
+    body = """return v.map(({channel, apart}) =>
+      reduced(m.CHANNELS[channel.name].ratio(channel, apart)));"""
+    assert run("channels.js", body, cases) == ["/".join(one["ratio"]) for one in cases]
 
 
 @pytest.mark.parametrize("name", channel_names())

@@ -32,7 +32,7 @@ SUBMITS = """() => {
 def try_to_answer(page: Page) -> None:
     """What a respondent can do to a page whose program does not run."""
     expect(page.locator("#controls")).to_have_js_property("disabled", True)
-    page.locator('#explanation [data-turn="next"]').click(force=True, no_wait_after=True)
+    page.locator('#explanation [data-turn="next"]').last.click(force=True, no_wait_after=True)
     for part in page.locator("#answers [data-page][hidden]").all():
         part.evaluate("(part) => { part.hidden = false; }")
     page.locator("#smoked--yes").click(force=True, no_wait_after=True)
@@ -71,7 +71,7 @@ def without_module(new_device: Callable[..., Device]) -> Device:
 
 def without_import(new_device: Callable[..., Device]) -> Device:
     device = new_device()
-    block(device, "channels/window.js")
+    block(device, "channels.js")
     return device
 
 
@@ -136,7 +136,7 @@ def test_watcher_catches_a_form_served_open_and_without_the_policy(
         check_silent(device, wire)
 
 
-@pytest.mark.parametrize("name", ["page/survey.js", "logic.js", "channels/subset.js"])
+@pytest.mark.parametrize("name", ["page/survey.js", "logic.js", "channels.js"])
 def test_program_that_throws_leaves_the_form_closed(
     device: Device, serve_client: Callable[..., Collector], relay: MakeRelay, name: str
 ) -> None:
@@ -147,7 +147,7 @@ def test_program_that_throws_leaves_the_form_closed(
     check_silent(device, wire)
 
 
-@pytest.mark.parametrize("name", ["page/survey.js", "exact.js", "channels/window.js"])
+@pytest.mark.parametrize("name", ["page/survey.js", "exact.js", "channels.js"])
 def test_module_with_other_bytes_is_refused_by_the_browser(
     device: Device, collector: Collector, survey: str, relay: MakeRelay, name: str
 ) -> None:

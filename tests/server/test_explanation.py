@@ -182,7 +182,7 @@ def test_a_bound_is_never_rounded_to_less() -> None:
 @pytest.mark.parametrize(
     ("keys", "epsilon", "sentence"),
     [
-        (YES_NO, 1, "One answer makes it at most 2.72 times as likely as another does."),
+        (YES_NO, 1, "is at most 2.72 times as likely to send it as a person with another."),
         ('kind = "yes-no"', 1, "Any report can come from any answer, and from none."),
         (CHOICE, 1, "It is the same with every other answer."),
         (YES_NO, 1, "No report proves what anybody answered."),

@@ -82,8 +82,10 @@ def test_who_sees_what_comes_after_what_it_means_and_before_the_limits(publish: 
     order = [
         "stay on this device",
         "<svg",
+        ">Your device</span>",
         "proves nothing about anyone",
         "Who can see what",
+        'data-turn="next">Begin',
         "What is stored",
         "What is not stored",
         "What this cannot do",
@@ -118,6 +120,40 @@ def test_a_page_in_one_language_has_no_hidden_ones(publish: Publish, tag: str) -
     page = publish(f'languages = ["{tag}"]', YES_NO)
     assert f'<html lang="{tag}" dir="{LANGUAGES[tag].direction}">' in page
     assert "data-language" not in page
+
+
+def test_what_needs_a_program_is_said_in_all_languages_at_once(
+    client: FlaskClient, publish: Publish
+) -> None:
+    survey = publish('languages = ["en", "de", "de-CH", "it", "ar"]', YES_NO)
+    pages = {"page": (survey, ["en", "de", "ar"]), "me": (_text(client, "/me"), LANGUAGES)}
+    for table, (page, tags) in pages.items():
+        (said,) = re.findall(r"<noscript>(.*?)</noscript>", page, re.S)
+        assert re.findall(r'<p class="panel" lang="(\S+)" dir="(\S+)">(.*)</p>', said) == [
+            (tag, LANGUAGES[tag].direction, LANGUAGES[tag].words[f"{table}.no-script"])
+            for tag in tags
+        ]
+        assert "hidden" not in said
+
+
+@pytest.mark.parametrize("flag", ["", "kiosk", "comprehension"])
+def test_what_was_sent_is_offered_only_where_nobody_else_can_open_it(
+    publish: Publish, flag: str
+) -> None:
+    page = publish(f"[page]\n{flag} = true" if flag else "", YES_NO)
+    assert ('id="sent"' in page) == (flag != "kiosk")
+    assert page.count("data-kiosk=") == (4 if flag == "kiosk" else 0)
+
+
+@pytest.mark.parametrize(("low", "keys"), [(0, True), (-40, False)])
+def test_numbers_are_typed_as_text_and_below_zero_with_all_keys(
+    publish: Publish, low: int, keys: bool
+) -> None:
+    page = publish("", f'kind = "number"\nmin = {low}\nmax = 40\nepsilon = 1')
+    (field,) = re.findall(r'<input [^>]*id="q--number"[^>]*>', page)
+    assert 'type="text"' in field
+    assert 'spellcheck="false" writingsuggestions="false"' in field
+    assert ('inputmode="decimal"' in field) == keys
 
 
 @pytest.mark.parametrize(
@@ -201,6 +237,10 @@ def test_researchers_have_a_style_of_their_own_and_respondents_do_not_load_it(
         assert not link.search(client.get(path).get_data(as_text=True))
 
 
+def _text(client: FlaskClient, path: str) -> str:
+    return unescape(client.get(path).get_data(as_text=True))
+
+
 def _links(response: TestResponse) -> list[tuple[str, str]]:
     text = response.get_data(as_text=True)
     return re.findall(
@@ -244,7 +284,8 @@ def test_the_hashes_of_page_audit_and_repository_are_the_same(
         details = page[page.index('<details id="program">') :]
         assert f">{whole}</code>" in details
         listed = re.findall(r'<th scope="row">(\S+)</th><td><code>(\S+)</code>', details)
-        assert listed == _links(client.get(path))
+        style = ("style.css", files["style.css"].integrity)
+        assert listed == [*_links(client.get(path)), style]
     audited = {one.subject: one.finding for one in of_modules()}
     assert audited == {name: file.integrity for name, file in files.items()} | {"all files": whole}
     assert whole in CliRunner().invoke(main, ["audit", "--db", str(database)]).stdout

@@ -19,6 +19,7 @@ ALIKE = {
     "page.questions",  # French
     "question.no",  # Spanish
     "receipt.question",  # French
+    "trial.code",  # French
     "who.no",  # Spanish
 }
 FORBIDDEN = {
@@ -54,6 +55,11 @@ def test_no_text_was_left_in_english(tag: str) -> None:
 def test_no_language_uses_words_that_mislead(tag: str) -> None:
     for key, text in LANGUAGES[tag].words.items():
         assert not re.search(FORBIDDEN[tag], text, re.I), key
+
+
+def test_french_marks_keep_to_the_line_of_their_words() -> None:
+    for key, text in LANGUAGES["fr"].words.items():
+        assert not re.search(r"[^\u00a0\u202f][:;?!»]|«[^\u00a0\u202f]", text), key
 
 
 def test_epsilon_is_in_details_alone() -> None:

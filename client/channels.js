@@ -1,0 +1,110 @@
+/**
+ * Channels: the one step that is random; analysis/channels/ has the sources. Of each: `fields` and
+ * `isSound`, as of encoders; `total` of its weights; `ratio`, the worst of a report's probabilities;
+ * `weights` where it is one symbol; `randomize`, to a report; `remember`, to what is kept.
+ */
+import { below, between, byWeight, larger, power, range, sum, worstOf } from './exact.js';
+
+/** The `width` outputs from the input on have weight `near`, all others `far`. */
+const window = {
+  fields: { inputs: 0, width: 0, near: 0, far: 0 },
+  total: (c) => c.width * c.near + (c.inputs - 1) * c.far,
+  ratio: (c) => between(c.near, c.far),
+  weights: (symbol, c) => range(c.inputs + c.width - 1).map((output) =>
+    (symbol <= output && output < symbol + c.width ? c.near : c.far)),
+  randomize(symbol, c, words) {
+    const draw = below(window.total(c), words);
+    const inside = c.width * c.near;
+    if (draw < inside) return symbol + Math.floor(draw / c.near);
+    const outside = Math.floor((draw - inside) / c.far);
+    return outside < symbol ? outside : outside + c.width;
+  },
+  remember: (symbol, c, drawn) => drawn(symbol, (words) => window.randomize(symbol, c, words)),
+};
+
+/** `size` symbols, the input among them by the weight `include` against `exclude`. */
+const subset = {
+  fields: { inputs: 0, size: 0, include: 0, exclude: 0 },
+  isSound: (c) => c.size < c.inputs,
+  total: (c) => c.include + c.exclude,
+  ratio: (c) =>
+    between(BigInt(c.include) * BigInt(c.inputs - c.size), BigInt(c.exclude) * BigInt(c.size)),
+  randomize(symbol, c, words) {
+    const member = below(subset.total(c), words) < c.include;
+    let needed = c.size - (member ? 1 : 0);
+    let left = c.inputs - 1;
+    return range(c.inputs).filter((other) => {
+      if (other === symbol) return member;
+      const chosen = below(left, words) < needed;
+      if (chosen) needed -= 1;
+      left -= 1;
+      return chosen;
+    });
+  },
+};
+
+/** A drawn bit for each place: 1 with the weight `one` of `total` for a 1, else with `zero`. */
+const flags = (isOne, c, words) =>
+  range(c.inputs).map((place) => (below(c.total, words) < (isOne(place) ? c.one : c.zero) ? 1 : 0));
+
+/** Each bit is drawn; an input is the places of its ones, rather than one symbol. */
+const bits = {
+  fields: { inputs: 0, one: 0, zero: 0, total: 0 },
+  takesBits: true,
+  isSound: (c) => c.zero <= c.one && c.one < c.total,
+  total: (c) => c.total,
+  /** Of inputs that differ by so many ones, [more, fewer]. */
+  ratio: (c, apart) => apart.map(([more, fewer]) => [
+    power(c.one, more) * power(c.total - c.zero, fewer),
+    power(c.zero, more) * power(c.total - c.one, fewer),
+  ]).reduce(larger),
+  /** The report is base64url of the bits, the first in each byte's highest place. */
+  randomize(symbol, c, words) {
+    const drawn = flags((place) => symbol.includes(place), c, words).join('').match(/.{1,8}/g);
+    const bytes = drawn.map((byte) => parseInt(byte.padEnd(8, '0'), 2));
+    const text = btoa(String.fromCharCode(...bytes));
+    return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  },
+  /** The places of the ones in a report. */
+  placesOf: (report) => [...atob(report.replaceAll('-', '+').replaceAll('_', '/'))]
+    .flatMap((byte) => [...byte.charCodeAt(0).toString(2).padStart(8, '0')])
+    .flatMap((bit, place) => (bit === '1' ? [place] : [])),
+  /** Each place has a bit for a 1 and one for a 0: another input changes no bit that both have. */
+  async remember(symbol, c, drawn) {
+    const ones = await drawn(1, (words) => flags(() => true, c, words));
+    const zeros = await drawn(0, (words) => flags(() => false, c, words));
+    return range(c.inputs).filter((place) => (symbol.includes(place) ? ones : zeros)[place]);
+  },
+};
+
+/** -(inputs-1)..inputs-1 is added by the weights `noise`, up to the borders. */
+const shift = {
+  fields: { inputs: 0, noise: 1 },
+  isSound: (c) => c.noise.length === 2 * c.inputs - 1,
+  total: (c) => sum(c.noise),
+  ratio: (c) => worstOf(range(c.inputs).map((symbol) => shift.weights(symbol, c))),
+  weights(symbol, { inputs, noise }) {
+    const last = inputs - 1;
+    const row = noise.slice(last - symbol, 2 * last - symbol + 1);
+    row[0] += sum(noise.slice(0, last - symbol));
+    row[last] += sum(noise.slice(2 * last - symbol + 1));
+    return row;
+  },
+  randomize(symbol, { inputs, noise }, words) {
+    const report = symbol + byWeight(noise, words) - (inputs - 1);
+    return Math.min(Math.max(report, 0), inputs - 1);
+  },
+};
+
+/** Any weights, a row for each input and a column for each report. */
+const table = {
+  fields: { inputs: 0, rows: 2 },
+  isSound: (c) => c.rows.length === c.inputs &&
+    c.rows.every((row) => row.length === c.rows[0].length && sum(row) === table.total(c)),
+  total: (c) => sum(c.rows[0]),
+  ratio: (c) => worstOf(c.rows),
+  weights: (symbol, c) => c.rows[symbol],
+  randomize: (symbol, c, words) => byWeight(c.rows[symbol], words),
+};
+
+export const CHANNELS = { window, subset, bits, shift, table };

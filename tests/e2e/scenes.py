@@ -1,0 +1,395 @@
+"""Every page in every state that a person can come to, to be looked at."""
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from collector import Collector
+from device import (
+    WRITE_MEMO,
+    Device,
+    begin,
+    expect_state,
+    fill_in,
+    press,
+    review,
+    survey_data,
+    turn_page,
+)
+from playwright.sync_api import Page, Route, expect
+
+from server.store import Store
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+REPORTS = "**/api/surveys/*/reports"
+#: A question of every kind, a grid, a slider, notes, three pages, five languages.
+WELL_BEING = (EXAMPLES / "well-being.toml").read_text()
+KIOSK = WELL_BEING.replace("comprehension = true", "kiosk = true", 1)
+#: Its answers, page by page.
+PAGES: list[dict[str, str]] = [
+    {"age": "34", "work": "study"},
+    {"cheerful": "2", "lonely": "1", "sleep": "6.5"},
+    {"hopeless": "yes", "strain": "money|work", "helps": "quiet|friends|moving", "app": "TikTok"},
+]
+ANSWERS = PAGES[0] | PAGES[1] | PAGES[2]
+#: The second time that the page opens the database never ends: what is between two writes stays.
+_STALL = """() => {
+  const open = IDBFactory.prototype.open;
+  let times = 0;
+  IDBFactory.prototype.open = function (...given) {
+    times += 1;
+    return times === 2 ? {} : open.apply(this, given);
+  };
+}"""
+#: After as many hashes as answers may need, the one of a puzzle never ends.
+_PUZZLE = """() => {
+  const digest = SubtleCrypto.prototype.digest;
+  let times = 0;
+  SubtleCrypto.prototype.digest = function (...given) {
+    times += 1;
+    return times > 200 ? new Promise(() => {}) : digest.apply(this, given);
+  };
+}"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where scenes are played: a collector, and what makes devices that look alike."""
+
+    collector: Collector
+    new_device: Callable[..., Device]
+
+    def visit(self, text: str = WELL_BEING, **options: Any) -> tuple[Device, Page]:
+        """A fresh device at a survey that nobody has answered."""
+        device = self.new_device(**options)
+        return device, device.visit(self.collector.page(self.collector.publish(text)))
+
+    def with_store(self, act: Callable[[Store], Any]) -> None:
+        """Do what researchers do to the database."""
+        store = Store(self.collector.database, create=True)
+        act(store)
+        store.close()
+
+
+Scene = Iterator[tuple[str, Page]]
+
+
+def open_details(page: Page) -> None:
+    """Open whatever can be opened on the page that is shown."""
+    for summary in page.locator("summary:visible").all():
+        if not summary.evaluate("one => one.parentElement.open"):
+            summary.click()
+
+
+def to_review(page: Page) -> None:
+    """Answer everything, and read it again."""
+    expect_state(page, "ready")
+    fill_in(page, ANSWERS)
+    review(page)
+
+
+def send(page: Page, state: str = "stored") -> None:
+    """Press, and wait for what comes of it."""
+    press(page)
+    expect_state(page, state)
+
+
+def without_script(stage: Stage) -> Scene:
+    """No program runs; the browser itself still does, so that the page can be examined."""
+
+    def open_noscript(route: Route) -> None:
+        response = route.fetch()
+        body = response.text().replace("<noscript>", "").replace("</noscript>", "")
+        route.fulfill(response=response, body=body)
+
+    device = stage.new_device()
+    device.context.route("**/s/*", open_noscript)
+    device.context.route("**/client/**/*.js", lambda route: route.abort())
+    page = device.visit(stage.collector.page(stage.collector.publish(WELL_BEING)))
+    expect_state(page, "loading")
+    yield "loading-without-script", page
+
+
+def questions(stage: Stage) -> Scene:
+    """From the explanation to the receipt, with everything open; then back again."""
+    _, page = stage.visit()
+    expect_state(page, "ready")
+    yield "explanation", page
+    open_details(page)
+    page.locator("#quiz--yes").check()
+    yield "explanation-details-and-quiz", page
+    begin(page)
+    for number, answers in enumerate(PAGES, 1):
+        yield f"page-{number}", page
+        fill_in(page, answers)
+        open_details(page)
+        for button in page.locator("[data-draw]:visible").all():
+            button.click()
+        expect(page.locator(".draws:visible:empty")).to_have_count(0)
+        yield f"page-{number}-answered-and-tried", page
+        turn_page(page)
+    yield "review", page
+    send(page)
+    yield "stored", page
+    page.locator("#sent summary").click()
+    yield "stored-what-was-sent", page
+    page.reload()
+    expect_state(page, "answered")
+    yield "answered", page
+
+
+def complaints(stage: Stage) -> Scene:
+    """What cannot be taken is said."""
+    _, page = stage.visit(WELL_BEING.replace('id = "work"', 'id = "work"\nrequired = true', 1))
+    expect_state(page, "ready")
+    fill_in(page, {"age": "7"})
+    turn_page(page)
+    expect(page.locator(".complaint:visible").first).to_be_visible()
+    yield "page-1-complaints", page
+    fill_in(page, PAGES[0] | PAGES[1])
+    turn_page(page)
+    fill_in(page, {"strain": "money|work|health", "helps": "quiet", "app": "x" * 30})
+    turn_page(page)
+    expect(page.locator(".complaint:visible").first).to_be_visible()
+    yield "page-3-complaints", page
+
+
+def sending(stage: Stage) -> Scene:
+    """Between the press and what comes of it."""
+    _, page = stage.visit()
+    to_review(page)
+    page.evaluate(_STALL)
+    send(page, "randomizing")
+    yield "randomizing", page
+    device, page = stage.visit()
+    device.context.route(REPORTS, lambda _: None)
+    to_review(page)
+    send(page, "sending")
+    yield "sending", page
+    # Nobody answers the request; the page is left with it.
+    page.close()
+
+
+def puzzled(stage: Stage) -> Scene:
+    """A puzzle is solved before the draw."""
+    text = WELL_BEING.replace("languages =", "proof_of_work = 20\nlanguages =", 1)
+    _, page = stage.visit(text)
+    to_review(page)
+    page.evaluate(_PUZZLE)
+    send(page, "working")
+    yield "working", page
+    page.close()
+
+
+def waiting(stage: Stage) -> Scene:
+    """The network is away, in this wave and in the next."""
+    device, page = stage.visit()
+    device.context.route(REPORTS, lambda route: route.abort())
+    to_review(page)
+    send(page, "waiting")
+    yield "waiting", page
+    stage.collector.open_wave(page.url.rpartition("/")[2], 2)
+    page.reload()
+    expect(page.locator("#earlier-wait")).to_be_visible()
+    yield "earlier-wait", page
+
+
+def refused(stage: Stage) -> Scene:
+    """The survey was closed in the meantime; and then it is said at once."""
+    _, page = stage.visit()
+    to_review(page)
+    survey = page.url.rpartition("/")[2]
+    stage.with_store(lambda store: store.close_waves(survey))
+    send(page, "refused")
+    yield "refused", page
+    page.goto(page.url)
+    expect(page.locator("h1").first).to_be_visible()
+    yield "message-closed", page
+
+
+def spent(stage: Stage) -> Scene:
+    """A wave more would cost more than was promised."""
+    _, page = stage.visit(WELL_BEING.replace("cap = 22.0", "cap = 12.0", 1))
+    to_review(page)
+    send(page)
+    stage.collector.open_wave(page.url.rpartition("/")[2], 2)
+    page.reload()
+    expect_state(page, "spent")
+    yield "spent", page
+
+
+def not_kept(stage: Stage) -> Scene:
+    """The device cannot keep what it drew."""
+    _, page = stage.visit()
+    to_review(page)
+    page.evaluate("() => { IDBFactory.prototype.open = () => { throw new Error('full'); }; }")
+    send(page, "unkept")
+    yield "unkept", page
+
+
+def uninvited(stage: Stage) -> Scene:
+    """A page for invited people, without a link of one's own; and with one that is no good."""
+    text = WELL_BEING.replace("languages =", 'access = "invited"\nlanguages =', 1)
+    _, page = stage.visit(text)
+    expect_state(page, "uninvited")
+    yield "uninvited", page
+    page.goto(f"{page.url}#{'x' * 22}")
+    to_review(page)
+    send(page, "refused")
+    yield "refused-invitation", page
+
+
+def insecure(stage: Stage) -> Scene:
+    """Plain http from elsewhere."""
+    device = stage.new_device()
+    url = stage.collector.url
+    device.context.route(
+        "http://elsewhere.test/**",
+        lambda route: route.fulfill(
+            response=route.fetch(url=route.request.url.replace("http://elsewhere.test", url))
+        ),
+    )
+    page = device.visit(f"http://elsewhere.test/s/{stage.collector.publish(WELL_BEING)}")
+    expect_state(page, "insecure")
+    yield "insecure", page
+
+
+def broken(stage: Stage) -> Scene:
+    """A page whose survey was changed on the way."""
+
+    def change(route: Route) -> None:
+        response = route.fetch()
+        text, data = survey_data(response.text())
+        changed = json.dumps(data | {"version": "0" * 64})
+        route.fulfill(response=response, body=response.text().replace(text, changed))
+
+    device = stage.new_device()
+    device.context.route("**/s/*", change)
+    page = device.visit(stage.collector.page(stage.collector.publish(WELL_BEING)))
+    expect_state(page, "broken")
+    yield "broken", page
+
+
+def kiosk(stage: Stage) -> Scene:
+    """A shared device."""
+    _, page = stage.visit(KIOSK)
+    expect_state(page, "ready")
+    begin(page)
+    yield "kiosk-page-1", page
+    fill_in(page, ANSWERS)
+    review(page)
+    send(page)
+    yield "kiosk-stored", page
+
+
+def no_memory(stage: Stage) -> Scene:
+    """A survey with a memory, in a later wave, on a device that has none."""
+    panel = (EXAMPLES / "staff-panel.toml").read_text().replace('access = "panel"\n', "", 1)
+    survey = stage.collector.publish(panel)
+    stage.collector.open_wave(survey, 2)
+    page = stage.new_device().visit(stage.collector.page(survey))
+    expect_state(page, "ready")
+    expect(page.locator("#no-memory")).to_be_visible()
+    yield "no-memory", page
+
+
+def my_privacy(stage: Stage) -> Scene:
+    """What this device has spent; from nothing to nothing."""
+    device = stage.new_device()
+    me = device.visit(f"{stage.collector.url}/me")
+    expect_state(me, "nothing")
+    yield "me-nothing", me
+    memo = {
+        "title": {"en": "Well-being 2026", "de": "Wohlbefinden 2026", "ar": "الرفاه 2026"},
+        "spent": 9_500_000, "constant": 6_250_000, "cap": 22, "times": {}, "pending": [],
+        "waves": {"1": "0f" * 16, "2": "a7" * 16},
+    }  # fmt: skip
+    me.evaluate(WRITE_MEMO, ["survey/well-being-2026", memo])
+    waits = json.dumps({"rid": "3c" * 16})
+    memo |= {"title": "Night life 2026", "constant": memo["spent"], "waves": {"1": "3c" * 16}}
+    me.evaluate(WRITE_MEMO, ["survey/night-2026", memo | {"pending": [waits]}])
+    me.reload()
+    expect(me.locator("#spent")).to_be_visible()
+    yield "me", me
+    me.locator("#forget").click()
+    yield "me-sure", me
+    me.locator("#forget-sure").click()
+    expect_state(me, "forgotten")
+    yield "me-forgotten", me
+
+
+def me_broken(stage: Stage) -> Scene:
+    """A browser that keeps nothing."""
+    device = stage.new_device()
+    device.context.add_init_script("delete window.indexedDB; window.indexedDB = undefined;")
+    me = device.visit(f"{stage.collector.url}/me")
+    expect_state(me, "broken")
+    yield "me-broken", me
+
+
+def messages(stage: Stage) -> Scene:
+    """Addresses with no survey."""
+    device = stage.new_device()
+    for name, path in {"home": "/", "no-survey": "/s/nothing", "not-found": "/nowhere"}.items():
+        yield f"message-{name}", device.visit(stage.collector.url + path)
+
+
+def research(stage: Stage) -> Scene:
+    """What researchers see."""
+    yield "sign-in", stage.new_device().visit(f"{stage.collector.url}/login")
+    survey = simulated(stage.collector)
+    bearer = {"Authorization": f"Bearer {stage.collector.token}"}
+    device = stage.new_device(extra_http_headers=bearer)
+    yield "surveys", device.visit(f"{stage.collector.url}/results")
+    yield "results", device.visit(f"{stage.collector.url}/results/{survey}")
+
+
+@cache
+def simulated(collector: Collector, people: int = 200) -> str:
+    """A survey that so many people have answered; gives its id."""
+    text = (EXAMPLES / "working-conditions.toml").read_text()
+    survey = collector.publish(text)
+    answers = collector.database.parent / f"{survey}.csv"
+    with answers.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["harassed", "told", "team", "income"])
+        for one in range(people):
+            harassed = "yes" if one % 4 == 0 else "no"
+            told = ["nobody", "superior", "council"][one % 3] if harassed == "yes" else ""
+            rows.writerow([harassed, told, ["lab", "office"][one % 2], 1500 + 10 * (one % 300)])
+    command = [sys.executable, "-m", "server.cli", "simulate", str(answers.with_suffix(".toml"))]
+    subprocess.run(
+        [*command, "--answers", str(answers), "--db", str(collector.database), "--seed", "8"],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    return survey
+
+
+SCENES = (
+    without_script,
+    questions,
+    complaints,
+    sending,
+    puzzled,
+    waiting,
+    refused,
+    spent,
+    not_kept,
+    uninvited,
+    insecure,
+    broken,
+    kiosk,
+    no_memory,
+    my_privacy,
+    me_broken,
+    messages,
+    research,
+)

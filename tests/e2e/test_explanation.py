@@ -1,0 +1,175 @@
+"""The explanation: what can be tried and what is asked changes, sends and reads nothing."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from collector import Collector
+from device import READ_MEMO, Device, begin, expect_state, turn_page
+from everything import ASKED, EVERYTHING, answer_first_page
+from playwright.sync_api import Page, expect
+from scenes import WELL_BEING
+from scipy.stats import chisquare
+
+#: So many times is "Draw 20 reports" pressed, for each of two made-up answers.
+PRESSES = 20
+#: So probable is it that a test of what is drawn fails by chance.
+CHANCE = 1e-6
+#: A yes-no question, whose channel is known by hand: at ε = 1, w = 1 of three.
+COIN = """
+title = "Coin"
+id = "coin"
+[[questions]]
+id = "coin"
+kind = "yes-no"
+text = "Heads?"
+epsilon = 1
+"""
+
+
+def draw(page: Page, question: str, answer: str) -> dict[str, int]:
+    """Draw 20 reports of a made-up answer; gives what they say, and how many do."""
+    field = page.locator(f'[data-question="{question}"]')
+    field.locator("select").select_option(answer)
+    field.locator(".draws").evaluate("one => one.replaceChildren()")
+    field.locator("[data-draw]").click()
+    lines = field.locator(".draws li")
+    expect(lines.first).to_be_visible()
+    found = {}
+    for line in lines.all():
+        says, dots, times = line.locator("> span").all_inner_texts()
+        n = int(re.sub(r"\D", "", times.replace("of 20", "")))
+        assert dots == "●" * n + "○" * (20 - n)
+        found[says] = n
+    assert sum(found.values()) == 20
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    return found
+
+
+def channel_of(collector: Collector, survey: str, question: str) -> list[list[Fraction]]:
+    """The chance of each output for each input, from the weights that the page carries."""
+    channel = collector.frozen(survey)["randomizers"][question]["channel"]
+    assert channel["name"] == "window"
+    total = channel["near"] + channel["far"] * (channel["inputs"] - 1)
+    return [
+        [Fraction(channel["near" if x == y else "far"], total) for y in range(channel["inputs"])]
+        for x in range(channel["inputs"])
+    ]
+
+
+def test_every_kind_can_be_tried_and_nothing_is_sent_read_or_kept(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(EVERYTHING)))
+    expect_state(page, "ready")
+    begin(page)
+    answer_first_page(page)
+    kept, requests = page.evaluate(READ_MEMO), len(device.requests)
+    answers = "[...document.querySelectorAll('#answers .question input')].map((one) => " + (
+        "[one.id, one.value, one.checked])"
+    )
+    tried = []
+    while not page.locator("#review").is_visible():
+        before = page.evaluate(answers)
+        for field in page.locator("[data-question]:visible").all():
+            name = field.get_attribute("data-question") or ""
+            field.locator("summary").click()
+            options = field.locator("select option")
+            for option in (options.first, options.last):
+                draw(page, name, option.get_attribute("value") or "")
+            tried.append(name)
+        assert page.evaluate(answers) == before
+        turn_page(page)
+        if page.locator(".complaint:visible").count():
+            pytest.fail("what was tried must not be taken for an answer")
+    # Hidden questions are not shown to be tried.
+    assert tried == [name for name in ASKED if name != "regret"]
+    assert len(device.requests) == requests
+    assert page.evaluate(READ_MEMO) == kept
+
+
+def test_trials_do_not_depend_on_what_is_answered(
+    new_device: Callable[..., Device], collector: Collector
+) -> None:
+    survey = collector.publish(COIN)
+    found = []
+    for answered in ("yes", "no"):
+        device = new_device()
+        # Each device draws from the same words, from here on.
+        page = device.visit(collector.page(survey))
+        begin(page)
+        page.locator(f"#coin--{answered}").check()
+        page.locator(".protection summary").click()
+        page.evaluate("""() => { let word = 7;
+          Crypto.prototype.getRandomValues = (array) => array.fill(0).map((_, at) =>
+            (array[at] = word = (Math.imul(word, 1664525) + 1013904223) >>> 0)); }""")
+        found.append([draw(page, "coin", "yes") for _ in range(5)])
+    assert found[0] == found[1]
+
+
+def test_trials_are_drawn_by_the_channel_and_pictures_and_sentences_say_it(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(COIN)
+    page = device.visit(collector.page(survey))
+    begin(page)
+    page.locator(".protection summary").click()
+    chances = channel_of(collector, survey, "coin")
+    for row, answer in enumerate(("yes", "no")):
+        drawn = sum((Counter(draw(page, "coin", answer)) for _ in range(PRESSES)), Counter())
+        assert set(drawn) == {"Yes", "No", "No answer"}
+        observed = [drawn[name] for name in ("Yes", "No", "No answer")]
+        expected = [float(20 * PRESSES * chance) for chance in chances[row]]
+        assert chisquare(observed, expected, sum_check=False).pvalue > CHANCE / 2, observed
+    check_pictures(page, [chances[0][0], chances[1][0]])
+
+
+def check_pictures(page: Page, chances: list[Fraction]) -> None:
+    """Each sentence and the people above it say how many of 100."""
+    figures = page.locator(".people figure:visible").all()
+    assert len(figures) == len(chances)
+    for figure, chance in zip(figures, chances, strict=True):
+        n = round(100 * chance)
+        said = re.findall(r"\d+", figure.locator("figcaption").inner_text())
+        assert said == ["100", str(n)]
+        path = figure.locator("path").first.get_attribute("d") or ""
+        # The area that is filled with people, in rows of ten.
+        tens, ones = divmod(n, 10)
+        assert path == f"M0 0H160V{16 * tens}H{16 * ones}v16H0z"
+
+
+@pytest.mark.parametrize("reply", ["yes", "no", "either"])
+def test_question_whether_it_is_clear_blocks_sends_and_keeps_nothing(
+    device: Device, collector: Collector, reply: str
+) -> None:
+    page = device.visit(collector.page(collector.publish(WELL_BEING)))
+    expect_state(page, "ready")
+    kept, requests = page.evaluate(READ_MEMO), len(device.requests)
+    page.locator(f"#quiz--{reply}").check()
+    fitting, other = ("right", "other") if reply == "either" else ("other", "right")
+    expect(page.locator(f'[data-reply="{fitting}"]')).to_be_visible()
+    expect(page.locator(f'[data-reply="{other}"]')).to_be_hidden()
+    begin(page)
+    expect(page.locator('[data-question="age"]')).to_be_visible()
+    assert page.evaluate(READ_MEMO) == kept
+    assert len(device.requests) == requests
+    assert page.evaluate("() => ({...sessionStorage})") == {}
+
+
+def test_page_names_the_price_of_each_question_and_of_all(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(WELL_BEING)
+    page = device.visit(collector.page(survey))
+    expect_state(page, "ready")
+    page.locator("#explanation summary").click()
+    frozen: dict[str, Any] = json.loads(page.locator("#survey-data").text_content() or "")
+    asked = [one for one in frozen["survey"]["questions"] if one["kind"] != "note"]
+    total = sum(float(one["epsilon"]) for one in asked)
+    parts = " + ".join(f"{float(one['epsilon']):g}" for one in asked)
+    says = f"ε = {total:g} of privacy in one wave: {parts} over its questions"
+    expect(page.locator("#explanation details")).to_contain_text(says)

@@ -1,0 +1,291 @@
+"""All of it by keyboard alone: no pointer touches these pages, and the focus is always seen."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from collector import Collector
+from device import SURVEY, Device, expect_state
+from playwright.sync_api import Page, expect
+from scenes import KIOSK, REPORTS, WELL_BEING
+
+#: What has the focus, and whether it is seen to have it. Headings and the state get it from the
+#: page when it turns, for screen readers; nobody can press them.
+_FOCUS = """() => {
+  const one = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(one);
+  const { top, bottom } = one.getBoundingClientRect();
+  const rings = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+  return {
+    markup: one.outerHTML.slice(0, 160),
+    isRinged: rings || one.matches('h2, #status'),
+    isInWindow: bottom > 0 && top < innerHeight,
+  };
+}"""
+
+
+class Keys:
+    """A page, and a person who has only keys."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after another; something is seen to have the focus after each."""
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.check_focus()
+
+    def type(self, text: str) -> None:
+        """Type over what the field holds."""
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+
+    def check_focus(self) -> None:
+        """The focus is somewhere, and seen to be there."""
+        expect(self.page.locator(":focus"), "nothing has the focus").to_have_count(1, timeout=2000)
+        focus = self.page.evaluate(_FOCUS)
+        assert focus["isRinged"], f"not seen to have the focus: {focus['markup']}"
+        assert focus["isInWindow"], f"has the focus out of sight: {focus['markup']}"
+
+    def reach(self, selector: str, key: str = "Tab") -> None:
+        """Press Tab until something has the focus; each stop on the way is seen."""
+        passed = []
+        for _ in range(80):
+            self.page.keyboard.press(key)
+            passed.append(self.page.evaluate("document.activeElement.outerHTML.slice(0, 60)"))
+            # After the last stop and before the first there is the browser's own.
+            if not passed[-1].startswith("<body"):
+                self.check_focus()
+            if self.page.evaluate("one => document.activeElement.matches(one)", selector):
+                return
+        raise AssertionError(f"{selector} is not reached, but {passed}")
+
+    def has_focus(self, selector: str) -> None:
+        """The page has moved the focus there."""
+        expect(self.page.locator(selector)).to_be_focused()
+        self.check_focus()
+
+
+def visit(device: Device, collector: Collector, text: str = WELL_BEING) -> Keys:
+    page = device.visit(collector.page(collector.publish(text)))
+    expect_state(page, "ready")
+    return Keys(page)
+
+
+def turn(keys: Keys, heading: str) -> None:
+    """Next, or the review; the focus comes to the heading of what is shown then."""
+    keys.reach('[data-page]:not([hidden]) [type="submit"]')
+    keys.press("Enter")
+    keys.has_focus(f"{heading} h2")
+
+
+def test_survey_is_answered_by_keyboard_alone(device: Device, collector: Collector) -> None:
+    keys = visit(device, collector)
+    page = keys.page
+    # The language, there and back.
+    keys.reach("#language")
+    keys.press("ArrowDown")
+    expect(page.locator("h1")).to_have_text("Wohlbefinden 2026", use_inner_text=True)
+    keys.press("ArrowUp")
+    # The costs, the question whether it is clear, and on.
+    keys.reach("#explanation summary")
+    keys.press("Enter")
+    expect(page.locator("#explanation details")).to_have_attribute("open", "")
+    keys.reach('[name="quiz"]')
+    keys.press("Space")
+    expect(page.locator('[data-reply="other"]')).to_be_visible()
+    keys.press("ArrowDown", "ArrowDown")
+    expect(page.locator('[data-reply="right"]')).to_be_visible()
+    keys.reach('[data-turn="next"]')
+    keys.press("Enter")
+    keys.has_focus("[data-page]:not([hidden]) h2")
+    first_page(keys)
+    second_page(keys)
+    third_page(keys)
+    review_and_receipt(keys)
+    assert len(device.posted()) == 1
+
+
+def first_page(keys: Keys) -> None:
+    """A number that is wrong and mended, a choice, and what chance does to it."""
+    page = keys.page
+    keys.reach("#age--number")
+    keys.type("7")
+    keys.reach('[data-page]:not([hidden]) [type="submit"]')
+    keys.press("Enter")
+    keys.has_focus("#age--number")
+    expect(page.locator("#age--complaint")).to_have_text("Please give a number from 16 to 100.")
+    keys.type("34")
+    expect(page.locator("#age--complaint")).to_be_hidden()
+    keys.reach("#work--job")
+    keys.press("Space", "ArrowDown")
+    expect(page.locator("#work--study")).to_be_checked()
+    keys.reach('[data-question="work"] summary')
+    keys.press("Enter")
+    keys.reach('[data-trial="work"]')
+    keys.press("ArrowDown")
+    keys.reach('[data-draw="work"]')
+    keys.press("Enter")
+    drawn = page.locator('[data-question="work"] .draws')
+    expect(drawn).to_contain_text("20 reports of “School or studies”")
+    keys.has_focus('[data-draw="work"]')
+    keys.reach('[data-turn="back"]')
+    keys.press("Enter")
+    keys.has_focus("#explanation h2")
+    keys.reach('#explanation [data-turn="next"]')
+    keys.press("Enter")
+    turn(keys, "[data-page]:not([hidden])")
+
+
+def second_page(keys: Keys) -> None:
+    """A grid, and a slider."""
+    page = keys.page
+    keys.reach("#cheerful--1")
+    keys.press("Space", "ArrowRight", "ArrowRight")
+    expect(page.locator("#cheerful--3")).to_be_checked()
+    keys.reach("#lonely--1")
+    keys.press("Space")
+    keys.reach("#sleep--slider")
+    keys.press("Home", *["ArrowRight"] * 13)
+    expect(page.locator("#sleep--number")).to_have_value("6.5")
+    turn(keys, "[data-page]:not([hidden])")
+
+
+def third_page(keys: Keys) -> None:
+    """What a condition shows, ticks, places, and a text that is suggested."""
+    page = keys.page
+    keys.reach("#hopeless--yes")
+    keys.press("Space")
+    expect(page.locator('[data-note="talk"]')).to_be_visible()
+    for option in ("money", "work", "health"):
+        keys.reach(f"#strain--{option}")
+        keys.press("Space")
+    keys.reach('[data-page]:not([hidden]) [type="submit"]')
+    keys.press("Enter")
+    keys.has_focus("#strain--money")
+    expect(page.locator("#strain--complaint")).to_have_text("Tick at most 2.")
+    keys.press("Space")
+    expect(page.locator("#strain--complaint")).to_be_hidden()
+    for item in ("friends", "moving", "quiet"):
+        keys.reach(f"#helps--{item}")
+        keys.press("Space")
+    keys.reach('[data-item="quiet"] .earlier')
+    keys.press("Enter")
+    keys.press("Enter")
+    # Once it is the first, its button is gone, and the item has the focus.
+    keys.has_focus("#helps--quiet")
+    order = page.locator('[data-question="helps"] [data-order]')
+    expect(order).to_have_text("1. Peace and quiet, 2. Friends, 3. Exercise")
+    keys.reach("#app--text-input")
+    keys.type("tik")
+    expect(page.locator("#app--suggestions option")).to_have_count(1)
+    keys.type("TikTok")
+    turn(keys, "#review")
+
+
+def review_and_receipt(keys: Keys) -> None:
+    """Back to change, again to the review, and the one press."""
+    page = keys.page
+    keys.reach("#change")
+    keys.press("Enter")
+    keys.has_focus("[data-page]:not([hidden]) h2")
+    turn(keys, "[data-page]:not([hidden])")
+    turn(keys, "[data-page]:not([hidden])")
+    turn(keys, "#review")
+    keys.reach("#send")
+    keys.press("Enter")
+    expect_state(page, "stored")
+    keys.has_focus("#receipt h2")
+    keys.reach("#sent summary")
+    keys.press("Enter")
+    expect(page.locator("#receipt-bytes")).not_to_be_empty()
+    # Closed again, by the way back.
+    keys.reach("#program summary")
+    keys.reach("#sent summary", "Shift+Tab")
+    keys.press("Enter")
+    expect(page.locator("#receipt-bytes")).to_be_empty()
+
+
+def least(keys: Keys) -> None:
+    """From the explanation to the receipt, without an answer."""
+    keys.reach('#explanation [data-turn="next"]')
+    keys.press("Enter")
+    for _ in range(2):
+        turn(keys, "[data-page]:not([hidden])")
+    turn(keys, "#review")
+    keys.reach("#send")
+    keys.press("Enter")
+
+
+def test_next_person_begins_by_keyboard_alone(device: Device, collector: Collector) -> None:
+    keys = visit(device, collector, KIOSK)
+    least(keys)
+    expect_state(keys.page, "stored")
+    keys.has_focus("#receipt h2")
+    keys.reach("#next-person")
+    keys.press("Enter")
+    expect_state(keys.page, "ready")
+    keys.has_focus("#explanation h2")
+
+
+def test_focus_is_not_lost_where_a_report_waits(device: Device, collector: Collector) -> None:
+    keys = visit(device, collector)
+    device.context.route(REPORTS, lambda route: route.abort())
+    least(keys)
+    expect_state(keys.page, "waiting")
+    keys.check_focus()
+    keys.reach("#program summary")
+
+
+def test_own_privacy_is_read_saved_and_forgotten_by_keyboard_alone(
+    device: Device, collector: Collector, tmp_path: Path
+) -> None:
+    keys = visit(device, collector, SURVEY.replace("required = true\n", ""))
+    least_of_one_page(keys)
+    keys.reach('footer a[href="/me"]')
+    keys.page.keyboard.press("Enter")
+    me = keys.page
+    expect(me.locator("#spent")).to_be_visible()
+    keys.reach("#export")
+    with me.expect_download() as found:
+        keys.press("Enter")
+    found.value.save_as(tmp_path / "file.json")
+    assert len(json.loads((tmp_path / "file.json").read_text())["surveys"]) == 1
+    keys.reach("#forget")
+    keys.press("Enter")
+    keys.has_focus("#sure h2")
+    keys.reach("#forget-not")
+    keys.press("Enter")
+    keys.has_focus("#forget")
+    keys.press("Enter")
+    keys.reach("#forget-sure")
+    me.keyboard.press("Enter")
+    expect_state(me, "forgotten")
+    keys.check_focus()
+
+
+def least_of_one_page(keys: Keys) -> None:
+    keys.reach('#explanation [data-turn="next"]')
+    keys.press("Enter")
+    turn(keys, "#review")
+    keys.reach("#send")
+    keys.press("Enter")
+    expect_state(keys.page, "stored")
+    keys.has_focus("#receipt h2")
+
+
+def test_keys_do_find_what_cannot_be_reached(device: Device, collector: Collector) -> None:
+    keys = visit(device, collector)
+    with pytest.raises(AssertionError, match="is not reached"):
+        keys.reach("#review button")
+
+
+def test_keys_do_find_a_focus_that_is_not_seen(
+    new_device: Callable[..., Device], collector: Collector
+) -> None:
+    keys = visit(new_device(bypass_csp=True), collector)
+    keys.page.add_style_tag(content=":focus-visible { outline: none !important; }")
+    with pytest.raises(AssertionError, match="not seen to have the focus"):
+        keys.reach('[data-turn="next"]')

@@ -1,0 +1,43 @@
+"""How much a phone loads before a survey can be answered; `benchmarks/page.py` has the time."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+from collector import Collector
+from device import Device, expect_state
+from scenes import EXAMPLES
+
+#: A slow phone's network: seconds there and back, bytes a second; and browsers' connections.
+LATENCY, RATE, CONNECTIONS = 0.15, 1.6e6 / 8, 6
+#: Seconds within which the page is usable, and what its program needs of them.
+GOAL, COMPUTING = 1.5, 0.1
+
+
+def waiting(requests: int, transferred: int) -> float:
+    """Seconds for a page and the files that it names: these wait for it, and for each other."""
+    rounds = 1 + math.ceil((requests - 1) / CONNECTIONS)
+    return LATENCY * rounds + transferred / RATE
+
+
+@pytest.mark.parametrize("example", ["working-conditions", "well-being"])
+def test_page_and_its_files_are_few_and_small(
+    new_device: Callable[..., Device], collector: Collector, example: str
+) -> None:
+    survey = collector.publish((EXAMPLES / f"{example}.toml").read_text())
+    device = new_device()
+    page = device.context.new_page()
+    devtools, sizes = device.context.new_cdp_session(page), list[int]()
+    devtools.on("Network.loadingFinished", lambda one: sizes.append(one["encodedDataLength"]))
+    devtools.send("Network.enable")
+    page.goto(collector.page(survey))
+    expect_state(page, "ready")
+    files = [one.url for one in device.requests if one.url.startswith("http")]
+    assert len(files) == len(set(files)) == len(sizes)
+    assert waiting(len(sizes), sum(sizes)) <= GOAL - COMPUTING, (len(sizes), sum(sizes))
+
+
+def test_what_is_too_much_is_found() -> None:
+    assert waiting(25, 90_000) < GOAL - COMPUTING
+    assert waiting(43, 90_000) > GOAL - COMPUTING
+    assert waiting(25, 140_000) > GOAL - COMPUTING

@@ -1,0 +1,126 @@
+"""Small windows and large letters: nothing is cut off, covered, too wide or too small to press."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from collector import Collector
+from device import Device, begin, expect_state, fill_in, turn_page
+from playwright.sync_api import Page, expect
+from scenes import PAGES, WELL_BEING, Scene, Stage, complaints, my_privacy, questions
+from test_looks import DESKTOP, PHONE, check_targets, check_width
+
+#: A small phone; a desktop of 1280 × 800 at a zoom of 200 %; and letters of twice their size.
+VIEWS: dict[str, dict[str, Any]] = {
+    "small": {"viewport": {"width": 320, "height": 640}},
+    "zoomed": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
+    "large-letters": {"viewport": PHONE},
+    "arabic": {"viewport": {"width": 320, "height": 640}, "locale": "ar"},
+}
+_LARGE = "document.documentElement.style.fontSize = '200%'"
+#: Texts that their element does not show whole, but for those that only are read aloud.
+_CUT = """() => [...document.querySelectorAll('body *')].filter((one) => {
+  const { overflow, position } = getComputedStyle(one);
+  if (!one.checkVisibility() || overflow === 'visible' || position === 'absolute') return false;
+  if (one.closest('.scroll, svg, input, select')) return false;
+  return one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1;
+}).map((one) => one.outerHTML.slice(0, 100))"""
+#: Pairs that cover each other, though neither is in the other.
+_COVERED = """() => {
+  const parts = 'h1, h2, h3, h4, p, legend, button, summary, select, .option, .entry, .slider, li, '
+    + 'th, td, dt, dd, figure svg, figcaption, label, input';
+  const isRead = (one) => one.closest('.hidden-text') || getComputedStyle(one).clipPath !== 'none';
+  const shown = [...document.querySelectorAll(parts)]
+    .filter((one) => one.checkVisibility() && !isRead(one) && one.getClientRects().length)
+    .map((one) => [one, one.getBoundingClientRect()]);
+  const pairs = shown.flatMap(([a, p], place) => shown.slice(place + 1).filter(([b, q]) => {
+    if (a.contains(b) || b.contains(a) || b.closest('.option')?.contains(a)) return false;
+    const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+    const high = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+    return wide > 1 && high > 1;
+  }).map(([b]) => [a, b]));
+  return pairs.map((pair) => pair.map((one) => one.outerHTML.slice(0, 80)).join(' over '));
+}"""
+
+
+def check_whole(page: Page) -> None:
+    """All is to be seen and pressed."""
+    check_width(page)
+    check_targets(page)
+    for look in (_CUT, _COVERED):
+        found = page.evaluate(look)
+        assert not found, found
+
+
+@pytest.mark.parametrize("scene", [questions, complaints, my_privacy])
+@pytest.mark.parametrize("view", VIEWS)
+def test_pages_are_whole_in_small_windows_and_large_letters(
+    new_device: Callable[..., Device],
+    collector: Collector,
+    view: str,
+    scene: Callable[[Stage], Scene],
+) -> None:
+    stage = Stage(collector, lambda **options: new_device(**VIEWS[view], **options))
+    wrong = []
+    for state, page in scene(stage):
+        if view == "large-letters":
+            page.evaluate(_LARGE)
+        try:
+            check_whole(page)
+        except AssertionError as error:
+            wrong.append(f"{state}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("style", "finds"),
+    [
+        ("button { min-height: 30px !important; padding: 0 }", "button"),
+        ("legend { width: 700px; display: block }", "page"),
+        ("legend { margin-bottom: -20px !important }", "over"),
+        (".option { height: 10px; overflow: hidden; min-height: 0 !important }", "option"),
+    ],
+    ids=["small", "wide", "covered", "cut"],
+)
+def test_what_is_not_whole_is_found(
+    new_device: Callable[..., Device], collector: Collector, style: str, finds: str
+) -> None:
+    page = new_device(viewport=PHONE, bypass_csp=True).visit(
+        collector.page(collector.publish(WELL_BEING))
+    )
+    expect_state(page, "ready")
+    begin(page)
+    page.add_style_tag(content=style)
+    with pytest.raises(AssertionError, match=finds):
+        check_whole(page)
+
+
+def tops(page: Page, question: str) -> list[float]:
+    """Where the options of a question begin, from the top of the page."""
+    options = page.locator(f'[data-question="{question}"] .option').all()
+    return [box["y"] for option in options if (box := option.bounding_box())]
+
+
+@pytest.mark.parametrize(("viewport", "is_grid"), [(PHONE, False), (DESKTOP, True)])
+def test_matrix_is_a_grid_only_where_there_is_room(
+    new_device: Callable[..., Device],
+    collector: Collector,
+    viewport: dict[str, int],
+    is_grid: bool,
+) -> None:
+    page = new_device(viewport=viewport).visit(collector.page(collector.publish(WELL_BEING)))
+    expect_state(page, "ready")
+    fill_in(page, PAGES[0])
+    turn_page(page)
+    assert len(set(tops(page, "cheerful"))) == (1 if is_grid else 5)
+    expect(page.locator(".points")).to_be_visible(visible=is_grid)
+    for place in range(5):
+        columns = {
+            round(box["x"])
+            for row in ("cheerful", "lonely")
+            if (box := page.locator(f'[data-question="{row}"] .option').nth(place).bounding_box())
+        }
+        assert len(columns) == 1
+    # Each cell is pressed anywhere, and named by its row and column.
+    page.get_by_role("group", name="lonely").get_by_role("radio", name="Often").check()
+    expect(page.locator("#lonely--3")).to_be_checked()
