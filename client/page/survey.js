@@ -92,12 +92,12 @@ async function drawOnce() {
 async function randomizeAndSend() {
   if (button.disabled) return;
   button.disabled = true;
+  one('#status').focus();
   const mine = person;
   try {
     const known = await drawOnce();
     if (mine !== person) return;
     putBack({});
-    one('#status').focus();
     await finish(known).catch(fail);
   } catch (error) {
     if (mine !== person) return;

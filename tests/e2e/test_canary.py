@@ -3,6 +3,7 @@
 Whatever a person does, and whatever fails. In leaky copies each leak is found where it is.
 """
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -309,11 +310,15 @@ def test_watchers_catch_fields_that_a_browser_may_restore(
 ) -> None:
     def careless(route: Route) -> None:
         response = route.fetch()
-        route.fulfill(response=response, body=response.text().replace(' autocomplete="off"', ""))
+        text = re.sub(r' (integrity="[^"]*"|autocomplete="off")', "", response.text())
+        route.fulfill(
+            response=response, body=text.replace("addEventListener('pagehide', leave);", "")
+        )
 
     served, survey = hooked
     device, wire = new_profile(), relay(served)
-    device.context.route("**/s/*", careless)
+    for address in ("**/s/*", "**/client/page/survey.js"):
+        device.context.route(address, careless)
     page = device.visit(f"{wire.url}/s/{survey}")
     begin(page)
     press_on(page, "visited", "no")

@@ -142,10 +142,13 @@ def test_watchers_catch_a_device_that_keeps_something(
 ) -> None:
     page_file = "page/survey.js"
     changes = {
-        "report": [(page_file, "  person += 1;\n  remember(null);", "  person += 1;")],
+        "report": [
+            (page_file, "  remember(null);\n  putBack({});", "  putBack({});"),
+            ("page/review.js", "drawn = sent && found;", "drawn = found;"),
+        ],
         "form": [
             (page_file, "  remember(null);\n  putBack({});", "  remember(null);"),
-            (page_file, "  putBack((resume && memo.draft(open)) || {});\n", ""),
+            (page_file, "  putBack(kept || {});\n", ""),
         ],
         "secret": [("memo.js", "change('secret', () => undefined)", "Promise.resolve()")],
     }

@@ -90,7 +90,11 @@ def test_watcher_of_the_network_catches_a_leak(
     new: str,
 ) -> None:
     # An empty form would hide answers from what leaks after it.
-    served = serve_client((name, old, new), ("page/survey.js", "putBack({});\n  await", "await"))
+    served = serve_client(
+        (name, old, new),
+        ("page/survey.js", "    putBack({});\n    await finish", "    await finish"),
+        ("page/survey.js", "  addEventListener('pagehide', leave);\n", ""),
+    )
     survey, wire, device = served.publish(SURVEY), relay(served), new_device()
     page = device.visit(f"{wire.url}/s/{survey}")
     expect_state(page, "ready")

@@ -112,13 +112,13 @@ def test_every_language_is_in_the_page_and_the_first_is_shown(publish: Publish) 
         hidden = "" if tag == "en" else " hidden"
         yes = f'dir="{language.direction}"{hidden}>{language.words["question.yes"]}</span>'
         assert f'<span data-language="{tag}" lang="{tag}" {yes}' in page
-    assert page.startswith('<!doctype html>\n<html lang="en" dir="ltr">')
+    assert page.startswith('<!doctype html>\n<html lang="en" dir="ltr" translate="no">')
 
 
 @pytest.mark.parametrize("tag", ["de", "ar"])
 def test_a_page_in_one_language_has_no_hidden_ones(publish: Publish, tag: str) -> None:
     page = publish(f'languages = ["{tag}"]', YES_NO)
-    assert f'<html lang="{tag}" dir="{LANGUAGES[tag].direction}">' in page
+    assert f'<html lang="{tag}" dir="{LANGUAGES[tag].direction}" translate="no">' in page
     assert "data-language" not in page
 
 
