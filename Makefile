@@ -21,6 +21,7 @@ test: .venv/.test
 # wrk, and how soon a slow phone can use a page, in Chromium; twenty minutes. One thread of BLAS: two on a
 # busy machine are slower.
 bench: .venv/.bench
+	$(BIN)/python tests/e2e/chromium.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/decoding.py

@@ -1,15 +1,15 @@
-"""What a survey file says of how it is shown: grids of scales, and what the page may do."""
+"""What a survey file says of how it is shown: matrices of scales, and what the page may do."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
 from analysis.document import Table
-from analysis.survey import PAGE, asked_in, grids_of
+from analysis.survey import PAGE, asked_in, groups_of
 
 
-def check_grids(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) -> None:
-    """Check that scales of one matrix can be rows of one grid.
+def check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) -> None:
+    """Check that scales of one matrix can be rows of one matrix.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def check_grids(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) -> N
         If a row is alone, has other points than the first, or begins something of its own.
     """
     written = {entry["id"]: table for table, entry in zip(tables, entries, strict=True)}
-    for first, *others in grids_of(entries):
+    for first, *others in groups_of(entries):
         if "matrix" in first and not others:
             raise written[first["id"]].error(
                 "matrix", "that of the scale before or after, too: one row makes no matrix"

@@ -281,13 +281,13 @@ def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return [entry for entry in spec["questions"] if entry["kind"] != NOTE]
 
 
-def grids_of(entries: Iterable[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
+def groups_of(entries: Iterable[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
     """The entries, in groups of what stands together: rows of a matrix; every other one alone."""
-    grids: list[Sequence[dict[str, Any]]] = []
+    groups: list[Sequence[dict[str, Any]]] = []
     for matrix, rows in groupby(entries, key=lambda entry: entry.get("matrix")):
         together = list(rows)
-        grids += [together] if matrix is not None else [[entry] for entry in together]
-    return grids
+        groups += [together] if matrix is not None else [[entry] for entry in together]
+    return groups
 
 
 def forever_of(question: dict[str, Any]) -> Fraction | None:

@@ -13,7 +13,7 @@ from analysis.errors import SurveyError, shown
 from analysis.kinds import KINDS
 from analysis.logic import parse_condition
 from analysis.mechanism_file import read_mechanism
-from analysis.page_file import check_grids, read_page
+from analysis.page_file import check_matrices, read_page
 from analysis.survey import ACCESS, MOST_WORK, NOTE, Survey, asked_in, freeze
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z0-9]{1,8})*")
@@ -105,7 +105,7 @@ def _read_entries(tables: list[Table]) -> list[dict[str, Any]]:
         asked = entry["kind"] != NOTE
         domains[entry["id"]] = KINDS[entry["kind"]].domain(entry) if asked else None
         entries.append(entry)
-    check_grids(tables, entries)
+    check_matrices(tables, entries)
     return entries
 
 

@@ -1,6 +1,6 @@
 /**
  * Channels: the one step that is random; analysis/channels/ has the sources. Of each: `fields` and
- * `isSound`, as of encoders; `total` of its weights; `ratio`, the worst of a report's probabilities;
+ * `isSound`, as of encoders; `total` of its weights; `ratio`, the worst of its probabilities;
  * `weights` where it is one symbol; `randomize`, to a report; `remember`, to what is kept.
  */
 import { below, between, byWeight, larger, power, range, sum, worstOf } from './exact.js';

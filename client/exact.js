@@ -18,7 +18,7 @@ export function whole(name, number, count) {
 
 /** The number of values of a word. */
 export const WORD = 2 ** 32;
-/** The sum of whole numbers: exact up to 2^53, and above 2^53 if it is. */
+/** The sum of whole numbers, exact up to 2^53; what is larger comes out larger. */
 export const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 /** The whole numbers from 0 to below a count. */
 export const range = (count) => [...Array(count).keys()];

@@ -50,8 +50,7 @@ export function memoryOf(key, surveyId, questionId, digest) {
   return async (purpose, cohort, symbol, make) => {
     const parts = [...texts, digest, bytesOf(purpose), asFour(cohort), asFour(symbol)];
     const message = parts.flatMap((part) => [...asFour(part.length), ...part]);
-    // Words are derived before the draw, which is not asynchronous. If they run out, zeros take
-    // their place, and all is drawn again with more.
+    // The draw is not asynchronous: if its words run out, zeros follow, and it is made anew.
     for (let blocks = 2; ; blocks *= 4) {
       const words = (await derive(key, message, blocks)).values();
       let ranOut = false;

@@ -1,8 +1,8 @@
 /**
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey its title,
  * what was spent and promised, which waves were answered, how often each memory was used, and the
- * reports that still wait. No answer, but for `draft`. A change is one transaction: no other tab
- * comes between, and it is on the disk before anything is sent, so that no crash draws again.
+ * reports that still wait. A change is one transaction: no other tab comes between, and it is on
+ * the disk before anything is sent, so that no crash draws again. No answer: `draft` is elsewhere.
  */
 import { keyOf } from './hashes.js';
 import { hex } from './random.js';
@@ -50,7 +50,7 @@ async function change(key, update) {
 /** The device's secret, as a key; drawn once. @returns {Promise<CryptoKey>} */
 export const deviceKey = async () => keyOf(await change('secret', (old) => old ?? hex(32)));
 
-/** What is kept of a survey. An earlier release had no `constant`, when all costs were constant. */
+/** What is kept of a survey; without `constant`, all costs were constant. */
 const whole = (memo = EMPTY) => ({ ...EMPTY, constant: memo.spent, ...memo });
 const read = async (survey) =>
   whole((await transact((table) => table.get(place(survey)), 'readonly')).result);

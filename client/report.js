@@ -38,7 +38,7 @@ function checkId(id, others) {
   must(isId && !others.includes(id), 'expected a new id, of at most 64 of a-z, 0-9 and -', id);
 }
 
-/** Checks that each answer, and being hidden, has a value, else its report would be missing. */
+/** Checks that each answer, and being hidden, has a value to report. */
 function checkAnswers({ id, options = [], no_answer: skips, required, shows_if: condition }) {
   const ids = ['', 'no-answer', ...options.map((option) => option.id)];
   const differ = ids.every((one) => typeof one === 'string') && new Set(ids).size === ids.length;

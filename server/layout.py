@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.survey import grids_of
+from analysis.survey import groups_of
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ def layout(spec: dict[str, Any]) -> tuple[tuple[Group, ...], ...]:
     """The pages of a frozen survey, notes included; one page if no entry begins a new one."""
     pages: list[list[Group]] = []
     heading = None
-    for entries in grids_of(spec["questions"]):
+    for entries in groups_of(spec["questions"]):
         first = entries[0]
         section = first.get("section", heading)
         if first.get("new_page") or not pages:

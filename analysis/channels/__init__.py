@@ -3,7 +3,7 @@
 A channel takes an input ``0 <= x < inputs``, or, if it takes bits, the places of the ones among
 `inputs` of them, and gives a report. Its probabilities are integer weights over their sum, at most
 2^32, so that a draw of one 32-bit word realizes them exactly. Each stands once here and once in
-``client/channels/``, tied by the vectors in ``tests/vectors/``.
+``client/channels.js``, tied by the vectors in ``tests/vectors/``.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-/** The controls of the form: only here is read, checked and written what is filled in. */
+/** The controls: only here is read, checked and written what is filled in. */
 import { KINDS } from '../kinds.js';
 import { visible } from '../logic.js';
 import { all, one, word } from './dom.js';
@@ -11,11 +11,7 @@ const entryOf = (q) => one('.entry input', fieldOf(q));
 const orderOf = (q) => all('[data-place]', fieldOf(q)).map(({ dataset }) => dataset)
   .sort((a, b) => a.place - b.place).map(({ item }) => item);
 
-/**
- * A number as it is typed anywhere, with Arabic digits or a comma, as a plain decimal. Browsers'
- * own fields read it by their language, not the page's. "1,234" and "1.234" stay none: some mean
- * thousands.
- */
+/** A number as typed in any language, as a plain decimal; "1,234" may mean two, and is none. */
 function decimal(typed, { step = 1 }) {
   const text = typed.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660);
   const isUnclear = step >= 0.01 && /^[+-]?[1-9]\d{0,2}[.,٫]\d{3}$/.test(text);

@@ -1,9 +1,9 @@
 /** "My privacy": what this device has given to all surveys of this address, added up here. */
+import { sum } from '../exact.js';
 import * as memo from '../memo.js';
 import { all, fill, inEpsilon, made, offerLanguages, one, showState } from './dom.js';
 
 const part = (name, within) => one(`[data-filled="me.${name}"]`, within);
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 let memos = [];
 
 function say(state, values) {

@@ -1,22 +1,22 @@
 /** The survey that the page carries, and what its questions and their answers are called there. */
-import { asked as askedIn } from '../logic.js';
+import { asked } from '../logic.js';
 import { named as namedIn } from '../report.js';
 import { all, one, textOf, word } from './dom.js';
 
 export const open = JSON.parse(one('#survey-data').textContent);
 export const { survey } = open;
 /** The entries of the survey but notes, which are shown and not asked. */
-export const questions = askedIn(survey);
+export const questions = asked(survey);
 
 const fields = new Map(all('[data-question], [data-note]')
   .map((field) => [field.dataset.question ?? field.dataset.note, field]));
 /** The element of a question or note. */
 export const fieldOf = ({ id }) => fields.get(id);
 
-/** What a question asks; a row of a grid, after what the grid asks. */
-export function asked(q) {
-  const grid = fieldOf(q).closest('.matrix');
-  const texts = [grid && one('.matrix-text', grid), one('legend', fieldOf(q))];
+/** What a question asks; a row of a matrix, after what the matrix asks. */
+export function wording(q) {
+  const matrix = fieldOf(q).closest('.matrix');
+  const texts = [matrix && one('.matrix-text', matrix), one('legend', fieldOf(q))];
   return texts.filter(Boolean).map((text) => textOf(text)).join(' – ');
 }
 

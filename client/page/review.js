@@ -1,6 +1,6 @@
-/** What was answered, before and beside what was sent: for the respondent, in memory only. */
+/** What was answered, before and beside what was sent; in memory only. */
 import { all, fill, inEpsilon, made, one } from './dom.js';
-import { asked, fieldOf, named, questions, saidBy } from './questions.js';
+import { fieldOf, named, questions, saidBy, wording } from './questions.js';
 
 const sent = one('#sent');
 /** What this tab has drawn: the answers that counted, and the report. */
@@ -12,7 +12,7 @@ export function showReview(answers) {
   list.replaceChildren();
   for (const q of questions) {
     if (fieldOf(q).hidden) continue;
-    list.append(made('dt', asked(q)), made('dd', named(q, answers[q.id])));
+    list.append(made('dt', wording(q)), made('dd', named(q, answers[q.id])));
   }
 }
 
@@ -20,7 +20,7 @@ export function showReview(answers) {
 export function showSent() {
   const shown = sent?.open ? drawn : null;
   const rows = (shown ? questions : []).map((q) => {
-    const heading = made('th', asked(q));
+    const heading = made('th', wording(q));
     heading.scope = 'row';
     const report = shown.report.content.reports[q.id];
     const cell = made('td', saidBy(q, report), ' ', made('code', JSON.stringify(report)));

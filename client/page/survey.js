@@ -1,7 +1,4 @@
-/**
- * The page of a survey, which starts here: the explanation, the questions page by page, the review
- * of the answers, one draw by one press, and what becomes of the report.
- */
+/** The page of a survey starts here: page by page to the review, one press, and what follows. */
 import { pseudonym, versionOf, work } from '../hashes.js';
 import { shown } from '../logic.js';
 import * as memo from '../memo.js';

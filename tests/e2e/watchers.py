@@ -166,7 +166,7 @@ def check_wire(relay: Relay, survey: str, canaries: Sequence[str] = (OPTION, NUM
 
 
 def check_bodies(device: Device) -> None:
-    """Every body says what section 6 of the design allows, and nothing else."""
+    """Every body says what docs/protocol.md says that devices send, and nothing else."""
     for body in device.posted():
         sent = json.loads(body)
         assert list(sent) == ["version", "wave", "rid", "respondent", "reports"]
