@@ -271,6 +271,21 @@ def test_page_that_is_left_before_the_press_and_shown_again_after_another_tab(
     check_once([device], collector, survey)
 
 
+def test_page_that_is_kept_for_going_back_holds_no_answer_and_begins_anew(
+    new_profile: Callable[..., Profile], collector: Collector, survey: str
+) -> None:
+    page = ready_to_press(new_profile(**KEEPS_PAGES).visit(collector.page(survey)))
+    page.evaluate("window.isKept = true")
+    page.goto(f"{collector.url}/me")
+    page.go_back(wait_until="commit")
+    expect(page.locator("#explanation")).to_be_visible()
+    assert page.evaluate("window.isKept"), "the browser did not keep the page"
+    assert page.locator("#answers input:checked").count() == 0
+    assert page.locator("#debts--number").input_value() == ""
+    expect(page.locator("#review dd")).to_have_count(0)
+    expect(page.locator("#send")).to_be_hidden()
+
+
 @pytest.mark.parametrize("end", ["closed", "killed"])
 def test_browser_that_ends_right_after_the_press_sends_it_when_it_is_back(
     new_profile: Callable[..., Profile], collector: Collector, survey: str, end: str
