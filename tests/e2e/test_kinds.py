@@ -315,3 +315,34 @@ def test_every_kind_is_accessible_on_a_phone(new_device: MakeDevice, collector: 
     begin(page)
     tick(page, "had", "bun")
     check_accessible(page)
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("12,5", "12.5"),
+        ("12.5", "12.5"),
+        ("٣٨", "38"),
+        (" 7 ", "7"),
+        ("1500", "1500"),
+        ("0.125", ""),
+    ]
+    + [(one, "") for one in ("1,500", "1.500", "1.2.3", "many", "2001", "7.3", "1,5,5")],
+)
+def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
+    device: Device, collector: Collector, typed: str, answer: str
+) -> None:
+    survey = (
+        'title = "H"\nid = "h"\n[[questions]]\nid = "hours"\nkind = "number"\ntext = "Hours?"\n'
+        "min = 0\nmax = 2000\nstep = 0.5\nepsilon = 1\n"
+    )
+    page = device.visit(collector.page(collector.publish(survey)))
+    expect_state(page, "ready")
+    begin(page)
+    page.locator("#hours--number").fill(typed)
+    page.get_by_role("button", name="Review my answers").click()
+    if answer:
+        expect(page.locator("#review dd")).to_have_text(answer)
+    else:
+        expect(page.locator("#hours--complaint")).not_to_be_empty()
+        expect(page.locator("#review")).to_be_hidden()

@@ -170,3 +170,22 @@ def test_watchers_catch_a_device_that_keeps_something(
         with pytest.raises(AssertionError):
             check_clean(page, device, survey)
     device.context.close()
+
+
+def test_nobody_can_begin_while_the_answers_of_the_last_are_drawn(
+    device: Profile, collector: Collector, shared: str
+) -> None:
+    # Signing takes as long as on a slow phone: the draw has to wait for it.
+    device.context.add_init_script(
+        "const { sign } = SubtleCrypto.prototype;"
+        "SubtleCrypto.prototype.sign = async function (...given) {"
+        " await new Promise((done) => setTimeout(done, 700)); return sign.apply(this, given); };"
+    )
+    page = device.visit(collector.page(shared))
+    person(page)
+    press(page)
+    assert page.locator("#next-person").is_hidden()
+    assert page.locator("#send").is_hidden()
+    expect_state(page, "stored")
+    expect(page.locator("#next-person")).to_be_visible()
+    device.context.close()

@@ -152,3 +152,15 @@ def test_of_two_tabs_that_race_for_the_last_of_the_cap_one_draws(
     found = memo(tabs[0], survey)
     assert found["spent"] == 5_000_000
     assert len(found["waves"]) == len(set(device.posted())) == 1
+
+
+def test_report_of_a_wave_that_was_closed_meanwhile_is_not_lost_without_a_word(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    device.context.route(REPORTS, lambda route: route.abort())
+    answer(device.visit(collector.page(survey)), CANARIES, "waiting")
+    device.context.unroute(REPORTS)
+    collector.open_wave(survey, 2)
+    page = device.visit(collector.page(survey))
+    expect(page.locator("#earlier-refused")).to_contain_text("closed in the meantime")
+    expect_state(page, "ready")
