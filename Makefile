@@ -14,7 +14,7 @@ test: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/e2e/chromium.py
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
 # hold, totals beside dp-accounting, plans beside simulated surveys, the intake beside a bare server, with

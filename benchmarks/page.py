@@ -62,7 +62,7 @@ def visit(browser: Browser, url: str, is_slow: bool) -> Visit:
         devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     page.goto(url)
     # No function of ours may wait in the page: its policy forbids to evaluate texts.
-    expect(page.locator("#explanation [data-turn]")).to_be_enabled(timeout=60_000)
+    expect(page.locator("#explanation [data-turn]").first).to_be_enabled(timeout=60_000)
     usable = page.evaluate("window.usable")
     context.close()
     transferred = sum(one["encodedDataLength"] for one in finished)
