@@ -1,9 +1,15 @@
-# `make demo`, `make test`, `make bench` and `make screenshots` need Python 3.11 or later with venv, and a
-# network; nothing else.
+# Every target needs Python 3.11 or later with venv, and a network; nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench screenshots clean
+# `make test ORDER=random`, or ORDER= and a number that was printed, shuffles files and their tests.
+ORDER ?=
+ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s),$(ORDER)))
+# Tests start dozens of programs; without its cache, each would compile all of Python's modules again.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+.PHONY: demo test test-more bench screenshots clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -13,15 +19,20 @@ test: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python tests/e2e/chromium.py
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python tests/programs.py chromium
+	$(PYTEST) $(ORDERED)
+
+# Tests that take long, simulate, kill servers, or need other programs, which this installs where it may.
+test-more: .venv/.test
+	$(BIN)/python tests/programs.py chromium firefox nginx
+	$(PYTEST) $(ORDERED) -m more
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
 # hold, totals beside dp-accounting, plans beside simulated surveys, the intake beside a bare server, with
 # wrk, and how soon a slow phone can use a page, in Chromium; twenty minutes. One thread of BLAS: two on a
 # busy machine are slower.
 bench: .venv/.bench
-	$(BIN)/python tests/e2e/chromium.py
+	$(BIN)/python tests/programs.py chromium
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/decoding.py
@@ -33,11 +44,12 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/ledger.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/plan.py
 	$(BIN)/python benchmarks/intake.py
+	$(BIN)/python benchmarks/overload.py
 	$(BIN)/python benchmarks/page.py
 
 # Pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/.
 screenshots: .venv/.test
-	$(BIN)/python tests/e2e/chromium.py
+	$(BIN)/python tests/programs.py chromium
 	$(BIN)/python tests/e2e/screenshots.py
 
 clean:

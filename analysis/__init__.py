@@ -38,9 +38,10 @@ from analysis.planning import (
 )
 from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
+from analysis.question import Question
 from analysis.randomizer import Randomizer
 from analysis.regression import Regression, regress
-from analysis.survey import Question, Survey, freeze, thaw
+from analysis.survey import Survey, freeze, thaw
 from analysis.survey_file import read_survey
 from analysis.trend import Trend, trend
 

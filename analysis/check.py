@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from analysis.question import Question
 from analysis.selection import candidates, poisoning, variance
-from analysis.survey import Question, Survey, forever_of, wishes_of
+from analysis.survey import Survey, forever_of, wishes_of
 
 
 @dataclass(frozen=True)

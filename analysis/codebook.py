@@ -11,7 +11,9 @@ from analysis.epsilon import MICRO
 from analysis.estimate import Estimate
 from analysis.estimate.number import LABELS
 from analysis.logic import written
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
+from analysis.table import REPORT
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
         codes = {share.term: place for place, share in enumerate(shares)}
     return [
         Code(
-            variable=f"noisy_{own}",
+            variable=f"{REPORT}{own}",
             code=codes.get(value),
             question=question.id,
             kind=spec["kind"],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import SurveyError, shown
+from analysis.files import read_file
 
 #: Ids of surveys, questions and options.
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -25,7 +26,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         If there is no such file, or it is not readable, not text, or not TOML.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
         return tomllib.loads(text, parse_float=Decimal)
     except OSError as error:
         raise SurveyError(f"{path}: cannot be read: {error.strerror}") from None
@@ -141,8 +142,13 @@ class Table:
         )
         return value
 
-    def tables(self, key: str, expected: str, fewest: int) -> list[dict[str, Any]]:
-        """A list of at least `fewest` tables."""
+    def tables(
+        self, key: str, expected: str, fewest: int, most: int | None = None
+    ) -> list[dict[str, Any]]:
+        """A list of `fewest` to `most` tables."""
+        given = self.peek(key)
+        if most is not None and isinstance(given, list) and len(given) > most:
+            raise SurveyError(f"{self.place}: {key} must be {expected}, got {len(given)}")
         value: list[dict[str, Any]] = self.take(
             key,
             lambda value: (

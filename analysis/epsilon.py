@@ -9,8 +9,8 @@ MICRO = 1_000_000
 #: The smallest and largest ε of one report that 32-bit weights can serve.
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 
-#: From here on a report points to its answer so strongly that nobody could deny it: odds of 55, so
-#: that a belief of one half becomes 98 %.
+#: From here on reports point to an answer so strongly that nobody could deny it: odds of 55, so
+#: that a belief of one half becomes 98 %. It holds of one report, and of several together.
 TELLING = Fraction(4)
 
 _SCALE = 2**128
@@ -45,10 +45,20 @@ def log_ratio(ratio: Fraction) -> float:
 
 def micro(ratio: Fraction) -> int:
     """The ε charged for one report: the fewest whole millionths that prove ``ratio <= e^ε``."""
-    guess = max(0, math.ceil(log_ratio(ratio) * MICRO) - 2)
-    while ratio > exp_lower(Fraction(guess, MICRO)):
+    return fewest_parts(ratio, MICRO)
+
+
+def fewest_parts(ratio: Fraction, parts: int) -> int:
+    """The fewest whole numbers of 1/`parts` that prove ``ratio <= e^(number/parts)``."""
+    guess = max(0, math.ceil(log_ratio(ratio) * parts) - 2)
+    while ratio > exp_lower(Fraction(guess, parts)):
         guess += 1
     return guess
+
+
+def is_telling(charge: int) -> bool:
+    """Whether so many millionths of ε reach `TELLING`, in the four digits in which ε is shown."""
+    return round(charge / MICRO, 4) >= TELLING
 
 
 def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:

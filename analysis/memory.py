@@ -11,6 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
+#: The protocol by which memories of newly published surveys are kept and priced. `analysis.digest`
+#: and `Randomizer.spent` say what differs. Frozen questions name it; those without a name have 1.
+PROTOCOL = 2
+
 #: Begins each message; another rule of making it would have another number.
 _TAG = b"deniable-memory-1"
 

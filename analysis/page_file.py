@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
+from analysis.digest import groups_of
 from analysis.document import Table
-from analysis.survey import PAGE, asked_in, groups_of
+from analysis.survey import PAGE, asked_in
 
 
 def check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) -> None:

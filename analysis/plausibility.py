@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, chdtrc, gammaln
 
 from analysis.channels.one_symbol import OneSymbol
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 #: Below this, reports are called unlike the channel: one false alarm in 10,000 checks of honest
 #: reports, so that a survey of some dozen questions seldom cries wolf, if looked at rarely.

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from analysis.channels import CHANNELS, Channel
 from analysis.channels.one_symbol import OneSymbol
 from analysis.encoders import ENCODERS, Encoder
-from analysis.epsilon import TELLING, exp_lower, log_ratio, micro
+from analysis.epsilon import MICRO, exp_lower, is_telling, log_ratio, micro
 from analysis.errors import ReportError, shown
-from analysis.memory import Memory
+from analysis.memory import PROTOCOL, Memory
 from analysis.part_json import check_part, read_fraction, read_part, to_numbers, written
 from analysis.waves import constant_ratio, worst_ratio
+from analysis.waves_of_bits import MOST_ONES, TRILLION, worst_total
 from analysis.words import Block, below, below_many, parts
 
 EncoderT = TypeVar("EncoderT", bound=Encoder, covariant=True)
@@ -108,15 +109,16 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         permanent: Channel = self.stages[0]
         return permanent.ratio(self.encoder.apart)
 
-    def spent(self, reports: int, stable: bool = False) -> int:
+    def spent(self, reports: int, stable: bool = False, protocol: int = PROTOCOL) -> int:
         """What so many reports of a respondent cost together, in millionths of ε, rounded up.
 
         Of a randomizer with a memory the worst over all answers, however they change; or, if
-        `stable`, over all that never do.
+        `stable`, over all that never do. By the first protocol, memories of bits cost what a looser
+        bound proves.
         """
         if self.stages is None:
             return reports * self.charge
-        return _spent(self.stages, self.encoder.apart, reports, stable)
+        return _spent(self.stages, self.encoder.apart, reports, stable, protocol)
 
     @property
     def keeps_cohort(self) -> bool:
@@ -311,16 +313,25 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
 
 def is_weak(randomizer: Randomizer[Any, Any]) -> bool:
-    """Whether one report nearly tells its answer: above the line of `epsilon.TELLING`."""
-    return randomizer.ratio > exp_lower(TELLING)
+    """Whether one report nearly tells its answer: from `epsilon.TELLING` on."""
+    return is_telling(randomizer.charge)
 
 
 @lru_cache(maxsize=4096)
 def _spent(
-    stages: tuple[Any, Any], apart: tuple[tuple[int, int], ...], reports: int, stable: bool
+    stages: tuple[Any, Any],
+    apart: tuple[tuple[int, int], ...],
+    reports: int,
+    stable: bool,
+    protocol: int,
 ) -> int:
-    ratio = constant_ratio if stable else worst_ratio
-    return micro(ratio(*stages, apart, reports))
+    if stable:
+        return micro(constant_ratio(*stages, apart, reports))
+    if protocol > 1 and reports > 1 and stages[0].takes_bits:
+        most = max(map(max, apart))
+        if most <= MOST_ONES:
+            return -(-worst_total(*stages, most, reports) // (TRILLION // MICRO))
+    return micro(worst_ratio(*stages, apart, reports))
 
 
 def _check_stages(permanent: Any, instant: Any) -> None:

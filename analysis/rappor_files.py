@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from analysis.decoding import Chances
 from analysis.errors import shown
+from analysis.files import open_file
 
 HEADER = ["k", "h", "m", "p", "q", "f"]
 #: Letters of a candidate.
@@ -179,7 +180,11 @@ def _error(path: Path, line: int, column: int, expected: str, got: str) -> Rappo
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Each record with the number of the line on which it begins."""
-    data = path.read_bytes()
+    try:
+        with open_file(path) as file:
+            data = file.read()
+    except OSError as error:
+        raise RapporFileError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

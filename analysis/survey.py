@@ -6,35 +6,29 @@ respondents, server and analysis can tell that they speak of the same questions 
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import rfc8785
 
-from analysis.domain import NO_ANSWER, Domain
+from analysis.digest import NOTE, above
+from analysis.domain import NO_ANSWER
 from analysis.epsilon import MICRO
 from analysis.errors import SurveyError
 from analysis.kinds import KINDS
 from analysis.logic import asked_of, holds
 from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.base import Mechanism
+from analysis.memory import PROTOCOL
+from analysis.question import Question
 from analysis.randomizer import Randomizer
 from analysis.selection import choose, compile_as
 
 #: Keys of a question that some mechanisms heed.
 WISHES = ("delta", "aim", "prior")
-
-#: Keys of a question that its answers' inputs depend on.
-MAPPING = ("kind", "no_answer", "options", "at_most", "min", "max", "longest")
-
-#: The kind of an entry that is shown and not asked: it has no randomizer, and no report names it.
-NOTE = "note"
 
 #: What the page may do beside asking: each is true or left out of a frozen survey's ``page``.
 PAGE = ("comprehension", "resume", "kiosk")
@@ -48,62 +42,6 @@ MOST_WORK = 20
 
 #: The longest request that carries a respondent's reports, in bytes.
 LONGEST_REQUEST = 64 * 1024
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question of a frozen survey, with the randomizer that its answers go through."""
-
-    spec: dict[str, Any]
-    randomizer: Randomizer[Any, Any]
-
-    @property
-    def id(self) -> str:
-        """Its id in the survey, on the wire and in tables."""
-        return str(self.spec["id"])
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """The recipe that compiled the randomizer, and that debiases its counts."""
-        return MECHANISMS[self.spec["mechanism"]["name"]]
-
-    @cached_property
-    def domain(self) -> Domain:
-        """What it can be answered with."""
-        return KINDS[self.spec["kind"]].domain(self.spec)
-
-    def value(self, answer: str) -> Any:
-        """The value of an answer; ValueError, saying what was expected, if it is none."""
-        return KINDS[self.spec["kind"]].value(answer, self.spec)
-
-    @property
-    def stable(self) -> bool:
-        """Whether its answer is taken for one that cannot change between waves."""
-        return bool(self.spec.get("stable", False))
-
-    @cached_property
-    def digest(self) -> bytes:
-        """SHA-256 of the compiled randomizer, and of what makes an answer one of its inputs.
-
-        So equal answers of versions that share a memory are equal inputs; of stable questions, also
-        the wording is, since another fact may differ.
-        """
-        asked = {key: self.spec[key] for key in MAPPING if key in self.spec}
-        if "options" in asked:
-            asked["options"] = [option["id"] for option in asked["options"]]
-        if self.stable:
-            asked |= {key: self.spec[key] for key in ("text", "matrix") if key in self.spec}
-        whole: dict[str, Any] = {
-            "randomizer": self.randomizer.to_json(),
-            "stable": self.stable,
-            "asked": asked,
-        }
-        return hashlib.sha256(rfc8785.dumps(whole)).digest()
-
-    @cached_property
-    def memo(self) -> str | None:
-        """What versions have in common that share what the device remembers; None if nothing."""
-        return None if self.randomizer.stages is None else f"{self.id}:{self.digest.hex()}"
 
 
 @dataclass(frozen=True)
@@ -132,23 +70,44 @@ class Survey:
         """The questions that the device has a memory for, by what they share it with."""
         return {one.memo: one for one in self.questions if one.memo is not None}
 
-    def charge_after(self, answered: Iterable[tuple["Survey", int]]) -> int:
+    def charge_after(
+        self, answered: Iterable[tuple["Survey", int]], charged: int | None = None
+    ) -> int:
         """What one more wave costs a respondent, in millionths of ε, whatever was answered.
 
         Parameters
         ----------
         answered : iterable of pairs
             Versions of the survey, and how often the respondent has answered each.
+        charged : int, optional
+            What the respondent was charged for these. Earlier releases charged too little where
+            labels had changed (`spent_on`); this wave makes up for it. Nothing is ever refunded.
         """
-        if not self.memos:
-            return self.charge
         before = list(answered)
-        return spent_on([*before, (self, 1)]) - spent_on(before)
+        if not any(one.memos for one in (self, *(one for one, _ in before))):
+            return self.charge
+        after, due = spent_on([*before, (self, 1)]), spent_on(before)
+        return after - (due if charged is None else min(due, charged))
 
     @cached_property
     def cap(self) -> int:
         """What a respondent may spend on this survey over all waves, in millionths of ε."""
         return int(Fraction(repr(self.spec["privacy"]["cap"])) * MICRO)
+
+    @cached_property
+    def terms(self) -> str:
+        """SHA-256 of all that charges, caps and spent ε depend on, in hexadecimal.
+
+        The ledger is keyed by it instead of by the version. Versions that differ only in texts
+        have the same terms, so after a corrected typo the ledger does not show who answered before
+        it and who after. Versions with the same terms have the same cap, and the same price after
+        whatever was answered before: any of them can stand for all.
+        """
+        whole: dict[str, Any] = {
+            "cap": self.cap,
+            "questions": [question.terms for question in self.questions],
+        }
+        return hashlib.sha256(rfc8785.dumps(whole)).hexdigest()
 
     @property
     def access(self) -> str:
@@ -221,11 +180,47 @@ class Survey:
         return {NO_ANSWER: skipped, **{term: self.text(text) for term, text in own.items()}}
 
 
-def spent_on(answered: Iterable[tuple[Survey, int]], stable: bool = False) -> int:
+@dataclass(frozen=True)
+class Use:
+    """How many `reports` of a respondent came from one memory, over all versions that share it.
+
+    `agrees` says whether the question meant the same in all of these versions. By the first
+    protocol their labels can differ; by later ones another meaning is another memory.
+    """
+
+    question: Question
+    reports: int
+    agrees: bool
+
+    def spent(self, stable: bool = False) -> int:
+        """What the reports cost together, in millionths of ε; `stable` as of `Question.spent`."""
+        return self.question.spent(self.reports, stable, self.agrees)
+
+
+def uses(answered: Iterable[tuple[Survey, int]]) -> dict[str, Use]:
+    """Return how each memory was used, over all versions that share it.
+
+    Parameters
+    ----------
+    answered : iterable of pairs
+        Versions of a survey, and how often the respondent has answered each.
+    """
+    found: dict[str, Use] = {}
+    for survey, times in answered:
+        for memo, question in survey.memos.items() if times else ():
+            known = found.get(memo, Use(question, 0, True))
+            agrees = known.agrees and known.question.meaning == question.meaning
+            found[memo] = Use(question, known.reports + times, agrees)
+    return found
+
+
+def spent_on(
+    answered: Iterable[tuple[Survey, int]], stable: bool = False, trusting: bool = False
+) -> int:
     """What a respondent's reports cost together, in millionths of ε.
 
     The sum over questions and versions; but reports of one memory cost what they do together
-    (`Randomizer.spent`), in whichever order they came.
+    (`Question.spent`), in whichever order they came.
 
     Parameters
     ----------
@@ -233,18 +228,20 @@ def spent_on(answered: Iterable[tuple[Survey, int]], stable: bool = False) -> in
         Versions of a survey, and how often the respondent has answered each.
     stable : bool
         Whether all answers are taken for ones that never changed.
+    trusting : bool
+        Whether versions that share a memory are taken to mean the same. Earlier releases did, so
+        that they charged too little for stable questions whose labels changed.
     """
-    total, shared = 0, Counter[str]()
-    questions: dict[str, Question] = {}
-    for survey, times in answered:
-        total += times * sum(one.randomizer.charge for one in survey.questions if not one.memo)
-        for memo, question in survey.memos.items():
-            shared[memo] += times
-            questions[memo] = question
-    for memo, times in shared.items():
-        question = questions[memo]
-        total += question.randomizer.spent(times, stable or question.stable)
-    return total
+    versions = list(answered)
+    fresh = (
+        times * question.randomizer.charge
+        for survey, times in versions
+        for question in survey.questions
+        if question.memo is None
+    )
+    used = uses(versions).values()
+    together = (one.question.spent(one.reports, stable, one.agrees or trusting) for one in used)
+    return sum(fresh) + sum(together)
 
 
 def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
@@ -263,7 +260,9 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
                 question["mechanism"] = {"name": mechanism.name}
         except ValueError as error:
             raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
-        questions.append(Question(question, randomizer))
+        if randomizer.stages is not None:
+            question["memory"] = PROTOCOL
+        questions.append(Question(question, randomizer, above(spec["questions"], question)))
     unnamed = Survey(spec, "", tuple(questions))
     survey = replace(unnamed, version=version_of(unnamed.to_json()))
     # The rest of a request takes less than 512 bytes.
@@ -279,15 +278,6 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
 def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
     """The entries of a survey that are questions: all but notes."""
     return [entry for entry in spec["questions"] if entry["kind"] != NOTE]
-
-
-def groups_of(entries: Iterable[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
-    """The entries, in groups of what stands together: rows of a matrix; every other one alone."""
-    groups: list[Sequence[dict[str, Any]]] = []
-    for matrix, rows in groupby(entries, key=lambda entry: entry.get("matrix")):
-        together = list(rows)
-        groups += [together] if matrix is not None else [[entry] for entry in together]
-    return groups
 
 
 def forever_of(question: dict[str, Any]) -> Fraction | None:
@@ -324,6 +314,8 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
         stable = spec.get("stable", False)
         if type(stable) is not bool or (stable and not randomizer.stages):
             raise ValueError(f"question {spec['id']}: stable must be about a memory")
+        if spec.get("memory", PROTOCOL) != PROTOCOL or ("memory" in spec and not randomizer.stages):
+            raise ValueError(f"question {spec['id']}: memory must be {PROTOCOL}, or left out")
         if spec["mechanism"]["name"] not in MECHANISMS or (
             "shows_if" in spec and not spec["no_answer"]
         ):
@@ -337,7 +329,7 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
             raise ValueError(f"question {spec['id']}: its encoder does not fit its answers")
         if not MECHANISMS[spec["mechanism"]["name"]].fits(domain):
             raise ValueError(f"question {spec['id']}: its mechanism does not fit its answers")
-        questions.append(Question(spec, randomizer))
+        questions.append(Question(spec, randomizer, above(data["survey"]["questions"], spec)))
     return Survey(data["survey"], version, tuple(questions))
 
 

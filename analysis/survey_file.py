@@ -6,6 +6,7 @@ from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import Any
 
+from analysis.digest import NOTE
 from analysis.document import Table, plain, read_toml
 from analysis.domain import Domain
 from analysis.epsilon import MICRO
@@ -14,7 +15,11 @@ from analysis.kinds import KINDS
 from analysis.logic import parse_condition
 from analysis.mechanism_file import read_mechanism
 from analysis.page_file import check_matrices, read_page
-from analysis.survey import ACCESS, MOST_WORK, NOTE, Survey, asked_in, freeze
+from analysis.survey import ACCESS, MOST_WORK, Survey, asked_in, freeze
+
+#: Questions and notes of a survey. Nobody answers so many, and the reports of many more would not
+#: fit into one request; they are refused before anything is compiled.
+MOST_ENTRIES = 1000
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z0-9]{1,8})*")
 
@@ -61,7 +66,8 @@ def _read(table: Table) -> dict[str, Any]:
     tables = [
         Table(entry, f"{file}: {_label(number, entry)}", languages, table.folder)
         for number, entry in enumerate(
-            table.tables("questions", "at least one [[questions]] table", 1), 1
+            table.tables("questions", f"1 to {MOST_ENTRIES} [[questions]] tables", 1, MOST_ENTRIES),
+            1,
         )
     ]
     spec["questions"] = _read_entries(tables)

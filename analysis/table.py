@@ -20,6 +20,13 @@ COLUMNS_BY = {by: tuple(field.name for field in fields(row)) for by, (row, _) in
 LEDGER_COLUMNS = COLUMNS_BY["respondent"]
 PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 
+#: How the names of columns begin that hold reports. These are encoded, and written as they are, so
+#: that they can be read back to the bit; bits in base64url can begin with -.
+REPORT = "noisy_"
+
+#: How a cell begins that spreadsheets run as a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -48,7 +55,9 @@ def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_cell(row[column]) for column in columns] for row in rows)
+    write = [_cell if column.startswith(REPORT) else _guarded for column in columns]
+    cells = list(zip(columns, write, strict=True))
+    writer.writerows([written(row[column]) for column, written in cells] for row in rows)
     return text.getvalue()
 
 
@@ -61,6 +70,13 @@ def _json(value: Any) -> str:
     return str(value) if type(value) is int else _ENCODE(value)
 
 
+def _guarded(value: Any) -> Any:
+    """A cell that no spreadsheet runs as a formula: the text may be one that somebody typed."""
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return "'" + value
+    return _cell(value)
+
+
 def _cell(value: Any) -> Any:
     if type(value) is int:
         return value
@@ -68,9 +84,6 @@ def _cell(value: Any) -> Any:
         return _digits(value)
     if isinstance(value, float):
         return f"{value:.10g}"
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        # An author's label; spreadsheets would run it as a formula.
-        return "'" + value
     if isinstance(value, list):
         return "|".join(map(str, value))
     if isinstance(value, dict):

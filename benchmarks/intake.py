@@ -34,7 +34,7 @@ from flask import Flask, request
 from granian import Granian
 
 from server.cli import main as deniable
-from server.serving import THREADS
+from server.gateway import WRITERS, Gateway
 
 #: Shares of the floors' rates that must be reached: always, and on a quiet machine.
 GOALS = {"bare": (0.15, 0.20), "body": (0.25, 0.33)}
@@ -59,7 +59,7 @@ epsilon = 1.0
 """
 
 
-def floors() -> Flask:
+def floors() -> Gateway:
     """The application of the floors, as one of the workers makes it."""
     os.setpgrp()  # as the collector's do
     app = Flask(__name__)
@@ -73,7 +73,7 @@ def floors() -> Flask:
     def body() -> tuple[str, int]:
         return "", 204 if request.get_data() else 400
 
-    return app
+    return Gateway(app)
 
 
 def serve_floors(arguments: list[str]) -> None:
@@ -161,7 +161,7 @@ def serving(folder: Path, name: str, *command: str) -> Iterator[Server]:
         )
     server = Server(process, database)
     try:
-        for _ in range(600):
+        for _ in range(1800):
             found = re.search(r"serves on (\S+)\n(?:.*\n)*research token: (\S+)\n", log.read_text())
             if found or process.poll() is not None:
                 break
@@ -307,7 +307,7 @@ def main() -> int:
     if disk in ("tmpfs", "ramfs"):
         sys.exit(f"{given.directory} is in memory ({disk}); name a --directory on a disk")
     print(
-        f"{WORKERS} workers of {THREADS} threads, {given.connections} connections, database on "
+        f"{WORKERS} workers of {WRITERS} threads, {given.connections} connections, database on "
         f"{disk}, load average {os.getloadavg()[0]:.1f}\n"
     )
     with tempfile.TemporaryDirectory(dir=given.directory) as name:

@@ -18,10 +18,11 @@ from typing import Any
 from playwright.sync_api import Browser, expect, sync_playwright
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests/e2e"))
+# The tests are no package, so their folders are named first.
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/e2e")]
 
-import chromium  # noqa: E402  # the tests are no package, so its place is named first
 from collector import Collector, command  # noqa: E402
+from programs import CHROMIUM, find  # noqa: E402
 
 #: A short survey, and one in five languages with every kind of question.
 SURVEYS = ("working-conditions", "well-being")
@@ -93,10 +94,12 @@ def row(name: str, network: str, visits: list[Visit]) -> str:
 
 def main(times: int) -> int:
     """Print the table; 1 if the goal is missed."""
-    path = chromium.find() or sys.exit("no Chromium; python tests/e2e/chromium.py gets one")
+    path = find("chromium") or sys.exit(
+        "no Chromium; python tests/programs.py chromium installs one"
+    )
     missed = []
     with sync_playwright() as playwright, served() as collector:
-        browser = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
         print("survey               network    requests      kB   median  least   most  (seconds)")
         for name in SURVEYS:
             url = collector.page(collector.publish(example(name)))

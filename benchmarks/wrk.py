@@ -65,7 +65,7 @@ def run(url: str, seconds: int, connections: int, template: str | None = None) -
         Of the body to POST, as `intake.lua` says; by default GET without one. No two runs draw
         from the same seed.
     """
-    command = [find(), "-t1", f"-c{connections}", f"-d{seconds}s"]
+    command = [find(), "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s"]
     command += ["-s", str(Path(__file__).with_name("intake.lua")), url, "--"]
     if template is not None:
         command += [str(int.from_bytes(os.urandom(6))), template]

@@ -72,19 +72,22 @@ export function ln([top, bottom]) {
   return Math.log1p(asNumber([top - (bottom << more), bottom << more])) + Number(more) * Math.LN2;
 }
 
-/** A number at most e^(micros / 10^6), times 2^128: each term of the series is rounded down. */
-function expLower(micros) {
+/** A number at most e^(count / parts), times 2^128: each term of the series is rounded down. */
+function expLower(count, parts) {
   let [term, total] = [SCALE, SCALE];
   for (let index = 1n; term > 0n; index += 1n) {
-    term = (term * micros) / (1_000_000n * index);
+    term = (term * count) / (parts * index);
     total += term;
   }
   return total;
 }
 
-/** What a report of this worst ratio costs: the fewest whole millionths of ε that prove it. */
-export function micro([top, bottom]) {
-  let guess = BigInt(Math.max(0, Math.ceil(ln([top, bottom]) * 1e6) - 2));
-  while (top * SCALE > bottom * expLower(guess)) guess += 1n;
+/** The fewest whole numbers of 1/parts that prove a ratio to be at most e^(number/parts). */
+export function fewestParts([top, bottom], parts) {
+  let guess = BigInt(Math.max(0, Math.ceil(ln([top, bottom]) * parts) - 2));
+  while (top * SCALE > bottom * expLower(guess, BigInt(parts))) guess += 1n;
   return Number(guess);
 }
+
+/** What a report of this worst ratio costs: the fewest whole millionths of ε that prove it. */
+export const micro = (ratio) => fewestParts(ratio, 1_000_000);

@@ -14,7 +14,7 @@ export const toHex = (bytes) =>
 export const sha256 = (bytes) => crypto.subtle.digest('SHA-256', Uint8Array.from(bytes));
 
 /** RFC 8785: keys sorted by UTF-16 units, no white space, numbers as JavaScript writes them. */
-function canonical(data) {
+export function canonical(data) {
   if (Array.isArray(data)) return `[${data.map(canonical)}]`;
   if (data === null || typeof data !== 'object') return JSON.stringify(data);
   const member = (key) => `${JSON.stringify(key)}:${canonical(data[key])}`;

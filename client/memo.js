@@ -2,40 +2,57 @@
  * All that this device keeps, in the browser's IndexedDB: a secret, and for each survey its title,
  * what was spent and promised, which waves were answered, how often each memory was used, and the
  * reports that still wait. A change is one transaction: no other tab comes between, and it is on
- * the disk before anything is sent, so that no crash draws again. No answer: `draft` is elsewhere.
+ * the disk before anything is sent, so that no crash draws again. It keeps no answer: of a draft it
+ * has only the key, and the encrypted text is in the tab's name.
  */
-import { keyOf } from './hashes.js';
-import { hex } from './random.js';
+import { bytesOf, keyOf } from './hashes.js';
+import { bytes, hex } from './random.js';
 import { FrozenReport } from './report.js';
 
 const TABLE = 'memo';
 const EMPTY = { spent: 0, constant: 0, cap: Infinity, waves: {}, times: {}, pending: [] };
 const place = (survey) => `survey/${survey.id}`;
 
+/** A record is not as this program writes it, so nobody can tell from it what was spent. */
+export class Damaged extends Error {}
+/** The device was forgotten, or began anew for somebody else, while a report was drawn. */
+export class Forgotten extends Error {}
+
 /** Gives what `act` makes of the table, once that is on the disk: all of it, or nothing. */
 const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
+  const refuse = (error) => {
+    const isOther = ['NotFoundError', 'VersionError'].includes(error.name);
+    reject(isOther ? new Damaged(error.message) : error);
+  };
   const request = indexedDB.open('deniable', 1);
   request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
-  request.onerror = () => reject(request.error);
+  request.onerror = () => refuse(request.error);
   request.onsuccess = () => {
     const opened = request.result;
-    const transaction = opened.transaction(TABLE, mode, { durability: 'strict' });
-    const found = act(transaction.objectStore(TABLE), reject);
-    transaction.oncomplete = () => resolve(found);
-    transaction.onabort = () => reject(transaction.error ?? new Error('aborted'));
+    try {
+      const transaction = opened.transaction(TABLE, mode, { durability: 'strict' });
+      const found = act(transaction.objectStore(TABLE), reject);
+      transaction.oncomplete = () => resolve(found);
+      transaction.onabort = () => reject(transaction.error ?? new Error('aborted'));
+    } catch (error) {
+      refuse(error);
+    }
     // It closes once the transaction has ended.
     opened.close();
   };
 });
 
-/** Changes what is kept under a key; `update` gives it from what was, undefined for nothing. */
+/**
+ * Changes what is kept under a key; `update` gives it from what was, undefined for nothing, and
+ * from the secret of the same moment.
+ */
 async function change(key, update) {
   let kept;
   await transact((table, reject) => {
-    const request = table.get(key);
+    const [secret, request] = [table.get('secret'), table.get(key)];
     request.onsuccess = () => {
       try {
-        kept = update(request.result);
+        kept = update(request.result, secret.result);
         if (kept === undefined) table.delete(key);
         else table.put(kept, key);
       } catch (error) {
@@ -47,11 +64,63 @@ async function change(key, update) {
   return kept;
 }
 
-/** The device's secret, as a key; drawn once. @returns {Promise<CryptoKey>} */
-export const deviceKey = async () => keyOf(await change('secret', (old) => old ?? hex(32)));
+const isHex = (text, length) =>
+  typeof text === 'string' && text.length === length && /^[0-9a-f]+$/.test(text);
+const isCount = (number) => Number.isSafeInteger(number) && number >= 0;
+const isTable = (value, isRight) => value !== null && typeof value === 'object'
+  && !Array.isArray(value) && Object.values(value).every(isRight);
+const isText = (text) => typeof text === 'string';
+const ridOf = (text) => JSON.parse(text).rid;
+
+function isReport(text) {
+  try {
+    return isHex(ridOf(text), 32);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a survey's record is as this program, or an earlier release, writes it. */
+function isSound(memo) {
+  if (!isTable(memo, () => true)) return false;
+  const { title = '', spent, constant = spent, cap, waves, times, pending } = memo;
+  return (isText(title) || (isTable(title, isText) && Object.keys(title).length > 0))
+    && isCount(spent) && isCount(constant) && typeof cap === 'number' && cap > 0
+    && isTable(waves, (rid) => isHex(rid, 32)) && isTable(times, isCount)
+    && Array.isArray(pending) && pending.every(isReport);
+}
+
+/** Which secret a key was made of. */
+const secrets = new WeakMap();
+
+/**
+ * The device's secret, as a key; drawn once. A memory belongs to its secret: with a new one, each
+ * is priced as used for the first time. @returns {Promise<CryptoKey>}
+ */
+export async function deviceKey() {
+  let secret;
+  await transact((table) => {
+    const [kept, keys, memos] = [table.get('secret'), table.getAllKeys(), table.getAll()];
+    memos.onsuccess = () => {
+      secret = kept.result ?? hex(32);
+      if (kept.result !== undefined) return;
+      table.put(secret, 'secret');
+      memos.result.forEach((memo, at) => {
+        if (isSound(memo)) table.put({ ...memo, times: {} }, keys.result[at]);
+      });
+    };
+  });
+  if (!isHex(secret, 64)) throw new Damaged('secret');
+  const key = await keyOf(secret);
+  secrets.set(key, secret);
+  return key;
+}
 
 /** What is kept of a survey; without `constant`, all costs were constant. */
-const whole = (memo = EMPTY) => ({ ...EMPTY, constant: memo.spent, ...memo });
+function whole(memo = EMPTY) {
+  if (!isSound(memo)) throw new Damaged('survey');
+  return { ...EMPTY, constant: memo.spent, ...memo };
+}
 const read = async (survey) =>
   whole((await transact((table) => table.get(place(survey)), 'readonly')).result);
 
@@ -75,13 +144,16 @@ export async function recall(survey, wave, price) {
 /**
  * Has `make` draw a wave's report and keeps it, unless it was drawn before or may not be: another
  * tab may have answered this wave or the next in the meantime. Gives what is known, and `isDrawn`.
+ * It throws `Forgotten` if the secret is no longer that of `key`: what was drawn from that would
+ * be charged to another memory.
  */
-export async function keepOnce(survey, wave, price, make) {
+export async function keepOnce(survey, wave, key, price, make) {
   let isDrawn = false;
-  const memo = await change(place(survey), (old) => {
+  const memo = await change(place(survey), (old, secret) => {
     const before = renewed(whole(old), survey);
     const { cost, constant, times } = price(before.times);
     if (before.waves[wave] || overspends(before, cost)) return before;
+    if (secret !== secrets.get(key)) throw new Forgotten();
     isDrawn = true;
     const { text, content } = make();
     return {
@@ -92,23 +164,45 @@ export async function keepOnce(survey, wave, price, make) {
   return { ...known(memo, wave), isDrawn };
 }
 
-/** Whether the server has answered; a device that forgot does not know, and sends it again. */
-export async function isSettled(survey, { text, content }) {
+/** A report as it waits now, if it still does; and whether this device knows that it was drawn. */
+export async function waiting(survey, rid) {
   const { waves, pending } = await read(survey);
-  return Object.values(waves).includes(content.rid) && !pending.includes(text);
+  const text = pending.find((one) => ridOf(one) === rid);
+  const isKnown = Object.values(waves).includes(rid);
+  return { isKnown, report: text === undefined ? undefined : new FrozenReport(text) };
 }
 
-const isUsed = ({ waves, pending }) => Object.keys(waves).length + pending.length > 0;
+const isUsed = ({ spent, waves, pending }) =>
+  spent + Object.keys(waves).length + pending.length > 0;
 
-/** Keeps less of a survey; nothing if no wave is left and no report waits. */
+/** Keeps less of a survey; nothing if nothing was spent, no wave is left and no report waits. */
 const reduce = (survey, update) => change(place(survey), (old) => {
   const memo = update(whole(old));
   return isUsed(memo) ? memo : undefined;
 });
 
+const without = (pending, rid) => pending.filter((text) => ridOf(text) !== rid);
+
 /** Lets go of a report that waited: the server has answered. What was spent stays spent. */
-export const settle = (survey, { text }) =>
-  reduce(survey, (memo) => ({ ...memo, pending: memo.pending.filter((one) => one !== text) }));
+export const settle = (survey, { content }) =>
+  reduce(survey, (memo) => ({ ...memo, pending: without(memo.pending, content.rid) }));
+
+/** What `renew` makes of a report waits in its place, if it still waits: other parts of it stay. */
+export const replace = (survey, { content }, renew) => reduce(survey, (memo) => ({
+  ...memo, pending: memo.pending.map((text) =>
+    (ridOf(text) === content.rid ? renew(new FrozenReport(text)).text : text)),
+}));
+
+/**
+ * Lets a wave be answered once more, by somebody else, while its report waits: that is discarded,
+ * or goes on waiting. What was spent stays spent, since the device is one respondent.
+ */
+export const release = (survey, wave, isDiscarded) => reduce(survey, (memo) => {
+  const { [wave]: rid, ...waves } = memo.waves;
+  const rest = without(memo.pending, rid);
+  if (rest.length === memo.pending.length) return memo;
+  return { ...memo, waves, pending: isDiscarded ? rest : memo.pending };
+});
 
 /** For the next person at this device: keeps nothing of the last but reports that still wait. */
 export async function restart(survey) {
@@ -120,28 +214,104 @@ export async function restart(survey) {
 export const alone = (survey, action) =>
   (navigator.locks ? navigator.locks.request(place(survey), action) : action());
 
-/** What is kept of every survey that was answered here. @returns {Promise<object[]>} */
+const START = 'survey/';
+
+/** Whether what is kept under a key is what this program keeps there. */
+function isRight(key, value) {
+  if (key === 'secret') return isHex(value, 64);
+  if (isText(key) && key.startsWith('draft/')) return value instanceof CryptoKey;
+  return isText(key) && key.startsWith(START) && isSound(value);
+}
+
+/** What is kept of every survey that was answered here, and the keys of what is `damaged`. */
 export async function list() {
   const found = await transact((table) => [table.getAllKeys(), table.getAll()], 'readonly');
-  const [keys, memos] = found.map(({ result }) => result);
-  return keys.map((key, at) => ({ ...whole(memos[at]), id: key.replace('survey/', '') }))
-    .filter(isUsed);
+  const [keys, values] = found.map(({ result }) => result);
+  const entries = keys.map((key, at) => [key, values[at]]);
+  const memos = entries.filter((entry) => isRight(...entry) && entry[0].startsWith(START));
+  return {
+    memos: memos.map(([key, memo]) => ({ ...whole(memo), id: key.slice(START.length) }))
+      .filter(isUsed),
+    damaged: entries.filter((entry) => !isRight(...entry)).map(([key]) => String(key).replace(START, '')),
+  };
 }
 
-/** Deletes all, the secret too. */
-export const forget = () => transact((table) => table.clear());
+/** Deletes the whole database: for one that this program cannot read. */
+const deleteAll = () => new Promise((resolve, reject) => {
+  const request = indexedDB.deleteDatabase('deniable');
+  request.onsuccess = resolve;
+  request.onerror = () => reject(request.error);
+});
 
-const draftOf = ({ version, wave }) => `draft/${version}/${wave}/`;
+/** Deletes all, the secret and the keys of drafts too. */
+export async function forget() {
+  discardDraft();
+  await transact((table) => table.clear()).catch(deleteAll);
+}
 
-/** The answers of an unfinished form in this tab; null if there are none. */
-export function draft(open) {
-  const start = draftOf(open);
-  return globalThis.name.startsWith(start) ? JSON.parse(globalThis.name.slice(start.length)) : null;
+/** What is encrypted of a draft: as many bytes for every survey and whatever was answered. */
+const DRAFT_BYTES = 16_384;
+const NONCE_BYTES = 12;
+const draftPlace = (survey) => `draft/${survey.id}`;
+/** The key of this tab's draft, once something was typed; and which of its writes was the last. */
+let [draftKey, begun, written] = [null, 0, 0];
+
+/** A nonce must not be used twice; a draft of another version, wave or link cannot be opened. */
+const cipher = ({ version, wave }, link, iv) =>
+  ({ name: 'AES-GCM', iv, additionalData: bytesOf(`${version}/${wave}/${link}`) });
+
+/** The key of a survey's drafts, which no script can read; all tabs share it. */
+async function makeDraftKey(survey) {
+  const aes = { name: 'AES-GCM', length: 256 };
+  const made = await crypto.subtle.generateKey(aes, false, ['encrypt', 'decrypt']);
+  return change(draftPlace(survey), (old) => old ?? made);
 }
-/** In the tab's name: unlike its sessionStorage, browsers do not write that to their disk. */
-export function keepDraft(open, answers) {
-  globalThis.name = draftOf(open) + JSON.stringify(answers);
-}
-export function dropDraft() {
+
+/** The answers of an unfinished form in this tab; null if there are none that can be read. */
+export async function draft(open, link) {
+  // Earlier releases wrote plain text there.
   if (globalThis.name.startsWith('draft/')) globalThis.name = '';
+  const { result } = await transact((table) => table.get(draftPlace(open.survey)), 'readonly');
+  draftKey = result ?? null;
+  try {
+    const kept = Uint8Array.from(atob(globalThis.name), (character) => character.charCodeAt(0));
+    const algorithm = cipher(open, link, kept.slice(0, NONCE_BYTES));
+    const padded = await crypto.subtle.decrypt(algorithm, result, kept.slice(NONCE_BYTES));
+    return JSON.parse(new TextDecoder().decode(padded));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Keeps answers in the tab's name: unlike its sessionStorage, browsers do not write that to their
+ * disk. They may show it to the next website in the tab, so it is encrypted, and as long as any.
+ */
+export async function keepDraft(open, link, answers) {
+  begun += 1;
+  const [mine, text] = [begun, bytesOf(JSON.stringify(answers))];
+  draftKey ??= makeDraftKey(open.survey);
+  const [key, padded, iv] = [await draftKey, new Uint8Array(DRAFT_BYTES), bytes(NONCE_BYTES)];
+  // Zeros are no JSON: an answer that is too long leaves a draft that gives nothing back.
+  if (text.length <= DRAFT_BYTES) padded.fill(0x20).set(text);
+  const sealed = new Uint8Array(await crypto.subtle.encrypt(cipher(open, link, iv), key, padded));
+  // It may have been overtaken by a later one, or by the end of the draft.
+  if (mine <= written) return;
+  written = mine;
+  globalThis.name = btoa(String.fromCharCode(...iv, ...sealed));
+}
+
+/** No write that has begun takes place any more. */
+function discardDraft() {
+  written = begun;
+  globalThis.name = '';
+}
+
+/** Ends the draft: with its key, whatever was written before can be read by nobody. */
+export async function dropDraft(survey) {
+  discardDraft();
+  // A key that is being made is deleted after it was kept.
+  await Promise.resolve(draftKey).catch(() => {});
+  draftKey = null;
+  await change(draftPlace(survey), () => undefined);
 }

@@ -7,5 +7,8 @@ export function words() {
   return { next: () => crypto.getRandomValues(one)[0] };
 }
 
-/** So many random bytes in hexadecimal. */
-export const hex = (length) => toHex(crypto.getRandomValues(new Uint8Array(length)));
+/** So many random bytes. */
+export const bytes = (length) => crypto.getRandomValues(new Uint8Array(length));
+
+/** The same in hexadecimal. */
+export const hex = (length) => toHex(bytes(length));

@@ -5,7 +5,7 @@
 import { CHANNELS } from './channels.js';
 import { ENCODERS, TEXTS } from './encoders.js';
 import { asNumber, below, ln, micro, must, range, WORD } from './exact.js';
-import { constantRatio, worstRatio } from './waves.js';
+import { constantRatio, worstCost } from './waves.js';
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
 function isWhole(value, depth) {
@@ -92,11 +92,15 @@ export const forever = (randomizer) =>
 export const delta = (randomizer) =>
   ('delta' in randomizer ? asNumber(fraction('delta', randomizer.delta)) : 0);
 
-/** What so many reports cost together, in millionths of ε; `stable` if answers never change. */
-export function spent({ encoder, permanent, channel, ratio }, reports, stable) {
+/**
+ * What so many reports cost together, in millionths of ε: `stable` if answers never change, and by
+ * which protocol of memories.
+ */
+export function spent({ encoder, permanent, channel, ratio }, reports, stable, protocol) {
   if (!permanent) return reports * micro(fraction('ratio', ratio));
-  const total = stable ? constantRatio : worstRatio;
-  return micro(total(permanent, channel, ENCODERS[encoder.name].apart?.(encoder), reports));
+  const apart = ENCODERS[encoder.name].apart?.(encoder);
+  if (stable) return micro(constantRatio(permanent, channel, apart, reports));
+  return worstCost(permanent, channel, apart, reports, protocol);
 }
 
 /** What must be known of a value before it is drawn: what the device keeps, and a text's hash. */

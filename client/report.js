@@ -4,7 +4,7 @@
  */
 import { CHANNELS } from './channels.js';
 import { must } from './exact.js';
-import { digestOf, memoryOf, toHex } from './hashes.js';
+import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
 import { domain, KINDS } from './kinds.js';
 import { asked, holds, shown } from './logic.js';
 import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
@@ -23,14 +23,24 @@ export class FrozenReport {
   withToken(token) {
     return new FrozenReport(JSON.stringify({ ...this.content, token }));
   }
+  /** The same report with proof of work, which the survey has come to ask for. */
+  withWork(work) {
+    return new FrozenReport(JSON.stringify({ ...this.content, work }));
+  }
 }
 
 /** Larger ones are refused: a report would too often tell its answer outright. */
 const LARGEST_DELTA = 0.01;
 /** Logarithms differ by an ulp between languages. */
 const TOLERANCE = 1e-9;
-/** Keys of a question that its answers' inputs depend on. */
+/** Keys of a question that its answers' inputs depend on; of the first protocol's digest. */
 const MAPPING = ['kind', 'no_answer', 'options', 'at_most', 'min', 'max', 'longest'];
+/** Keys of a question, and of a note, that give answers no meaning; the reference says why. */
+const WITHOUT_MEANING = [
+  'new_page', 'section', 'slider', 'epsilon', 'epsilon_forever', 'mechanism', 'memory',
+  'aim', 'prior', 'letters',
+];
+const OF_NOTES = ['id', 'kind', 'new_page', 'section'];
 
 /** What is kept and derived under an id must be another's under no other. */
 function checkId(id, others) {
@@ -47,7 +57,7 @@ function checkAnswers({ id, options = [], no_answer: skips, required, shows_if: 
 }
 
 /** Checks that a question spends what it states, in one wave and, with a memory, in all. */
-function checkSpends({ id, stable = false, shows_if: condition, ...stated }, randomizer) {
+function checkSpends({ id, stable = false, memory, shows_if: condition, ...stated }, randomizer) {
   const [epsilon, tells, all] = [verify(randomizer), delta(randomizer), forever(randomizer)];
   const isMost = epsilon <= stated.epsilon + TOLERANCE;
   must(isMost, `"${id}" expected ε of ${stated.epsilon}`, epsilon);
@@ -56,6 +66,8 @@ function checkSpends({ id, stable = false, shows_if: condition, ...stated }, ran
   const lasting = stated.epsilon_forever;
   const isLasting = all === undefined ? lasting === undefined : all <= lasting + TOLERANCE;
   must(isLasting, `"${id}" expected ε of ${lasting} over all waves`, all);
+  const isKnown = memory === undefined || (memory === 2 && all !== undefined);
+  must(isKnown, `"${id}" expected memory 2, or none`, memory);
   const isStable = stable === true && all !== undefined && !condition;
   must(stable === false || isStable, `"${id}" expected a memory, and no condition, if stable`);
 }
@@ -80,8 +92,11 @@ export function check(survey, randomizers) {
   }
 }
 
-/** SHA-256 of a question's compiled randomizer, and of what makes an answer one of its inputs. */
-function digestOfQuestion(question, randomizer) {
+/** How a question's memory is kept and priced; 1 of surveys that were frozen without a name. */
+const protocolOf = ({ memory = 1 }) => memory;
+
+/** The digest by the first protocol: it knows options by their ids alone. */
+function firstDigestOf(question, randomizer) {
   const { options, stable = false } = question;
   const keys = [...MAPPING, ...(stable ? ['text', 'matrix'] : [])].filter((key) => key in question);
   const parts = Object.fromEntries(keys.map((key) => [key, question[key]]));
@@ -89,22 +104,70 @@ function digestOfQuestion(question, randomizer) {
   return digestOf({ randomizer, stable, asked: parts });
 }
 
+const without = (entry, keys) =>
+  Object.fromEntries(Object.entries(entry).filter(([key]) => !keys.includes(key)));
+
+const isSame = (one, other) => canonical(one) === canonical(other);
+
+/** What stands above a question: the heading in force, notes under it, and its matrix' help. */
+function above({ questions }, { id, matrix }) {
+  const place = questions.findIndex((entry) => entry.id === id);
+  let found = { notes: [] };
+  for (const entry of questions.slice(0, place + 1)) {
+    const { kind, section = found.section } = entry;
+    const isNew = section !== undefined && !isSame(section, found.section);
+    if (isNew) found = { section, notes: [] };
+    if (kind === 'note') found.notes.push(without(entry, OF_NOTES));
+  }
+  let first = place;
+  while (matrix && first > 0 && isSame(questions[first - 1].matrix, matrix)) first -= 1;
+  const { help } = questions[first];
+  return first < place && help !== undefined ? { ...found, help } : found;
+}
+
+/** SHA-256 of all that gives an answer its meaning, and of the randomizer. */
+const meaningOf = (survey, question, randomizer) => digestOf({
+  memory: 2, randomizer, asked: without(question, WITHOUT_MEANING), above: above(survey, question),
+});
+
+/** What a question's permanent draws belong to. */
+const digestOfQuestion = (survey, question, randomizer) => (protocolOf(question) === 1
+  ? firstDigestOf(question, randomizer) : meaningOf(survey, question, randomizer));
+
+/** What so many reports of a memory cost, and if no answer ever changed; `times` are as below. */
+function totals({ question, randomizer, memory }, used, times) {
+  const { stable = false } = question;
+  const meanings = Object.keys(times).filter((key) => key.startsWith(`${memory}/`));
+  // With a second meaning, the same fact can have been another input.
+  const cost = (isConstant) =>
+    spent(randomizer, used, isConstant && meanings.length < 2, protocolOf(question));
+  return { cost: cost(stable), constant: cost(true) };
+}
+
 /**
  * What one more wave costs, whatever is answered: a function of the times that each memory was used
  * before. It gives the cost in millionths of ε, and if answers are constant; and the times then.
+ *
+ * By the first protocol questions with other labels can share a memory. So the times of each
+ * meaning are kept, too, under the memory, a slash and the meaning. Waves that were answered before
+ * these were kept are taken to have meant the same.
  */
 export async function priceOf(survey, randomizers) {
-  const questions = asked(survey);
-  const digests = await Promise.all(questions.map((q) => digestOfQuestion(q, randomizers[q.id])));
+  const priced = await Promise.all(asked(survey).map(async (question) => {
+    const randomizer = randomizers[question.id];
+    const memory = `${question.id}:${toHex(await digestOfQuestion(survey, question, randomizer))}`;
+    const meaning = toHex(await meaningOf(survey, question, randomizer));
+    const both = protocolOf(question) === 1 ? [memory, `${memory}/${meaning}`] : [memory];
+    return { question, randomizer, memory, keys: randomizer.permanent ? both : [] };
+  }));
   return (before) => {
     const found = { cost: 0, constant: 0, times: { ...before } };
-    for (const [place, { id, stable = false }] of questions.entries()) {
-      const memory = `${id}:${toHex(digests[place])}`;
-      const used = before[memory] ?? 0;
-      const total = (n, assumed) => spent(randomizers[id], n, assumed);
-      found.cost += total(used + 1, stable) - total(used, stable);
-      found.constant += total(used + 1, true) - total(used, true);
-      if (randomizers[id].permanent) found.times[memory] = used + 1;
+    for (const one of priced) {
+      const used = before[one.memory] ?? 0;
+      for (const key of one.keys) found.times[key] = (before[key] ?? 0) + 1;
+      const [then, now] = [totals(one, used, before), totals(one, used + 1, found.times)];
+      found.cost += now.cost - then.cost;
+      found.constant += now.constant - then.constant;
     }
     return found;
   };
@@ -117,7 +180,8 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
   for (const question of asked(survey)) {
     const { id, kind } = question;
     const value = KINDS[kind].value(counted[id], question);
-    const memory = memoryOf(key, survey.id, id, await digestOfQuestion(question, randomizers[id]));
+    const digest = await digestOfQuestion(survey, question, randomizers[id]);
+    const memory = memoryOf(key, survey.id, id, digest);
     prepared[id] = { value, kept: await remember(value, randomizers[id], memory, words) };
   }
   return prepared;

@@ -2,15 +2,15 @@
 
 import os
 import secrets
-import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
 from flask import Flask
 
-from server import access, clock, headers, health, intake, openapi, pages, research
-from server.program import CLIENT, STATIC, client_files, modules_of
+from server import access, clock, failures, headers, health, intake, openapi, pages, research
+from server.invitations import RateLimit
+from server.program import CLIENT, STATIC, client_files
+from server.rendering import Pages
 from server.store import Store
 from server.writer import Writer
 
@@ -19,12 +19,7 @@ class Collector(Flask):
     """Flask, but what goes wrong is logged without time, address, values or messages."""
 
     def log_exception(self, exc_info: Any) -> None:
-        kind, _, places = exc_info
-        trail = " < ".join(
-            f"{Path(frame.filename).name}:{frame.lineno}"
-            for frame in reversed(traceback.extract_tb(places))
-        )
-        print(f"deniable: {kind.__name__} at {trail}", file=sys.stderr, flush=True)
+        failures.log(exc_info[1])
 
 
 #: What an application can serve: respondents, researchers, or both.
@@ -53,16 +48,13 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.url_map.merge_slashes = False  # whose redirects name the host that a request claims
     app.session_interface = access.Sessions()
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
-    files = client_files(Path(app.config["CLIENT"]))
-    app.extensions["client"] = files
-    app.extensions["modules"] = {
-        page: modules_of(files, f"page/{page}.js") for page in pages.PROGRAMS
-    }
+    app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.extensions["static"] = client_files(STATIC)
-    app.extensions["pages"] = {}
+    app.extensions["kept"] = {}
     store = Store(Path(app.config["DATABASE"]))
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)
+    app.extensions["link_limit"] = RateLimit()
     for blueprint in (pages.blueprint, health.blueprint):
         app.register_blueprint(blueprint)
     if "public" in app.config["PLANES"]:

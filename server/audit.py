@@ -1,19 +1,12 @@
 """What a collector keeps and serves: facts, each with whether it is as it should be."""
 
-import base64
-import hashlib
 import shutil
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from email.message import Message
 from pathlib import Path
 
-from server.deliver import Unreachable
-from server.headers import HEADERS
 from server.program import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
 from server.store.schema import created
@@ -32,6 +25,11 @@ _MEANING = {
     "throttle": "failed attempts to log in, with times",
     "log": "what researchers did, with times",
 }
+
+
+#: A group is small if it has fewer reports (to one version in one wave), or fewer pseudonyms (under
+#: the same terms): see `docs/threat-model.md`, "Few respondents".
+FEWEST = 20
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,8 @@ def of_database(store: Store, today: date, part: str = "database") -> Iterator[F
     wrong = list(store.discrepancies(today))
     finding = "; ".join(wrong) or "tallies are a recount of the reports, charges are their cost"
     yield Finding(part, "counts", finding, not wrong)
+    few = "; ".join(small_groups(store)) or f"none of fewer than {FEWEST}"
+    yield Finding(part, "small groups, in which reports or pseudonyms stand out", few, True)
     yield Finding(
         part,
         "write-ahead log",
@@ -80,15 +80,31 @@ def of_database(store: Store, today: date, part: str = "database") -> Iterator[F
     )
 
 
+def small_groups(store: Store) -> list[str]:
+    """Return a phrase for each group in a database that has fewer than `FEWEST` members.
+
+    A survey of few respondents always has such groups, so they are no fault of the database.
+    """
+    found = []
+    for survey_id in store.survey_ids():
+        for (version, wave), n in store.cells(survey_id).items():
+            if n < FEWEST:
+                found.append(f"{survey_id}, version {version[:12]}, wave {wave}: {n} reports")
+        for terms, n in sorted(store.respondents(survey_id).items()):
+            if n < FEWEST:
+                found.append(f"{survey_id}, terms {terms[:12]}: {n} pseudonyms")
+    return found
+
+
 def of_backup(path: Path, today: date) -> Iterator[Finding]:
-    """The same of a backup, which is not written to: a copy of it is looked into."""
+    """Yield the same facts of a backup; a copy is inspected, and the backup is not written to."""
     if not path.is_file():
         raise StoreError(f"{path}: no such backup")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         shutil.copyfile(path, copy)
         try:
-            store = Store(copy)
+            store = Store(copy, upgrade=True)
         except StoreError as error:
             raise StoreError(str(error).replace(str(copy), str(path))) from None
         yield from of_database(store, today, str(path))
@@ -101,32 +117,3 @@ def of_modules() -> Iterator[Finding]:
     for name, file in files.items():
         yield Finding("module", name, file.integrity, True)
     yield Finding("module", "all files", hash_of_all(files), True)
-
-
-def of_server(url: str) -> Iterator[Finding]:
-    """Whether a running server serves these modules, with the headers that protect pages.
-
-    Raises
-    ------
-    Unreachable
-        If it does not answer as a collector does.
-    """
-    for name, file in client_files(CLIENT).items():
-        body, headers = _fetch(f"{url.rstrip('/')}/client/{name}")
-        served = "sha256-" + base64.b64encode(hashlib.sha256(body).digest()).decode()
-        yield Finding("served module", name, served, served == file.integrity)
-        other = {"Cache-Control"}  # of modules: they may be kept, since pages name their hash
-        wrong = [key for key in HEADERS.keys() - other if headers.get(key) != HEADERS[key]]
-        finding = f"missing or other: {', '.join(wrong)}" if wrong else "all there"
-        yield Finding("served headers", name, finding, not wrong)
-
-
-def _fetch(url: str) -> tuple[bytes, Message]:
-    try:
-        with urllib.request.urlopen(url, timeout=30) as response:
-            return response.read(), response.headers  # whose names are of any case
-    except urllib.error.HTTPError as error:
-        raise Unreachable(f"{url}: expected a collector, got status {error.code}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise Unreachable(f"{url}: expected a collector, got no answer: {reason}") from None

@@ -38,7 +38,7 @@ _COMMANDS = (
     *(serve.serve, field.invite, field.open_, field.close, researchers.researcher, researchers.log),
     *(results.estimate, crosstab.crosstab_, regress.regress_, analyze.analyze, codebook.codebook_),
     *(results.plausibility, ledger.ledger, results.export, decode.decode_),
-    *(upkeep.backup, upkeep.restore, upkeep.audit, serve.demo),
+    *(upkeep.backup, upkeep.restore, upkeep.migrate, upkeep.audit, serve.demo),
 )
 
 

@@ -1,12 +1,17 @@
 """The one clock. What respondents do is nowhere kept with a time."""
 
 import time
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 
 def today() -> date:
     """The day, in UTC; surveys close at its end."""
     return datetime.now(UTC).date()
+
+
+def day_before(seconds: float) -> date:
+    """The day that it was so many seconds ago, in UTC."""
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).date()
 
 
 def now() -> float:

@@ -20,7 +20,8 @@ from server.work import work
 
 #: Submissions in one transaction, and requests under way at once.
 BATCH, CONNECTIONS = 256, 8
-#: How often a busy or unreachable server is tried again, with a pause that doubles.
+#: How often a busy or unreachable server is tried again, with a pause that doubles, and that is no
+#: shorter than a busy server asks for.
 TRIES = 6
 
 
@@ -117,15 +118,20 @@ class Client:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def request(self, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
-        """Status and parsed JSON of an answer."""
+        """Send a body of JSON, if any; give the status and the parsed JSON of the answer."""
+        headers = dict(self._headers)
+        if body is not None:
+            headers["Content-Type"] = "application/json"
         pause, reason = 0.1, ""
         for _ in range(TRIES):
             try:
-                self._connection.request(method, self._path + path, body, self._headers)
+                self._connection.request(method, self._path + path, body, headers)
                 response = self._connection.getresponse()
                 answer = response.read()
                 if response.status != 503:
                     return response.status, json.loads(answer)
+                after = response.headers.get("Retry-After", "")
+                pause = max(pause, int(after) if after.isdecimal() else 0)
                 reason = "it is busy"
             except (OSError, http.client.HTTPException) as error:
                 self._connection.close()

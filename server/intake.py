@@ -1,23 +1,49 @@
 """The way in: what respondents' devices send, and what they are asked."""
 
+import random
+
 from flask import Blueprint, Response, jsonify, request
 
 from analysis.survey import LONGEST_REQUEST
 from server.clock import today
-from server.extensions import the_store, the_writer
+from server.extensions import the_link_limit, the_store, the_writer
+from server.invitations import ISSUER
+from server.rendering import api
 from server.store import Store
-from server.wire import STATUS, Refusal, Refused, Submission, parse
+from server.wire import STATUS, Refusal, Refused, Submission, parse, parse_link_query
 
 blueprint = Blueprint("intake", __name__)
 
+#: Seconds after which a client that was refused may come again, from and to: not all at once.
+AGAIN = (5, 20)
 _ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
 
 def check(store: Store, survey_id: str, body: bytes) -> Submission:
     """A request's body, checked against what the store knows of the survey; Refused if not."""
-    if not store.has(survey_id):
+    if not store.was_opened(survey_id):
         raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
     return parse(body, lambda version: store.survey(survey_id, version))
+
+
+def received() -> bytes:
+    """Return the body of the request at hand, unless another website had a browser send it.
+
+    A website can make its visitors' browsers send what a form could, in any format but JSON. For
+    JSON browsers ask the server first, and it does not agree. Most also say where a request comes
+    from: another origin, be it of the same site, has nothing to send here.
+
+    Raises
+    ------
+    Refused
+        If the request is not of JSON or not of this origin, before its body is parsed.
+    """
+    if request.mimetype != "application/json":
+        raise Refused(Refusal("media-type", "Content-Type", "application/json", "another"))
+    if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        raise Refused(Refusal("cross-site", "Sec-Fetch-Site", "same-origin", "another origin"))
+    # One byte more than is allowed tells that it is too long, stated length or not.
+    return request.stream.read(LONGEST_REQUEST + 1)
 
 
 def problem(refusal: Refusal) -> Response:
@@ -31,21 +57,20 @@ def problem(refusal: Refusal) -> Response:
         "expected": refusal.expected,
         "got": refusal.got,
     }
+    if refusal.bits is not None:
+        body["bits"] = refusal.bits
     response = jsonify(body)
     response.status_code = STATUS[refusal.word]
     response.content_type = "application/problem+json"
     if response.status_code == 503:
-        response.headers["Retry-After"] = "5"
+        response.headers["Retry-After"] = str(random.randint(*AGAIN))
     return response
 
 
 @blueprint.post("/api/surveys/<survey_id>/reports")
 def add_reports(survey_id: str) -> Response:
-    writer = the_writer()
-    # One byte more than is allowed tells that it is too long, stated length or not.
-    body = request.stream.read(LONGEST_REQUEST + 1)
     try:
-        result = writer.put(check(the_store(), survey_id, body))
+        result = the_writer().put(check(the_store(), survey_id, received()))
     except Refused as refused:
         return problem(refused.refusal)
     if isinstance(result, Refusal):
@@ -53,10 +78,26 @@ def add_reports(survey_id: str) -> Response:
     return Response(_ANSWERS[result], result, content_type="application/json")
 
 
+@blueprint.post("/api/surveys/<survey_id>/invitations")
+def ask_about_invitation(survey_id: str) -> Response:
+    """Answer whether a link can be used; used and unknown links get the same answer."""
+    store = the_store()
+    try:
+        query = parse_link_query(received())
+        if not store.was_opened(survey_id):
+            raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
+        if not the_link_limit().allows(survey_id):
+            raise Refused(Refusal("try-again", "survey", "fewer questions at once", "too many"))
+    except Refused as refused:
+        return problem(refused.refusal)
+    is_usable = store.is_usable(survey_id, query.wave, ISSUER.key(query.token))
+    return jsonify({"status": "usable" if is_usable else "unusable"})
+
+
 @blueprint.get("/api/surveys/<survey_id>")
 def get_survey(survey_id: str) -> Response:
     store = the_store()
-    current = store.current(survey_id)
+    current = store.current(survey_id) if store.was_opened(survey_id) else None
     if current is None:
         return problem(Refusal("not-found", "survey", "the id of a survey", "another"))
-    return jsonify(current.to_json(today()))
+    return api(current.to_json(today())).response()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.survey import groups_of
+from analysis.digest import groups_of
 
 
 @dataclass(frozen=True)

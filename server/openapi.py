@@ -4,7 +4,6 @@ It is as strict as one description for all surveys can be: a survey's randomizer
 beside its questions, say what else its reports must be.
 """
 
-from dataclasses import fields
 from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
@@ -14,35 +13,29 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 from flask import Blueprint, Response, jsonify
 
-from analysis.channels import CHANNELS
-from analysis.document import ID
-from analysis.encoders import ENCODERS
 from analysis.estimate import Estimate
-from analysis.kinds import KINDS
 from analysis.ledger import LEDGERS
-from analysis.mechanisms import MECHANISMS
 from analysis.plausibility import Plausibility
-from analysis.survey import ACCESS, LONGEST_REQUEST, MOST_WORK, NOTE, PAGE
+from analysis.survey import LONGEST_REQUEST
 from server.access import COOKIE
 from server.research import DELTAS
 from server.store.researchers import Entry
-from server.wire import STATUS, _Body
+from server.survey_schema import (
+    HASH,
+    IDENTIFIER,
+    TEXT,
+    WAVE,
+    Schema,
+    object_of,
+    reference,
+    survey_schemas,
+    whole,
+)
+from server.wire import LINK_STATUS, STATUS, LinkQuery, _Body
 
 blueprint = Blueprint("openapi", __name__)
 
-Schema = dict[str, Any]
-
 _TYPES = {int: "integer", float: "number", Decimal: "number", str: "string", NoneType: "null"}
-
-_TEXT: Schema = {"type": "string", "minLength": 1}
-_ID: Schema = {"type": "string", "pattern": f"^{ID.pattern}$"}
-_HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-_WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
-_DAY: Schema = {"type": "string", "format": "date"}
-_TRUE: Schema = {"const": True}
-_DIGITS: Schema = {"type": "string", "pattern": "^[0-9]{1,4000}$"}
-_PAIR: Schema = {"type": "array", "items": _DIGITS, "minItems": 2, "maxItems": 2}
-_POSITIVE: Schema = {"type": "number", "exclusiveMinimum": 0}
 
 
 @blueprint.get("/api/openapi.json")
@@ -79,14 +72,14 @@ def document() -> Schema:
 
 
 def _paths() -> Schema:
-    survey = {"name": "survey_id", "in": "path", "required": True, "schema": _ID}
+    survey = {"name": "survey_id", "in": "path", "required": True, "schema": IDENTIFIER}
     paths: Schema = {
         "/api/surveys/{survey_id}": {
             "parameters": [survey],
             "get": _operation(
                 "get_survey",
                 "What a device needs to answer",
-                {"200": _json("The survey", _ref("OpenSurvey")), **_refusals("not-found")},
+                {"200": _json("The survey", reference("OpenSurvey")), **_refusals("not-found")},
             ),
         },
         "/api/surveys/{survey_id}/reports": {
@@ -102,7 +95,20 @@ def _paths() -> Schema:
                 requestBody={
                     "required": True,
                     "description": f"At most {LONGEST_REQUEST} bytes; the same again on each try.",
-                    "content": {"application/json": {"schema": _ref("Submission")}},
+                    "content": {"application/json": {"schema": reference("Submission")}},
+                },
+            ),
+        },
+        "/api/surveys/{survey_id}/invitations": {
+            "parameters": [survey],
+            "post": _operation(
+                "ask_about_invitation",
+                "Whether a link can be used; used and unknown ones are not told apart",
+                _refusals(*LINK_STATUS)
+                | {"200": _json("The answer", _status("usable", "unusable"))},
+                requestBody={
+                    "required": True,
+                    "content": {"application/json": {"schema": reference("Link")}},
                 },
             ),
         },
@@ -119,7 +125,7 @@ def _paths() -> Schema:
                 "Whether reports can be taken now",
                 {
                     "200": _json("Yes", _status("ok")),
-                    "503": _json("No, and why not", _object({"status": _TEXT})),
+                    "503": _json("No, and why not", object_of({"status": TEXT})),
                 },
             )
         },
@@ -130,13 +136,18 @@ def _paths() -> Schema:
     levels = _query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
     by = _query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
     delta = _query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
-    ledgers = [_ref(kind.__name__) for kind, _ in LEDGERS.values()]
+    ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
     for table, row, about, parameters in (
-        ("estimates", _ref("Estimate"), "Estimates with intervals", [survey, *which, levels]),
-        ("reports", _ref("ReportRow"), "The randomized reports", [survey, *which]),
-        ("plausibility", _ref("Plausibility"), "Whether reports are as drawn", [survey, *which]),
+        ("estimates", reference("Estimate"), "Estimates with intervals", [survey, *which, levels]),
+        ("reports", reference("ReportRow"), "The randomized reports", [survey, *which]),
+        (
+            "plausibility",
+            reference("Plausibility"),
+            "Whether reports are as drawn",
+            [survey, *which],
+        ),
         ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
-        ("log", _ref("Entry"), "What researchers did", []),
+        ("log", reference("Entry"), "What researchers did", []),
     ):
         for form in ("csv", "json"):
             where = "/api/surveys/{survey_id}" if parameters else "/api"
@@ -171,11 +182,12 @@ def _schemas() -> Schema:
             # Python's $ would let a newline through; that of JSON Schema does not, and has no \Z.
             field["pattern"] = field["pattern"].replace("\\Z", "$")
     submission |= {"title": "Submission"}
+    link: Schema = msgspec.json.schema_components([LinkQuery])[1]["LinkQuery"]
     reports = {
         "type": "object",
         "description": "A report of every question.",
-        "propertyNames": _ID,
-        "additionalProperties": _ref("Report"),
+        "propertyNames": IDENTIFIER,
+        "additionalProperties": reference("Report"),
         "minProperties": 1,
     }
     submission["properties"]["reports"] = reports
@@ -183,7 +195,7 @@ def _schemas() -> Schema:
         "type": "object",
         "description": "noisy_QUESTION: a report; debiased_QUESTION_VALUE: what it is worth.",
         "patternProperties": {
-            "^noisy_\\w+$": _ref("Report"),
+            "^noisy_\\w+$": reference("Report"),
             "^debiased_\\w+$": {"type": "number"},
         },
         "additionalProperties": False,
@@ -195,124 +207,17 @@ def _schemas() -> Schema:
         {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
     ]
     in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": drawn}}
-    randomizer = {"encoder": _parts(ENCODERS), "channel": _parts(CHANNELS), "ratio": _PAIR}
-    more = {"delta": _PAIR, "permanent": _parts(CHANNELS), "forever": _PAIR}
     return {
         "Submission": submission,
-        "Report": {"anyOf": [*drawn, _object(in_cohort)]},
+        "Link": link | {"title": "Link"},
+        "Report": {"anyOf": [*drawn, object_of(in_cohort)]},
         "ReportRow": exported,
-        "OpenSurvey": _object(
-            {
-                "version": _HASH,
-                "wave": _WAVE,
-                "state": {"enum": ["open", "closed"]},
-                "survey": _ref("Survey"),
-                "randomizers": {
-                    "type": "object",
-                    "propertyNames": _ID,
-                    "additionalProperties": _object(randomizer, more),
-                },
-            }
-        ),
-        "Survey": _survey(),
-        "Question": _question(),
-        "Note": _object({"id": _ID, "kind": {"const": NOTE}, "text": _ref("Text")}, _placing()),
-        "Text": {
-            "description": "A text, or one for each language.",
-            "anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}],
-        },
-        "Estimate": _row(Estimate, survey=_ID, version=_HASH, wave=_WAVE),
+        **survey_schemas(),
+        "Estimate": _row(Estimate, survey=IDENTIFIER, version=HASH, wave=WAVE),
         "Plausibility": _row(Plausibility),
         **{kind.__name__: _row(kind) for kind, _ in LEDGERS.values()},
         "Entry": _row(Entry),
     }
-
-
-def _survey() -> Schema:
-    return _object(
-        {
-            "id": _ID,
-            "title": _ref("Text"),
-            "privacy": _object({"cap": _POSITIVE}),
-            "questions": {
-                "type": "array",
-                "items": {"anyOf": [_ref("Question"), _ref("Note")]},
-                "minItems": 1,
-            },
-        },
-        {
-            "languages": {"type": "array", "items": _TEXT, "minItems": 1, "uniqueItems": True},
-            "closes": _DAY,
-            "delete_reports_after": _DAY,
-            "access": {"enum": list(ACCESS)},
-            "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
-            "page": {**_object({}, dict.fromkeys(PAGE, _TRUE)), "minProperties": 1},
-        },
-    )
-
-
-def _question() -> Schema:
-    parameters = {name: _TEXT for one in MECHANISMS.values() for name in one.parameters or ()}
-    option = _object({"id": _ID, "text": _ref("Text")})
-    return _object(
-        {
-            "id": _ID,
-            "kind": {"enum": list(KINDS)},
-            "text": _ref("Text"),
-            "required": {"type": "boolean"},
-            "no_answer": {"type": "boolean"},
-            "epsilon": _POSITIVE,
-            "mechanism": _object({"name": {"enum": list(MECHANISMS)}}, parameters),
-        },
-        _placing()
-        | {
-            "matrix": _ref("Text"),
-            "slider": _TRUE,
-            "options": {"type": "array", "items": option, "minItems": 2},
-            "at_most": {"type": "integer", "minimum": 1},
-            "min": {"type": "number"},
-            "max": {"type": "number"},
-            "step": _POSITIVE,
-            "unit": _ref("Text"),
-            "aim": _TEXT,
-            "prior": {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1},
-            "delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-            "epsilon_forever": _POSITIVE,
-            "stable": {"type": "boolean"},
-            "longest": {"type": "integer", "minimum": 1},
-            "letters": _TEXT,
-            "candidates": {"type": "array", "items": _TEXT, "minItems": 2, "uniqueItems": True},
-        },
-    )
-
-
-def _placing() -> Schema:
-    """Where and when an entry of a survey is shown, whether it is asked or not."""
-    return {
-        "help": _ref("Text"),
-        "section": _ref("Text"),
-        "new_page": _TRUE,
-        "shows_if": {"type": "array", "minItems": 2},
-    }
-
-
-def _parts(table: Schema) -> Schema:
-    """Encoders or channels: their names, and the whole numbers that each has."""
-    known = [
-        _object(
-            {"name": {"const": name}}
-            | {field.name: _whole(str(field.type).count("tuple")) for field in fields(part)}
-        )
-        for name, part in table.items()
-    ]
-    return {"oneOf": known}
-
-
-def _whole(depth: int) -> Schema:
-    """A whole number, a list of them, or rows of them."""
-    if depth:
-        return {"type": "array", "items": _whole(depth - 1), "minItems": 1}
-    return {"type": "integer", "minimum": 1, "exclusiveMaximum": 2**53}
 
 
 def _row(kind: type, **before: Schema) -> Schema:
@@ -321,20 +226,7 @@ def _row(kind: type, **before: Schema) -> Schema:
     for name, hint in get_type_hints(kind).items():
         types = [_TYPES[one] for one in get_args(hint) or (hint,)]
         columns[name] = {"type": types if types[1:] else types[0]}
-    return _object(before | columns)
-
-
-def _object(required: Schema, optional: Schema | None = None) -> Schema:
-    return {
-        "type": "object",
-        "properties": required | (optional or {}),
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
+    return object_of(before | columns)
 
 
 def _operation(name: str, summary: str, responses: Schema, **more: Any) -> Schema:
@@ -351,12 +243,12 @@ def _json(description: str, schema: Schema) -> Schema:
 
 
 def _text(description: str, header: str = "", schema: Schema | None = None) -> Schema:
-    answer: Schema = {"description": description, "content": {"text/plain": {"schema": _TEXT}}}
+    answer: Schema = {"description": description, "content": {"text/plain": {"schema": TEXT}}}
     return answer | ({"headers": {header: {"schema": schema}}} if header else {})
 
 
 def _status(*words: str) -> Schema:
-    return _object({"status": {"enum": list(words)}})
+    return object_of({"status": {"enum": list(words)}})
 
 
 #: What an address gets that is none of these: a survey's "id" with a slash in it, say.
@@ -372,9 +264,10 @@ def _refusals(*words: str) -> Schema:
             "type": {"enum": [f"urn:deniable:problem:{word}" for word in own]},
             "title": {"enum": [word.replace("-", " ") for word in own]},
             "status": {"const": status},
-            **dict.fromkeys(("detail", "field", "expected", "got"), _TEXT),
+            **dict.fromkeys(("detail", "field", "expected", "got"), TEXT),
         }
-        content = {"application/problem+json": {"schema": _object(problem)}}
+        bits = {"bits": whole(0)} if "work-required" in own else None
+        content = {"application/problem+json": {"schema": object_of(problem, bits)}}
         answer: Schema = {"description": "Refused: " + ", ".join(own), "content": content}
         if status == 404:
             answer["content"] = content | _NOWHERE

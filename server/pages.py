@@ -1,29 +1,20 @@
 """The pages of respondents, and the files that browsers load."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from flask import Blueprint, Response, current_app, redirect, render_template
-from markupsafe import Markup
+from flask import Blueprint, Response, current_app, redirect
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.wrappers import Response as BaseResponse
 
-from analysis.charts import icon_patterns
-from analysis.randomizer import is_weak
-from analysis.survey import Survey
 from server.clock import today
-from server.explanation import an_answer, costs, explained
 from server.extensions import the_store
-from server.layout import layout
-from server.program import Body, File, hash_of_all
-from server.words import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
+from server.program import File, Resource
+from server.rendering import Pages
 
 blueprint = Blueprint("pages", __name__)
 survey_blueprint = Blueprint("survey", __name__)
 
-_HTML = "text/html; charset=utf-8"
-#: The pages that run a program, `client/page/NAME.js`.
-PROGRAMS = ("survey", "me")
 #: So many pages are kept as they are sent.
 _KEPT = 64
 
@@ -31,8 +22,14 @@ _KEPT = 64
 @blueprint.app_context_processor
 def integrity() -> dict[str, Any]:
     """The hash of each file, for the browser to refuse any other."""
-    files: dict[str, File] = current_app.extensions["client"] | current_app.extensions["static"]
+    files = the_pages().files | current_app.extensions["static"]
     return {"integrity": {name: file.integrity for name, file in files.items()}}
+
+
+def the_pages() -> Pages:
+    """What makes the pages of the application at hand."""
+    pages: Pages = current_app.extensions["pages"]
+    return pages
 
 
 @blueprint.get("/")
@@ -44,76 +41,44 @@ def home() -> BaseResponse:
 
 @survey_blueprint.get("/s/<survey_id>", strict_slashes=False)
 def survey(survey_id: str) -> Response:
-    current = the_store().current(survey_id)
+    store = the_store()
+    current = store.current(survey_id) if store.was_opened(survey_id) else None
     if current is None:
         return message("no-survey", 404)
-    data = current.to_json(today())
-    asked = current.survey
-    if data["state"] == "closed":
-        return message("closed", 200, languages_of(asked.spec), title=asked.spec["title"])
+    data, asked = current.to_json(today()), current.survey
     key = (asked.version, data["wave"], data["state"])
-    languages = languages_of(asked.spec)
-    return _kept(
-        key, lambda: _page("survey", languages, survey=asked, data=data, **_contents(asked))
-    )
+    return _kept(key, lambda: the_pages().survey(asked, data))
 
 
 @survey_blueprint.get("/me")
 def me() -> Response:
-    return _kept(("me",), lambda: _page("me", list(LANGUAGES.values())))
+    return _kept(("me",), the_pages().me)
 
 
-def _kept(key: tuple[Any, ...], make: Callable[[], Body]) -> Response:
+def _kept(key: tuple[Any, ...], make: Callable[[], Resource]) -> Response:
     """A page that is the same for everybody, made once."""
-    kept: dict[tuple[Any, ...], Body] = current_app.extensions["pages"]
+    kept: dict[tuple[Any, ...], Resource] = current_app.extensions["kept"]
     page = kept.get(key)
     if page is None:
         page = make()
         if len(kept) >= _KEPT:
             kept.clear()
         kept[key] = page
-    return page.response(_HTML)
-
-
-def _contents(survey: Survey) -> dict[str, Any]:
-    """What is asked and explained."""
-    remembers = bool(survey.memos)
-    return {
-        "first": survey.text,
-        "pages": layout(survey.spec),
-        "explained": {one.id: explained(one, remembers) for one in survey.questions},
-        "costs": list(costs(survey)),
-        "an_answer": an_answer(survey),
-        "weak": any(is_weak(question.randomizer) for question in survey.questions),
-        "patterns": Markup(icon_patterns()),
-    }
-
-
-def _page(name: str, languages: list[Language], **contents: Any) -> Body:
-    """A page of `PROGRAMS`."""
-    page = render_template(
-        f"{name}.html",
-        modules=current_app.extensions["modules"][name],
-        hash_of_all=hash_of_all(current_app.extensions["client"]),
-        **spoken(languages),
-        **contents,
-    )
-    return Body.of(page.encode())
+    return page.response()
 
 
 @blueprint.get("/client/<path:name>")
 def client(name: str) -> Response:
-    return _file("client", name)
+    return _file(the_pages().files, name)
 
 
 @blueprint.get("/static/<path:name>")
 def static(name: str) -> Response:
-    return _file("static", name)
+    return _file(current_app.extensions["static"], name)
 
 
-def _file(folder: str, name: str) -> Response:
-    files: dict[str, File] = current_app.extensions[folder]
-    return files[name].response() if name in files else message("not-found", 404)
+def _file(files: Mapping[str, File], name: str) -> Response:
+    return files[name].resource.response() if name in files else message("not-found", 404)
 
 
 @blueprint.app_errorhandler(404)
@@ -133,16 +98,6 @@ def failed(_: Exception) -> Response:
     return message("failed", 500)
 
 
-def message(
-    key: str, status: int, languages: Iterable[Language] = LANGUAGES.values(), **values: Value
-) -> Response:
-    """A page with one sentence, in all these languages at once."""
-    spoken_in = list(languages)
-    title, text = Phrase(f"message.{key}-title", values), Phrase(f"message.{key}", values)
-    page = render_template(
-        "message.html",
-        titles=[told(title, language) for language in spoken_in],
-        texts=[told(text, language) for language in spoken_in],
-        **spoken(spoken_in),
-    )
-    return Body.of(page.encode()).response(_HTML, status)
+def message(key: str, status: int) -> Response:
+    """A page with one sentence, in all languages at once."""
+    return the_pages().message(key).response(status)

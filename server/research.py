@@ -19,7 +19,8 @@ from analysis.estimate.number import LABELS, QUARTILES
 from analysis.ledger import DELTA, in_epsilon
 from analysis.ledger.summary import spent
 from analysis.plausibility import UNLIKE, plausibility
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 from analysis.table import (
     COLUMNS_BY,
     ESTIMATE_COLUMNS,

@@ -23,6 +23,7 @@ from analysis.ledger import DELTA, LEDGERS, Totals
 from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
 from analysis.survey import Survey
+from analysis.table import REPORT
 from server.clock import today
 from server.store import Open, Store
 
@@ -122,7 +123,7 @@ def find_reports(
     survey, wave = version_and_wave(store, survey_id, wave, version)
     _check_kept(survey)
     worth = {question.id: debiasing(question) for question in survey.questions}
-    columns = [f"noisy_{variable(one)}" for one in worth]
+    columns = [f"{REPORT}{variable(one)}" for one in worth]
     columns += [f"debiased_{name}" for names, _ in worth.values() for name in names]
 
     def row(reports: dict[str, Any]) -> dict[str, Any]:
@@ -263,8 +264,6 @@ def find_ledger(
         If `delta` is not between 0 and 1.
     """
     current = asked_now(store, survey_id)
-    versions = {one: store.survey(survey_id, one) for one in store.versions(survey_id)}
-    found = {one: survey for one, survey in versions.items() if survey is not None}
-    totals = Totals(found, current.survey.cap, delta)
+    totals = Totals(store.of_terms(survey_id), current.survey.cap, delta)
     _, rows = LEDGERS[by]
     return rows(store.accounts(survey_id), totals)

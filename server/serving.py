@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import multiprocessing
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -14,16 +15,16 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-from flask import Flask
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
 from server import PLANES, create_app
+from server.gateway import Gateway
 
-#: Threads of one worker. They wait for the disk most of the time, and as many as there are share a
-#: transaction: a sixth more reports a second than with 32, at 64 connections.
-THREADS = 64
+#: Connections that one worker keeps, where the system lets it open so many files; and files that it
+#: opens for other purposes. More connections wait in the system's queue.
+CONNECTIONS, OTHER_FILES = 4096, 512
 #: Seconds that a worker gets to finish its requests when the server stops.
 PATIENCE = 10
 
@@ -110,7 +111,7 @@ def run(
         _serve(public, workers)
 
 
-def worker() -> Flask:
+def worker() -> Gateway:
     """The application, as one of granian's workers makes it.
 
     In a process group of its own: Ctrl-C on a terminal goes to a whole group, and a worker that
@@ -118,7 +119,7 @@ def worker() -> Flask:
     """
     os.setpgrp()
     threading.Thread(target=_follow, daemon=True).start()
-    return create_app()
+    return Gateway(create_app())
 
 
 def is_loopback(host: str) -> bool:
@@ -134,15 +135,28 @@ def _serve(where: Address, workers: int) -> None:
         factory=True,
         address=where.host,
         port=where.port,
-        interface=Interfaces.WSGI,
+        interface=Interfaces.RSGI,
         workers=workers,
-        blocking_threads=THREADS,
+        backpressure=_connections(),
         websockets=False,
         log_access=False,
-        log_level=LogLevels.error,  # it warns of many threads, but ours wait for the disk
+        log_level=LogLevels.error,
         respawn_failed_workers=True,
         workers_kill_timeout=PATIENCE,
     ).serve()
+
+
+def _connections() -> int:
+    """How many connections a worker can keep; past its limit of files it would accept none."""
+    wanted = CONNECTIONS + OTHER_FILES
+    soft, hard = (
+        wanted if limit == resource.RLIM_INFINITY else limit
+        for limit in resource.getrlimit(resource.RLIMIT_NOFILE)
+    )
+    if soft < wanted:
+        soft = min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return min(CONNECTIONS, max(soft - OTHER_FILES, 128))
 
 
 def _serve_beside(where: Address) -> None:
@@ -173,9 +187,10 @@ def _url(where: Address) -> str:
 
 
 def _announce(urls: list[str], ready: Callable[[str, str], None]) -> None:
+    """Wait until all addresses answer, as long as the server runs: machines can be slow."""
     for url in urls:
-        if not _answers(url):
-            return
+        while not _answers(url):
+            time.sleep(0.1)
     ready(*urls)
 
 
@@ -183,11 +198,9 @@ def _answers(url: str) -> bool:
     reachable = (
         url.removeprefix("http://").replace("0.0.0.0:", "127.0.0.1:").replace("[::]", "[::1]")
     )
-    for _ in range(300):
-        connection = http.client.HTTPConnection(reachable, timeout=5)
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            connection.request("GET", "/healthz")
-            connection.getresponse()
-            return True
-        time.sleep(0.1)
+    connection = http.client.HTTPConnection(reachable, timeout=5)
+    with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(connection):
+        connection.request("GET", "/healthz")
+        connection.getresponse()
+        return True
     return False

@@ -11,29 +11,40 @@ import msgspec
 from analysis.errors import ReportError
 from analysis.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
-from server.work import has_worked
+from server.work import bits_of
 
 #: The status of each reason to refuse; each is also the last word of the problem's `type`.
 STATUS = {
     "malformed": 400,
+    "cross-site": 403,
     "invitation": 403,
     "not-found": 404,
+    "too-slow": 408,
     "rid-reused": 409,
     "cap-exceeded": 409,
     "closed": 409,
+    "over": 409,
+    "work-required": 409,
     "too-large": 413,
+    "media-type": 415,
     "try-again": 503,
 }
+#: The words of `STATUS` with which a link query can be refused.
+LINK_STATUS = {"malformed", "cross-site", "not-found", "too-large", "media-type", "try-again"}
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a request is refused: a word of `STATUS`, the field, what was expected, what was got."""
+    """Why a request is refused: a word of `STATUS`, the field, what was expected, what was got.
+
+    `bits` is how much proof of work the same report needs to be taken, where that is the reason.
+    """
 
     word: str
     field: str
     expected: str
     got: str
+    bits: int | None = None
 
 
 class Refused(Exception):
@@ -55,7 +66,7 @@ class Submission:
     #: What the store knows the invitation by; the token itself ends here.
     invitation: bytes | None
     reports: dict[str, Any]
-    #: How many bits of work were done for it.
+    #: How many bits of work were done for it; the current version may ask for more.
     work: int = 0
 
     @cached_property
@@ -76,6 +87,23 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
     reports: dict[str, Any]
     token: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | None = None
     work: Annotated[int, msgspec.Meta(ge=0, lt=2**53)] | None = None
+
+
+class LinkQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """A device asks whether an invitation can be used in a wave."""
+
+    wave: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    token: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+
+
+def parse_link_query(body: bytes) -> LinkQuery:
+    """Check the body of a link query; raise Refused for anything else."""
+    if len(body) > LONGEST_REQUEST:
+        raise _refused("too-large", "body", f"at most {LONGEST_REQUEST} bytes", "more")
+    try:
+        return msgspec.json.decode(body, type=LinkQuery)
+    except (ValueError, RecursionError):
+        raise _refused("malformed", "body", "a wave and a token", "something else") from None
 
 
 def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
@@ -119,9 +147,9 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         _check_reports(read.reports, survey)
     except ReportError as error:
         raise _refused("malformed", error.field, error.expected, error.got) from None
-    bits = survey.proof_of_work
-    if not has_worked(bits, read.version, read.wave, read.rid, read.work):
-        expected = f"a number that ends in a hash with {bits} leading zero bits" if bits else "none"
+    bits, asked = bits_of(read.version, read.wave, read.rid, read.work), survey.proof_of_work
+    if bits < asked:
+        expected = f"a number that ends in a hash with {asked} leading zero bits"
         raise _refused("malformed", "work", expected, "none" if read.work is None else "another")
     if read.rid == read.respondent:
         # Else report and ledger would share a value by which they could be joined.

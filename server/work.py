@@ -9,19 +9,16 @@ import hashlib
 from itertools import count
 
 
-def has_worked(bits: int, version: str, wave: int, rid: str, work: int | None) -> bool:
-    """Whether `work` ends in a hash with so many leading zero bits, for what is used only once.
-
-    Where none are asked for, there must be no work.
-    """
-    if not bits:
-        return work is None
+def bits_of(version: str, wave: int, rid: str, work: int | None) -> int:
+    """Return how many leading zero bits a report's work has; 0 without work."""
+    if work is None:
+        return 0
     text = f"{version}:{wave}:{rid}:{work}".encode()
-    return work is not None and int.from_bytes(hashlib.sha256(text).digest()) >> (256 - bits) == 0
+    return 256 - int.from_bytes(hashlib.sha256(text).digest()).bit_length()
 
 
 def work(bits: int, version: str, wave: int, rid: str) -> int:
     """The first number that has worked; 2^bits hashes on average; ``bits >= 1``."""
     if bits < 1:
         raise ValueError(f"bits must be at least 1, got {bits}")
-    return next(one for one in count() if has_worked(bits, version, wave, rid, one))
+    return next(one for one in count() if bits_of(version, wave, rid, one) >= bits)

@@ -5,14 +5,13 @@ while it waits, the next ones gather. Nobody lingers for more to come.
 """
 
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from datetime import date
 from queue import Empty, SimpleQueue
 
+from server import failures
 from server.store import Store, StoreBusy, StoreError
 from server.wire import Refusal, Submission
 
@@ -21,8 +20,10 @@ BATCH, QUEUE = 256, 512
 #: Seconds that a submission waits for a transaction, before its device is told to come again; and
 #: those that a transaction may take before new submissions are told so at once.
 PATIENCE, STUCK = 5.0, 2.0
-#: Seconds without work after which the write-ahead log is emptied; and at the latest.
-IDLE, SETTLE = 1.0, 30.0
+#: Seconds without work after which the write-ahead log is truncated and a small file written anew;
+#: and under load, seconds between two truncations, and between two rewrites of the file. These are
+#: so rare that 99 % of reports do not wait for one.
+IDLE, SETTLE, REWRITE = 1.0, 30.0, 120.0
 #: Seconds for which a failure is told to who asks how the collector is.
 UNWELL = 60.0
 
@@ -59,6 +60,9 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._began: float | None = None
         self._failed: float | None = None
+        #: Whether reports came since the file was last written anew; and whether that failed.
+        self._unordered = self._untidy = False
+        self._rewritten = time.monotonic()
 
     def put(self, submission: Submission) -> Refusal | int:
         """Have a submission stored; back when it is on the disk, or will not be.
@@ -95,6 +99,10 @@ class Writer:
         failed = self._failed
         return failed is not None and time.monotonic() < failed + UNWELL
 
+    def is_untidy(self) -> bool:
+        """Whether the last attempt to remove the order of arrival from the file failed."""
+        return self._untidy
+
     def _start(self) -> None:
         with self._starting:
             if self._thread is None:
@@ -111,9 +119,9 @@ class Writer:
             if job is not None:
                 self._began = time.monotonic()
                 self._store_batch(job)
-                self._began, dirty = None, True
+                self._began, dirty, self._unordered = None, True, True
             if job is None or time.monotonic() > settled + SETTLE:
-                settled, dirty = time.monotonic(), not self._settle()
+                settled, dirty = time.monotonic(), not self._settle(paused=job is None)
 
     def _store_batch(self, first: _Job) -> None:
         """Store what waits. If one cannot be for a fault of its own, the others are without it."""
@@ -160,11 +168,23 @@ class Writer:
                 return
             yield jobs[-1]
 
-    def _settle(self) -> bool:
+    def _settle(self, paused: bool) -> bool:
+        """Remove the order of arrival from a small file and the write-ahead log; say if it worked.
+
+        A large file is written anew when its waves close: see `server.promises`.
+        """
+        due = paused or time.monotonic() > self._rewritten + REWRITE
         try:
-            return self._store.settle()
+            if self._unordered and due and self._store.is_small():
+                self._unordered = False  # once is enough, even if somebody reads meanwhile
+                settled = self._store.rewrite()
+                self._rewritten = time.monotonic()
+            else:
+                settled = self._store.settle()
+            self._untidy = False
+            return settled
         except (StoreError, sqlite3.Error, OSError) as error:
-            message = f"deniable: {type(error).__name__} while settling"
-            with suppress(OSError):  # of a log on the same full disk
-                print(message, file=sys.stderr, flush=True)
+            if not self._untidy:
+                failures.log(error, " while settling")
+            self._untidy = self._unordered = True
             return False

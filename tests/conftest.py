@@ -1,11 +1,23 @@
 """What tests of all parts share: a survey with k = 3, no-answer and shows_if."""
 
+import random
+import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
 
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
+
+# How long an example takes to draw or to run says how busy the machine is.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
 
 SURVEY = """
 title = "Canteen"
@@ -39,6 +51,27 @@ step = 0.5
 unit = "EUR"
 epsilon = 1.5
 """
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--order", metavar="SEED", help="shuffle the files, and the tests of each, by this seed"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seed = config.getoption("order")
+    if seed:
+        draw = random.Random(seed)
+        files = sorted({item.path for item in items})
+        draw.shuffle(files)
+        draw.shuffle(items)
+        items.sort(key=lambda item: files.index(item.path))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("order")
+    return f"order of tests: --order {seed}" if seed else None
 
 
 @pytest.fixture(scope="session")

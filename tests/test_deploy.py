@@ -116,7 +116,7 @@ def test_proxy_buffers_what_the_collector_takes() -> None:
 def test_proxy_passes_nothing_of_respondents_on() -> None:
     assert setting("proxy_pass_request_headers") == ["off"]
     passed = {value.split()[0] for value in setting("proxy_set_header")}
-    assert passed == {"If-None-Match", "Content-Type"}
+    assert passed == {"Accept-Encoding", "If-None-Match", "Content-Type", "Sec-Fetch-Site"}
     assert not re.search(r"remote_addr|forwarded_for|\$request_id|realip", NGINX)
     assert setting("ssl_session_tickets") == setting("ssl_session_cache") == ["off"]
 

@@ -53,8 +53,11 @@ def test_analysis_is_pure_and_client_is_nobodys(path: Path) -> None:
             "random",
             "secrets",
         }
-        assert not tops & forbidden
+        # One module opens files, which only the system's own calls do without waiting.
+        opens = path == ROOT / "analysis/files.py"
+        assert not tops & (forbidden - ({"os"} if opens else set()))
         text = path.read_text()
+        assert opens or not re.search(r"(?<![\w.])open\(|\.(open|read_bytes|write_\w+)\(", text)
         assert not re.search(r"\.(now|today)\(\)|np\.random|default_rng", text)
 
 
@@ -64,7 +67,8 @@ def test_each_dangerous_thing_has_one_owner(path: Path) -> None:
         "page": r"\b(document|navigator\.languages|location\.hash|addEventListener)\b",
         "page/me.js": r"\b(URL|Blob)\b|\.href\b",
         "random.js": r"getRandomValues|randomUUID",
-        "memo.js": r"(local|session)Storage|indexedDB|navigator\.locks|\bcaches\b|globalThis\.name",
+        "memo.js": r"(local|session)Storage|indexedDB|navigator\.locks|\bcaches\b|globalThis\.name|"
+        r"generateKey",
         "submit.js": r"\bfetch\(",
     }
     nobodys = (
@@ -117,12 +121,13 @@ def test_what_sends_reaches_no_answer_and_what_sees_answers_does_not_send() -> N
 
 
 def test_browsers_load_little_enough_to_be_read_in_one_sitting() -> None:
-    # Comments count, blank lines do not.
+    # Comments count, blank lines do not. Some 170 lines are the second protocol of memories: frozen
+    # surveys keep the first, so that both must be there.
     lines = [line for path in SCRIPTS for line in path.read_text().splitlines() if line.strip()]
-    assert len(lines) <= 1800
-    # Together, as a measure of how much there is to read; each is served by itself, 37 KiB in all.
+    assert len(lines) <= 2250
+    # Together, as a measure of how much there is to read; each is served by itself, 45 KiB in all.
     files = [*SCRIPTS, *CLIENT.rglob("*.css")]
-    assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 30 * 1024
+    assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 37 * 1024
 
 
 def test_sql_is_in_the_store_alone() -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from analysis.columns import Column
 from analysis.columns.design_file import Design, Designs
 from analysis.columns.sample import Sample
 from analysis.errors import DataError, shown
+from analysis.files import open_file
 
 #: More different texts than that are no groups that a model could compare.
 MOST_TEXTS = 200
@@ -59,10 +61,11 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
     header, rows = _table(path)
     wanted = list(designs.columns) if used is None else list(used)
     needed = [*wanted, *designs.sampled]
+    at_column = {name: at for at, name in enumerate(header)}
     for name in [*designs.columns, *designs.sampled, *wanted]:
-        if name not in header:
+        if name not in at_column:
             raise DataError(f'{path}: no column "{name}"; the file has {", ".join(header)}')
-    places = {name: header.index(name) for name in needed}
+    places = {name: at_column[name] for name in needed}
     missing = [
         (line, name)
         for line, row in rows
@@ -95,7 +98,8 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
 def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The header, and each row with the number of the line that it ends on."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        with open_file(path) as file:
+            text = file.read().decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -108,7 +112,8 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
         raise DataError(f"{path}: line {reader.line_num}: not CSV: {error}") from None
     if not any(header):
         raise DataError(f"{path}: expected a first line of column names, got none")
-    twice = [name for at, name in enumerate(header) if name in header[:at]]
+    times = Counter(header)
+    twice = [name for name in header if times[name] > 1]
     if twice:
         raise DataError(f'{path}: line 1: column "{twice[0]}" stands twice')
     for line, row in rows:

@@ -19,6 +19,9 @@ from analysis.errors import SurveyError
 from analysis.mechanism_file import probability
 from analysis.mechanisms import MECHANISMS
 
+#: Randomized columns of a design; estimating one takes about a millisecond.
+MOST_COLUMNS = 5000
+
 #: Without a name: the author gave all its probabilities.
 _OWN = "matrix"
 
@@ -92,6 +95,10 @@ def read_designs(path: Path) -> Designs:
         lambda value: _is_table(value) and value != {} and all(map(_is_table, value.values())),
         'tables of randomized columns, such as [columns.joined] with values = ["0", "1"]',
     )
+    if len(columns) > MOST_COLUMNS:
+        raise SurveyError(
+            f"{path}: columns must be at most {MOST_COLUMNS} tables, got {len(columns)}"
+        )
     missing = table.take(
         "missing", lambda value: value in ("refuse", "drop"), '"refuse" or "drop"', "refuse"
     )

@@ -11,8 +11,8 @@ from analysis.channels.one_symbol import OneSymbol
 from analysis.columns import Column, left_inverse
 from analysis.domain import NO_ANSWER, Categories, Numbers, Scale, Sets
 from analysis.encoders.several import Pick
+from analysis.question import Question
 from analysis.randomizer import Randomizer
-from analysis.survey import Question
 
 #: More values than that make neither a table that could be read nor a model.
 MOST_VALUES = 64

@@ -12,7 +12,8 @@ from analysis.estimate.number import number_quantities
 from analysis.estimate.quantity import Quantity
 from analysis.estimate.share import share_quantity
 from analysis.estimate.text import text_quantities
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 
 @dataclass(frozen=True)

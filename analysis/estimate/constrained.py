@@ -15,7 +15,8 @@ from analysis.channels.one_symbol import OneSymbol
 from analysis.domain import Categories
 from analysis.estimate import Estimate
 from analysis.mixture import mixture
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 #: How estimates can be constrained: the nearest shares, or the likeliest.
 NORM_SUB, EM = "norm-sub", "em"

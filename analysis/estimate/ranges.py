@@ -8,7 +8,7 @@ from analysis.distribution import distribution
 from analysis.distribution.places import tells_distribution
 from analysis.domain import Numbers
 from analysis.estimate import Estimate
-from analysis.survey import Question
+from analysis.question import Question
 
 
 def range_estimates(

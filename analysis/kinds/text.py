@@ -1,10 +1,12 @@
 """A text in the respondent's own words, such as a name or a place."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from analysis.document import Table
 from analysis.domain import NO_ANSWER, OTHER, Texts
 from analysis.errors import SurveyError, shown
+from analysis.files import read_file_within
 from analysis.texts import normalized
 
 #: More candidates would make a page of some megabytes.
@@ -89,10 +91,13 @@ def _letters(text: str) -> str:
 
 
 def _from_file(table: Table, name: str, longest: int) -> list[str]:
-    """The lines of a file beside the survey's, without empty ones."""
+    """The lines of a file in the survey's folder, without empty ones.
+
+    No message quotes a line: the survey's author need not be allowed to read the file.
+    """
     path = table.folder / name
     try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+        lines = read_file_within(table.folder, name).decode("utf-8-sig").split("\n")
     except OSError as error:
         raise SurveyError(f"{table.place}: candidates: {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -103,22 +108,35 @@ def _from_file(table: Table, name: str, longest: int) -> list[str]:
         ) from None
     place = f"{table.place}: candidates: {path}"
     numbered = ((f"{place}: line {n}", line) for n, line in enumerate(lines, 1) if line.strip())
-    return _checked(place, numbered, longest)
+    return _checked(place, numbered, longest, lambda line: "another line")
 
 
-def _checked(place: str, candidates: Any, longest: int) -> list[str]:
-    """The candidates as written; SurveyError, naming its place, for one that cannot be found."""
+def _checked(
+    place: str,
+    candidates: Iterable[tuple[str, Any]],
+    longest: int,
+    quoted: Callable[[Any], str] = shown,
+) -> list[str]:
+    """Return the candidates as written, if all of them can be found.
+
+    Raises
+    ------
+    SurveyError
+        For the first that cannot, with its place; `quoted` says how messages show it.
+    """
     found: dict[str, str] = {}
     for where, one in candidates:
         text = normalized(one) if isinstance(one, str) else ""
         if not 0 < len(text) <= longest:
             raise SurveyError(
-                f"{where}: expected a text of 1 to {longest} letters, got {shown(one)}"
+                f"{where}: expected a text of 1 to {longest} letters, got {quoted(one)}"
             )
         if text in (NO_ANSWER, OTHER):
-            raise SurveyError(f"{where}: expected another text than {text}, which is reserved")
+            raise SurveyError(
+                f"{where}: expected another text than {NO_ANSWER} and {OTHER}, which are reserved"
+            )
         if text in found:
-            raise SurveyError(f"{where}: expected once, got it twice: {shown(one)}")
+            raise SurveyError(f"{where}: expected each text once, got {quoted(one)} twice")
         found[text] = one.strip("\t\n\v\f\r ")
     if not 2 <= len(found) <= MOST_CANDIDATES:
         raise SurveyError(

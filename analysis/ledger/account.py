@@ -1,4 +1,4 @@
-"""What a respondent was charged, one wave at a time, and in all."""
+"""What a respondent was charged, for each kind of terms, and in all."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,30 +10,25 @@ from itertools import groupby
 from analysis.epsilon import MICRO
 from analysis.survey import Survey, spent_on
 
-#: How often each version was answered, in the order of the versions' hashes.
+#: How often a survey was answered under each of its terms (`Survey.terms`), in their order.
 Times = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class Spend:
-    """What one respondent was charged in one wave of one version, in millionths of ε."""
+    """What one respondent was charged under the same terms, in millionths of ε."""
 
     respondent: str
-    version: str
-    wave: int
+    terms: str
     submissions: int
     charged: int
 
 
 @dataclass(frozen=True)
 class Account:
-    """What one respondent was charged in all, in millionths of ε, and for what.
-
-    `waves` counts the waves answered, of whichever version.
-    """
+    """What one respondent was charged in all, in millionths of ε, and for what."""
 
     respondent: str
-    waves: int
     times: Times
     charged: int
 
@@ -45,26 +40,29 @@ def accounts(spends: Iterable[Spend]) -> Iterator[Account]:
         own = list(group)
         times = Counter[str]()
         for spend in own:
-            times[spend.version] += spend.submissions
-        waves = len({spend.wave for spend in own})
+            times[spend.terms] += spend.submissions
         charged = sum(spend.charged for spend in own)
-        yield Account(respondent, waves, tuple(sorted(times.items())), charged)
+        yield Account(respondent, tuple(sorted(times.items())), charged)
 
 
-def charged_right(spends: Iterable[Spend], versions: Mapping[str, Survey]) -> bool:
+def charged_right(spends: Iterable[Spend], surveys: Mapping[str, Survey]) -> bool:
     """Whether every respondent was charged what the reports cost, to the millionth.
+
+    Or what earlier releases charged, which took versions with one memory to mean the same: the next
+    wave makes up for it (`Survey.charge_after`).
 
     Parameters
     ----------
-    spends, versions
+    spends, surveys
         As of `ledger`.
     """
 
     @cache
-    def cost(times: Times) -> int:
-        return spent_on((versions[version], n) for version, n in times)
+    def costs(times: Times) -> tuple[int, int]:
+        answered = [(surveys[terms], n) for terms, n in times]
+        return spent_on(answered), spent_on(answered, trusting=True)
 
-    return all(one.charged == cost(one.times) for one in accounts(spends))
+    return all(one.charged in costs(one.times) for one in accounts(spends))
 
 
 def in_epsilon(millionths: int) -> Decimal:

@@ -9,8 +9,8 @@ from typing import Any
 
 from analysis.ledger.account import Account, Times, in_epsilon
 from analysis.ledger.questions import promised
-from analysis.ledger.totals import Totals, float_above, uses
-from analysis.survey import Question
+from analysis.ledger.totals import Totals, float_above
+from analysis.survey import Use, uses
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,20 @@ def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
     answered = totals.answered(times)
     used = uses(answered)
     # Its forms in several versions, and how many reports there are; of one memory all together.
-    asked: dict[str, dict[str, tuple[Question, int]]] = defaultdict(dict)
+    asked: dict[str, dict[str, Use]] = defaultdict(dict)
     reports: dict[str, int] = defaultdict(int)
     for survey, n in answered:
         for question in survey.questions:
             reports[question.id] += n
             place = question.memo or survey.version
-            asked[question.id][place] = question, used[place] if question.memo else n
+            asked[question.id][place] = used[place] if question.memo else Use(question, n, True)
     for name, forms in asked.items():
-        questions = [question for question, _ in forms.values()]
+        questions = [use.question for use in forms.values()]
         forever = [promised(one, "epsilon_forever") for one in questions if one.memo is not None]
-        spent = sum(one.randomizer.spent(n, one.stable) for one, n in forms.values())
-        constant = sum(one.randomizer.spent(n, stable=True) for one, n in forms.values())
-        delta = sum((n * one.randomizer.delta for one, n in forms.values()), Fraction(0))
+        spent = sum(use.spent() for use in forms.values())
+        constant = sum(use.spent(stable=True) for use in forms.values())
+        deltas = (use.reports * use.question.randomizer.delta for use in forms.values())
+        delta = sum(deltas, Fraction(0))
         yield (
             name,
             reports[name],

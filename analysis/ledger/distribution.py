@@ -35,7 +35,7 @@ def by_total(own: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
     respondents = Counter[tuple[int, int, int, float, str, int, int]]()
     for (times, charged), n in alike.items():
         bill = totals.of(times)
-        left = bill.cap - charged
+        left = bill.cap - max(charged, bill.charged)
         key = bill.epsilon, bill.plain, bill.constant, bill.delta, bill.method, bill.cap, left
         respondents[key] += n
     whole, before = respondents.total(), 0

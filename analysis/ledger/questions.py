@@ -6,23 +6,25 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from analysis.ledger.account import Account, Times, in_epsilon
-from analysis.ledger.totals import Totals, float_above, uses
-from analysis.survey import Question
+from analysis.ledger.totals import Totals, float_above
+from analysis.question import Question
+from analysis.survey import Use, uses
 
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One question of one version, and what the `respondents` who answered it have spent on it.
+    """One question under one terms, and what the `respondents` who answered it have spent on it.
 
     `epsilon_promised` is what the survey file allows one report, `epsilon` what one proves, rounded
     up to whole millionths, with its `delta`; `epsilon_forever` what the file allows all waves
-    together if no answer changes, of a question that the device remembers. `reports` are those of
-    this version.
+    together if no answer changes, of a question that the device remembers. `reports` are those
+    under these terms. `version` is the last published one that has them: the ledger does not know
+    which of them was answered.
 
-    ``spent_...`` is what a respondent spent on it in all waves: the sum over this version's
+    ``spent_...`` is what a respondent spent on it in all waves: the sum over these
     reports; of a memory what its reports cost together, in all versions that share it
     (`Randomizer.spent`), however answers changed, and if none ever did. The mean is rounded up.
-    `cap` is what this version promised of all questions together.
+    `cap` is what these versions promised of all questions together.
     """
 
     version: str
@@ -44,20 +46,21 @@ class QuestionRow:
 
 
 def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]:
-    """One row for each question of each version that was answered, in their orders."""
+    """One row for each question under each terms that were answered, in their orders."""
     alike = Counter[Times](one.times for one in own)
-    for version, survey in totals.versions.items():
-        answered = {times: dict(times)[version] for times in alike if version in dict(times)}
+    for terms, survey in totals.surveys.items():
+        answered = {times: dict(times)[terms] for times in alike if terms in dict(times)}
         if not answered:
             continue
         # How many respondents have used each memory how often, or sent so many fresh reports.
         used = {times: uses(totals.answered(times)) for times in answered}
         for question in survey.questions:
-            often: dict[int, int] = defaultdict(int)
+            often: dict[tuple[int, bool], int] = defaultdict(int)
             for times, n in answered.items():
-                often[n if question.memo is None else used[times][question.memo]] += alike[times]
+                use = used[times][question.memo] if question.memo else Use(question, n, True)
+                often[use.reports, use.agrees] += alike[times]
             yield QuestionRow(
-                version=version,
+                version=survey.version,
                 question=question.id,
                 mechanism=question.mechanism.name,
                 epsilon_promised=promised(question, "epsilon"),
@@ -68,7 +71,7 @@ def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]
                 else None,
                 respondents=sum(often.values()),
                 reports=sum(n * alike[times] for times, n in answered.items()),
-                **_spent("", question, often, question.stable),
+                **_spent("", question, often, False),
                 **_spent("_if_constant", question, often, True),
                 cap=in_epsilon(survey.cap),
             )
@@ -79,10 +82,12 @@ def promised(question: Question, key: str) -> Decimal:
     return Decimal(repr(question.spec[key]))
 
 
-def _spent(end: str, question: Question, often: dict[int, int], stable: bool) -> dict[str, Decimal]:
-    """The least, the mean and the most that respondents spent, by how many sent so many reports."""
-    spent = {n: question.randomizer.spent(n, stable) for n in often}
-    whole = sum(spent[n] * respondents for n, respondents in often.items())
+def _spent(
+    end: str, question: Question, often: dict[tuple[int, bool], int], stable: bool
+) -> dict[str, Decimal]:
+    """The least, the mean and the most that respondents spent, by how many used it how."""
+    spent = {use: question.spent(use[0], stable, use[1]) for use in often}
+    whole = sum(spent[use] * respondents for use, respondents in often.items())
     mean = -(-whole // sum(often.values()))
     found = {"least": min(spent.values()), "mean": mean, "most": max(spent.values())}
     return {f"spent_{name}{end}": in_epsilon(value) for name, value in found.items()}

@@ -14,7 +14,8 @@ from analysis.survey import Survey
 class LedgerRow:
     """One respondent's total, in ε; the columns of the ledger.
 
-    `waves` counts the waves answered, `reports` the randomized answers stored, one a question.
+    `waves` counts how often the survey was answered, which is once a wave by a device that is not
+    tampered with; `reports` the randomized answers stored, one a question.
     `epsilon_sum` is the plain sum over reports, `epsilon` the smallest total that is proved
     whatever was answered and however answers changed, `epsilon_if_constant` what it is if no answer
     ever changed; `delta` is the probability that goes with both, `method` how they were proved.
@@ -34,6 +35,8 @@ class LedgerRow:
     `cap` is the least that was promised, by the version last published or one that was answered.
     `remaining` is what is left of it after the charges, which always add up: a cap holds even if
     what is asked next depends on reports. It is negative if more was spent before it was lowered.
+    Earlier releases charged too little where labels of a stable question had changed; what the next
+    wave makes up for (`Survey.charge_after`) is taken off already.
     """
 
     respondent: str
@@ -49,25 +52,25 @@ class LedgerRow:
 
 
 def ledger(
-    spends: Iterable[Spend], versions: Mapping[str, Survey], cap: int, delta: float = DELTA
+    spends: Iterable[Spend], surveys: Mapping[str, Survey], cap: int, delta: float = DELTA
 ) -> list[LedgerRow]:
     """One row for each respondent, in the order of their pseudonyms.
 
     Parameters
     ----------
     spends : iterable of Spend
-        Of one survey, over all its versions and waves.
-    versions, cap, delta
+        Of one survey, over all its terms.
+    surveys, cap, delta
         As of `Totals`.
     """
-    return list(by_respondent(accounts(spends), Totals(versions, cap, delta)))
+    return list(by_respondent(accounts(spends), Totals(surveys, cap, delta)))
 
 
 def by_respondent(own: Iterable[Account], totals: Totals) -> Iterator[LedgerRow]:
     """One row for each account, in their order."""
     known: dict[Any, tuple[Any, ...]] = {}
     for one in own:
-        key = one.times, one.waves, one.charged
+        key = one.times, one.charged
         if key not in known:
             known[key] = _columns(one, totals)
         yield LedgerRow(one.respondent, *known[key])
@@ -77,5 +80,5 @@ def _columns(one: Account, totals: Totals) -> tuple[Any, ...]:
     """All of a row but the pseudonym."""
     bill = totals.of(one.times)
     spent = map(in_epsilon, (bill.plain, bill.epsilon, bill.constant))
-    promised = map(in_epsilon, (bill.cap, bill.cap - one.charged))
-    return one.waves, bill.reports, *spent, bill.delta, bill.method, *promised
+    promised = map(in_epsilon, (bill.cap, bill.cap - max(one.charged, bill.charged)))
+    return sum(n for _, n in one.times), bill.reports, *spent, bill.delta, bill.method, *promised

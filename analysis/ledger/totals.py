@@ -1,7 +1,7 @@
-"""What the reports of one respondent cost together, by how often each version was answered."""
+"""What the reports of one respondent cost together, by how often they answered under each terms."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, nextafter
@@ -12,7 +12,7 @@ from analysis.accounting.check import check_delta
 from analysis.epsilon import MICRO
 from analysis.ledger.account import Times
 from analysis.randomizer import Randomizer
-from analysis.survey import Question, Survey, spent_on
+from analysis.survey import Survey, spent_on, uses
 
 #: Fresh reports by randomizer, and memories by what each cost in all, in millionths of ε.
 _Sent = tuple[tuple[tuple[Randomizer[Any, Any], int], ...], tuple[tuple[int, int], ...]]
@@ -23,9 +23,13 @@ DELTA = 1e-6
 
 @dataclass(frozen=True)
 class Bill:
-    """Totals of one respondent, in millionths of ε, each rounded up; the rest as of `LedgerRow`."""
+    """Totals of one respondent, in millionths of ε, each rounded up; the rest as of `LedgerRow`.
+
+    `charged` is what adds up, which the cap is compared with.
+    """
 
     reports: int
+    charged: int
     plain: int
     epsilon: int
     constant: int
@@ -39,8 +43,8 @@ class Totals:
 
     Parameters
     ----------
-    versions : mapping
-        The survey's versions, by hash.
+    surveys : mapping
+        By each of its terms (`Survey.terms`), a version of the survey that has them.
     cap : int
         What the version last published allows a respondent to spend, in millionths of ε.
     delta : float
@@ -52,8 +56,8 @@ class Totals:
         If `delta` is not between 0 and 1.
     """
 
-    def __init__(self, versions: Mapping[str, Survey], cap: int, delta: float = DELTA) -> None:
-        self.versions = versions
+    def __init__(self, surveys: Mapping[str, Survey], cap: int, delta: float = DELTA) -> None:
+        self.surveys = surveys
         self._cap = cap
         self._delta = check_delta(delta)
         self._known: dict[Times, Bill] = {}
@@ -61,14 +65,14 @@ class Totals:
         self._smallest: dict[Any, Total] = {}
 
     def of(self, times: Times) -> Bill:
-        """What it costs to answer each version so often, in whichever order."""
+        """What it costs to answer under each terms so often, in whichever order."""
         if times not in self._known:
             self._known[times] = self._bill(self.answered(times))
         return self._known[times]
 
     def answered(self, times: Times) -> list[tuple[Survey, int]]:
-        """The versions themselves, and how often each was answered."""
-        return [(self.versions[version], n) for version, n in times]
+        """A version of each terms, and how often these were answered."""
+        return [(self.surveys[terms], n) for terms, n in times]
 
     def _bill(self, answered: list[tuple[Survey, int]]) -> Bill:
         remembers = any(survey.memos for survey, _ in answered)
@@ -93,6 +97,7 @@ class Totals:
             constant = min(epsilon, proved(True, total.delta)[0])
         return Bill(
             reports=sum(n * len(survey.questions) for survey, n in answered),
+            charged=spent_on(answered),
             plain=sum(n * survey.charge for survey, n in answered),
             epsilon=epsilon,
             constant=constant,
@@ -108,15 +113,6 @@ class Totals:
         return self._smallest[sent, plain, delta]
 
 
-def uses(answered: Iterable[tuple[Survey, int]]) -> Counter[str]:
-    """How often each memory was used, over all versions that share it."""
-    found = Counter[str]()
-    for survey, n in answered:
-        for memo in survey.memos:
-            found[memo] += n
-    return found
-
-
 def float_above(exact: Fraction) -> float:
     """The least float that is not below."""
     nearest = float(exact)
@@ -126,16 +122,11 @@ def float_above(exact: Fraction) -> float:
 def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:
     """How many fresh reports each randomizer made; and what all of each memory cost together."""
     fresh = Counter[Randomizer[Any, Any]]()
-    kept: dict[str, Question] = {}
     for survey, n in answered:
-        kept |= survey.memos
         for question in survey.questions:
             if question.memo is None:
                 fresh[question.randomizer] += n
-    together = Counter(
-        kept[memo].randomizer.spent(n, stable or kept[memo].stable)
-        for memo, n in uses(answered).items()
-    )
+    together = Counter(use.spent(stable) for use in uses(answered).values())
     return tuple(fresh.items()), tuple(together.items())
 
 

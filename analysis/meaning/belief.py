@@ -17,7 +17,7 @@ from analysis.accounting.check import check_positive
 from analysis.domain import Categories
 from analysis.errors import shown
 from analysis.meaning.numerals import check_chance
-from analysis.survey import Question
+from analysis.question import Question
 
 #: Beliefs before a report whose change is shown: rare, not so rare, and no idea.
 PRIORS = (0.01, 0.1, 0.5)

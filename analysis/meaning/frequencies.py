@@ -17,7 +17,7 @@ from analysis.meaning.telling import telling_ends, telling_reports
 from analysis.meaning.wording import label_of, listed, people, sent
 from analysis.mechanisms.base import Share
 from analysis.mechanisms.one_of_texts import text_share
-from analysis.survey import Question
+from analysis.question import Question
 
 
 @dataclass(frozen=True)

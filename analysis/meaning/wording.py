@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Any
 
 from analysis.domain import NO_ANSWER, Categories, Rankings, Sets, Texts
-from analysis.survey import Question
+from analysis.question import Question
 
 
 def label_of(question: Question, term: str, labels: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ from analysis.planning.check import check_respondents
 from analysis.planning.half_width import normal_half_width
 from analysis.planning.least_favorable import worst_variance
 from analysis.planning.truth import width_of
-from analysis.survey import Question
+from analysis.question import Question
 
 #: ε of a chart: 0.1 to 10, equally far apart on a logarithmic scale.
 EPSILONS = tuple(float(f"{one:.3g}") for one in np.geomspace(0.1, 10, 21))

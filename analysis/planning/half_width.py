@@ -28,7 +28,7 @@ from analysis.planning.least_favorable import (
 )
 from analysis.planning.share_width import least_favorable_share, of_share
 from analysis.planning.truth import NOBODY, Truth, share_of, truth_of
-from analysis.survey import Question
+from analysis.question import Question
 
 _Termed = TypeVar("_Termed", Share, Mean)
 

@@ -16,8 +16,9 @@ from analysis.planning.check import (
 )
 from analysis.planning.half_width import expected
 from analysis.planning.redesign import is_best, with_epsilon
+from analysis.question import Question
 from analysis.selection import choose
-from analysis.survey import Question, forever_of, wishes_of
+from analysis.survey import forever_of, wishes_of
 
 _TOO_MANY = f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
 #: Of half-widths that are averages over drawn tallies, how near in respondents is near enough.

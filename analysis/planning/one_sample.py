@@ -18,7 +18,7 @@ from analysis.planning.law import Law
 from analysis.planning.least_favorable import mean_variance, scores_of
 from analysis.planning.share_width import counts_between, trials_of, weights_of
 from analysis.planning.truth import NOBODY, Truth, has, share_of, truth_of, values_of
-from analysis.survey import Question
+from analysis.question import Question
 
 #: A true share; or the shares of all answers, as of `truth_of`.
 TrueShares = float | Mapping[str, float]

@@ -13,7 +13,7 @@ from analysis.intervals import check_level
 from analysis.planning.check import MOST_RESPONDENTS, OutOfReach, check_respondents
 from analysis.planning.needed import least
 from analysis.planning.one_sample import Side, TrueShares, share_power
-from analysis.survey import Question
+from analysis.question import Question
 
 _TOO_MANY = (
     f"power takes more than {MOST_RESPONDENTS} respondents: expected a larger difference, or less "

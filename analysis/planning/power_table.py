@@ -16,7 +16,8 @@ from analysis.planning.power import (
     respondents_for_share,
 )
 from analysis.planning.truth import Stated, check_truth, share_of, truth_of, width_of
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from analysis.planning.needed import epsilon_for, respondents_for
 from analysis.planning.redesign import required
 from analysis.planning.share_width import of_share
 from analysis.planning.truth import Stated, check_truth, width_of
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 #: Letters of the texts that `Plan.floor` is about.
 USUAL_LENGTH = 8
@@ -123,9 +124,7 @@ def _row(
     rng: Generator,
 ) -> Plan:
     randomizer, stated = question.randomizer, truth.get(question.id)
-    worst, constant = (
-        randomizer.spent(waves, stable) / MICRO for stable in (question.stable, True)
-    )
+    worst, constant = (question.spent(waves, stable) / MICRO for stable in (False, True))
     fresh = waves * randomizer.charge / MICRO
     found = expected(question, n, level, stated, rng=rng)
     row = Plan(

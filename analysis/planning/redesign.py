@@ -4,8 +4,9 @@ from fractions import Fraction
 
 from analysis.kinds import KINDS
 from analysis.mechanisms.base import Mechanism
+from analysis.question import Question
 from analysis.selection import choose, compile_as
-from analysis.survey import Question, forever_of, wishes_of
+from analysis.survey import forever_of, wishes_of
 
 
 def is_best(question: Question) -> bool:

@@ -16,7 +16,8 @@ from analysis.planning.check import MOST_WAVES, check_respondents
 from analysis.planning.half_width import expected
 from analysis.planning.redesign import is_best, with_epsilon
 from analysis.planning.truth import Stated, check_truth, width_of
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 #: ε of a question at which its half-width is looked at first: parts of an even split.
 _PARTS = (0.25, 1.0, 3.0)
@@ -102,7 +103,7 @@ def split_cap(
         raise ValueError(f"weights: expected questions {', '.join(scales)}, got {min(unknown)}")
     kept = [one for one in survey.questions if _is_kept(one)]
     open_ = [one for one in survey.questions if not _is_kept(one)]
-    spent = sum(one.randomizer.spent(waves, one.stable) for one in kept)
+    spent = sum(one.spent(waves) for one in kept)
     left = int(Fraction(repr(float(cap))) * MICRO) - spent
     least = len(open_) * int(SMALLEST * MICRO)
     if left < (least * waves if open_ else 0):

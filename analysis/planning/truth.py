@@ -27,7 +27,8 @@ from analysis.domain import (
     Texts,
 )
 from analysis.errors import shown
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 #: For each question's id the share of each answer.
 Stated = Mapping[str, Mapping[str, float]]

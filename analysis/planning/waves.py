@@ -1,9 +1,9 @@
 """What an author should know of waves, and may not expect of a question."""
 
 from analysis.domain import Texts
-from analysis.epsilon import MICRO, TELLING, exp_lower
+from analysis.epsilon import MICRO, is_telling, micro
 from analysis.mechanisms.hashed_krr import LONGEST_FOUND
-from analysis.survey import Question
+from analysis.question import Question
 
 
 def costs_of_waves(question: Question, most: int = 6) -> str:
@@ -13,8 +13,8 @@ def costs_of_waves(question: Question, most: int = 6) -> str:
     worst, constant, fresh = (
         [cost / MICRO for cost in costs]
         for costs in (
-            [randomizer.spent(n, question.stable) for n in waves],
-            [randomizer.spent(n, stable=True) for n in waves],
+            [question.spent(n) for n in waves],
+            [question.spent(n, stable=True) for n in waves],
             [n * randomizer.charge for n in waves],
         )
     )
@@ -38,7 +38,7 @@ def warnings(question: Question) -> list[str]:
             "is charged as stable, but who skips it once, or is not asked, tells more than that; "
             "required = true without shows_if keeps it stable"
         )
-    if question.memo and randomizer.forever > exp_lower(TELLING):
+    if question.memo and is_telling(micro(randomizer.forever)):
         found.append(
             f"over many waves reports nearly tell an answer at epsilon_forever = "
             f"{question.spec['epsilon_forever']:g}; the page will say so to respondents"

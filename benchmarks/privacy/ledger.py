@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ SURVEY = """
 title = "{title}"
 id = "panel"
 [privacy]
-cap = 500
+cap = {cap}
 """
 QUESTION = """
 [[questions]]
@@ -53,9 +54,9 @@ class Case:
     waves: Callable[[int], tuple[int, ...]]
 
 
-def survey(folder: Path, title: str, remembered: int = 0) -> Survey:
+def survey(folder: Path, title: str, remembered: int = 0, cap: int = 500) -> Survey:
     """Ten questions, of which the device remembers so many."""
-    text = SURVEY.format(title=title)
+    text = SURVEY.format(title=title, cap=cap)
     for number in range(10):
         text += QUESTION.format(number=number, epsilon=0.5 + number / 10)
         text += "epsilon_forever = 3\n" * (number < remembered)
@@ -66,8 +67,9 @@ def survey(folder: Path, title: str, remembered: int = 0) -> Survey:
 def cases(folder: Path) -> list[Case]:
     """What is measured."""
     fresh = survey(folder, "Panel")
-    again, memory = survey(folder, "Panel, again"), survey(folder, "Panel", remembered=5)
-    memory_again = survey(folder, "Panel, again", remembered=5)
+    memory = survey(folder, "Panel", remembered=5)
+    # Under other terms, so that each respondent has two rows.
+    again, memory_again = (survey(folder, "Panel", n, cap=501) for n in (0, 5))
 
     def mixed(row: int) -> tuple[int, ...]:
         return row % WAVES, 1 + row // WAVES % (WAVES - row % WAVES)
@@ -90,25 +92,27 @@ def fill(database: Path, case: Case) -> int:
     store.close()
 
     @cache
-    def own(waves: tuple[int, ...]) -> list[tuple[str, int, int]]:
-        """Version, wave and charge of each wave, one after the other."""
-        rows: list[tuple[str, int, int]] = []
+    def own(waves: tuple[int, ...]) -> list[tuple[bytes, int, int]]:
+        """Terms, submissions and charges, of all waves together."""
+        times, charges = Counter[bytes](), Counter[bytes]()
         before: list[tuple[Survey, int]] = []
         for version, n in zip(case.versions, waves, strict=True):
             for _ in range(n):
-                rows.append((version.version, len(rows) + 1, version.charge_after(before)))
+                terms = bytes.fromhex(version.terms)
+                times[terms] += 1
+                charges[terms] += version.charge_after(before)
                 before.append((version, 1))
-        return rows
+        return [(terms, n, charges[terms]) for terms, n in sorted(times.items())]
 
-    def rows() -> Iterator[tuple[str, bytes, str, int, int, int]]:
+    def rows() -> Iterator[tuple[str, bytes, bytes, int, int]]:
         for row, respondent in enumerate(sorted(os.urandom(16) for _ in range(RESPONDENTS))):
-            for version, wave, charge in own(case.waves(row)):
-                yield "panel", respondent, version, wave, 1, charge
+            for terms, n, charge in own(case.waves(row)):
+                yield "panel", respondent, terms, n, charge
             if row % 20_000 == 0:
                 print(f"{case.name}: {row:,} respondents written", file=sys.stderr)
 
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.executemany("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?)", rows())
+        connection.executemany("INSERT INTO ledger VALUES (?, ?, ?, ?, ?)", rows())
         return int(connection.execute("SELECT count(*) FROM ledger").fetchone()[0])
 
 

@@ -138,7 +138,8 @@ export function applyAnswers() {
 export function putBack(given) {
   form.reset();
   for (const q of questions) {
-    const answer = given[q.id] ?? '';
+    // Every object has a "constructor", which may be the id of a question.
+    const answer = Object.hasOwn(given, q.id) ? given[q.id] : '';
     const parts = answer.split('|').filter(Boolean);
     if (entryOf(q)) entryOf(q).value = answer;
     if (q.kind === 'rank') arrange(q, parts);

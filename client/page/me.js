@@ -4,10 +4,12 @@ import * as memo from '../memo.js';
 import { all, fill, inEpsilon, made, offerLanguages, one, showState } from './dom.js';
 
 const part = (name, within) => one(`[data-filled="me.${name}"]`, within);
-let memos = [];
+let [memos, damaged] = [[], []];
 
 function say(state, values) {
-  one('#spent').hidden = state !== 'found';
+  one('#spent').hidden = state !== 'found' || memos.length === 0;
+  one('#forgetting').hidden = state === 'forgotten';
+  one('#damaged').hidden = damaged.length === 0 || state === 'forgotten';
   showState(state, values);
 }
 
@@ -34,6 +36,7 @@ function redraw() {
   fill(part('total'), { spent: inEpsilon(sum(memos.map(({ spent }) => spent))) });
   fill(part('forget-waiting'), { n: waiting });
   part('forget-waiting').hidden = waiting === 0;
+  fill(one('#damaged'), { names: damaged.join(', ') });
 }
 
 /** Saves what is shown as a file: no secret, and no report. */
@@ -53,19 +56,22 @@ function ask(isAsked) {
 
 async function forget() {
   await memo.forget();
-  memo.dropDraft();
   say('forgotten');
   one('#status').focus();
 }
 
 async function start() {
-  memos = await memo.list();
-  offerLanguages(redraw);
   one('#export').addEventListener('click', save);
   one('#forget').addEventListener('click', () => ask(true));
   one('#forget-not').addEventListener('click', () => ask(false));
   one('#forget-sure').addEventListener('click', () => forget().catch(fail));
-  say(memos.length ? 'found' : 'nothing');
+  try {
+    ({ memos, damaged } = await memo.list());
+  } finally {
+    // Last, since it shows what is drawn in the reader's language.
+    offerLanguages(redraw);
+  }
+  say(memos.length || damaged.length ? 'found' : 'nothing');
 }
 
 start().catch(fail);

@@ -1,33 +1,66 @@
 /** Sends frozen reports until the server has answered; it sees no answer. */
+import { work } from '../hashes.js';
 import * as memo from '../memo.js';
-import { submit } from '../submit.js';
+import { isUsable, submit } from '../submit.js';
 import { fill, one, word } from './dom.js';
 import { survey } from './questions.js';
 
 /** Whether this survey is for people with invitations. */
 export const isInvited = (survey.access ?? 'open') !== 'open';
 
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Whether an invitation is as it was made; those of 22 digits have no check (invitations.py). */
+export function isWhole(token) {
+  const [given, check] = token.match(/^([\w-]{22})([\w-]{2})?$/)?.slice(1) ?? [];
+  const digits = (text) => [...text].map((digit) => DIGITS.indexOf(digit));
+  if (!check) return given !== undefined;
+  const [high, low] = digits(check);
+  return digits(given).reduce((rest, digit) => (64 * rest + digit) % 4093, 0) === 64 * high + low;
+}
+
+const fragment = () => location.hash.slice(1);
 /** The invitation of this link, in its fragment, which browsers send to nobody; '' for none. */
-export const invitation = () => location.hash.slice(1).match(/^[\w-]{22}$/)?.[0] ?? '';
+export const invitation = () => (isWhole(fragment()) ? fragment() : '');
+/** Whether there is one that was mistyped, or lost its end. */
+export const isMistyped = () => fragment() !== '' && !invitation();
+
+/** Whether the link of this page can still be used, as far as the server says. */
+export const canBeUsed = (wave) => isUsable(survey.id, wave, invitation());
+
+/** More work than any survey can ask for would never end. */
+const MOST_WORK = 20;
 
 const reasonOf = ({ why, detail }) => (language) =>
   (one(`[data-word="state.${why}"]`) ? word(`state.${why}`, { reason: detail }, language) : detail);
 
-/** Sends a kept report, unless another tab has; if its link was no good, with that of this page. */
-const sendOnce = (kept) => memo.alone(survey, async () => {
-  const isSettled = await memo.isSettled(survey, kept).catch(() => false);
-  if (isSettled) return { state: 'answered', report: kept, after: 0 };
-  let [report, outcome] = [kept, await submit(survey.id, kept)];
-  const isOther = isInvited && invitation() && invitation() !== kept.content.token;
-  if (outcome.state === 'uninvited' && isOther) {
-    report = kept.withToken(invitation());
-    outcome = await submit(survey.id, report);
+/** Does the work for a report that has to have some; the report itself stays as it was drawn. */
+async function solve(report, bits, tell) {
+  tell({ state: 'working' });
+  const { version, wave, rid } = report.content;
+  const found = await work(`${version}:${wave}:${rid}`, bits);
+  await memo.replace(survey, report, (waiting) => waiting.withWork(found));
+  tell({ state: 'sending' });
+}
+
+/** Sends a report as it waits in storage, which may have changed since, or be forgotten. */
+async function attempt(kept, tell, canWork = true) {
+  const { report, isKnown } = await memo.waiting(survey, kept.content.rid);
+  if (!report) return { state: isKnown ? 'answered' : 'forgotten', report: kept };
+  const outcome = await submit(survey.id, report);
+  if (outcome.why === 'work-required' && canWork && outcome.bits <= MOST_WORK) {
+    await solve(report, outcome.bits, tell);
+    return attempt(kept, tell, false);
   }
   // If this fails, the report is sent again some day, which the server takes for a retry.
   const isOver = ['stored', 'refused'].includes(outcome.state);
-  if (isOver) await memo.settle(survey, kept).catch(() => {});
+  if (isOver) await memo.settle(survey, report).catch(() => {});
   return { ...outcome, report, reason: reasonOf(outcome) };
-});
+}
+
+/** The same while no other tab sends; what cannot be looked up is not sent now. */
+const sendOnce = (kept, tell = () => {}) => memo.alone(survey, () => attempt(kept, tell))
+  .catch(({ message }) => ({ state: 'waiting', reason: message, after: 0, most: 60 }));
 
 /** Until some seconds have passed or the network is back. */
 const pause = (seconds) => new Promise((resolve) => {
@@ -37,20 +70,21 @@ const pause = (seconds) => new Promise((resolve) => {
 
 /** Does something until it says no more after how many seconds it is to be done again. */
 async function insist(action) {
-  for (let seconds = 1; ; seconds = Math.min(60, 2 * seconds)) {
-    const after = await action();
-    if (after === undefined) return;
-    await pause(Math.max(seconds, after));
+  for (let seconds = 1; ; seconds *= 2) {
+    const next = await action();
+    if (!next) return;
+    await pause(Math.max(Math.min(seconds, next.most), next.after));
   }
 }
 
 /** Sends a report, the same bytes each time, and tells what becomes of it, if anybody listens. */
 export const send = (kept, isListening, tell) => insist(async () => {
+  const tellThem = (outcome) => isListening() && tell(outcome);
   if (!isListening()) return undefined;
-  tell({ state: 'sending' });
-  const outcome = await sendOnce(kept);
-  if (isListening()) tell(outcome);
-  return outcome.state === 'waiting' ? outcome.after : undefined;
+  tellThem({ state: 'sending' });
+  const outcome = await sendOnce(kept, tellThem);
+  tellThem(outcome);
+  return outcome.state === 'waiting' ? outcome : undefined;
 });
 
 /** Reports of earlier waves and persons that wait; the page says how many. */
@@ -71,12 +105,14 @@ export async function sendEarlier(recall) {
   await insist(async () => {
     const waits = [];
     for (const report of await earlier(recall)) {
-      const { state, reason, after } = await sendOnce(report);
-      waits.push(after);
+      const { state, reason, after, most } = await sendOnce(report);
+      if (state === 'waiting') waits.push({ after, most });
       if (state === 'refused') fill(one('#earlier-refused'), { reason });
       if (state === 'refused') one('#earlier-refused').hidden = false;
     }
-    return (await earlier(recall)).length ? Math.max(...waits) : undefined;
+    await earlier(recall);
+    const longest = (key) => Math.max(...waits.map((wait) => wait[key]));
+    return waits.length ? { after: longest('after'), most: longest('most') } : undefined;
   }).catch(() => {});
   isSending = false;
 }

@@ -5,10 +5,10 @@ import * as memo from '../memo.js';
 import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf } from '../report.js';
 import { answers, applyAnswers, follow, isRight, putBack } from './controls.js';
-import { all, offerLanguages, one, showState } from './dom.js';
+import { all, offerLanguages, one, showState, word } from './dom.js';
 import { open, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
-import { invitation, isInvited, send, sendEarlier } from './sending.js';
+import { canBeUsed, invitation, isInvited, isMistyped, send, sendEarlier } from './sending.js';
 import * as trials from './trials.js';
 
 const form = one('#answers');
@@ -17,8 +17,10 @@ const button = one('#send');
 const pages = [...all('[data-page]', form), review];
 const { resume = false } = survey.page ?? {};
 /** States in which there is something to fill in; and in which nobody else can begin. */
-const OPEN = ['ready', 'unkept'];
-const BUSY = ['loading', 'ready', 'uninvited', 'working', 'randomizing', 'insecure', 'broken'];
+const OPEN = ['ready', 'asking', 'unkept'];
+const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'damaged'];
+/** The link that can be used, as far as the server says. */
+let usable = '';
 /** What a wave costs, once the randomizers are checked. */
 let price;
 /** Counts who answers here: nothing of one person goes on in front of the next. */
@@ -34,6 +36,7 @@ function say(state, reason = '') {
     hide('#no-memory', true);
   }
   showState(state, { reason });
+  hide('#other-link', state !== 'other-link');
   hide('#kiosk', BUSY.includes(state));
   hide('#kiosk-waits', state !== 'waiting');
   for (const part of all('[data-kiosk]')) {
@@ -41,7 +44,7 @@ function say(state, reason = '') {
   }
 }
 
-const fail = (error) => say('broken', error.message);
+const fail = (error) => say(error instanceof memo.Damaged ? 'damaged' : 'broken', error.message);
 
 /** Shows a page or the review, and moves the focus to its heading. */
 function show(page) {
@@ -66,22 +69,25 @@ function turn(step, from = current()) {
 }
 
 /** Draws and keeps the report, unless this device has drawn already or may not. */
-async function drawOnce() {
-  const mine = person;
+async function drawOnce(mine, token) {
   const given = answers();
   say('randomizing');
-  memo.dropDraft();
+  await memo.dropDraft(survey);
   const key = await memo.deviceKey();
   const prepared = await prepare(open, given, key, words());
   const who = { rid: hex(16), respondent: await pseudonym(key, survey.id) };
-  if (isInvited) who.token = invitation();
+  if (isInvited) who.token = token;
   if (survey.proof_of_work) {
     say('working');
     who.work = await work(`${open.version}:${open.wave}:${who.rid}`, survey.proof_of_work);
     say('randomizing');
   }
-  const make = () => draw(open, prepared, who, words());
-  const known = await memo.keepOnce(survey, open.wave, price, make);
+  const make = () => {
+    // Somebody else is here by now: of the one who pressed, nothing more is drawn.
+    if (mine !== person) throw new memo.Forgotten();
+    return draw(open, prepared, who, words());
+  };
+  const known = await memo.keepOnce(survey, open.wave, key, price, make);
   if (mine === person) remember(known.isDrawn ? { answers: shown(survey, given) } : null);
   return known;
 }
@@ -90,30 +96,44 @@ async function randomizeAndSend() {
   if (button.disabled) return;
   button.disabled = true;
   one('#status').focus();
-  const mine = person;
+  // Of this moment: another person's link can be pasted into the tab while the device works.
+  const [mine, token] = [person, invitation()];
   try {
-    const known = await drawOnce();
+    const known = await drawOnce(mine, token);
     if (mine !== person) return;
     putBack({});
-    await finish(known).catch(fail);
+    if (isOther(known)) askAboutOther(await recall());
+    else await finish(known).catch(fail);
   } catch (error) {
     if (mine !== person) return;
+    if (error instanceof memo.Damaged) return fail(error);
     // Nothing was kept, shown or sent: the next press is the first again.
     button.disabled = false;
     show(review);
-    say('unkept', error.message);
+    const forgotten = (language) => word('state.forgotten-meanwhile', {}, language);
+    say('unkept', error instanceof memo.Forgotten ? forgotten : error.message);
   }
 }
 
-/** What is left to do for a wave in which nothing more can be answered. */
-async function finish(known) {
-  const kept = known.pending.find(({ content }) => content.rid === known.rid);
+/** The report of this wave, if it waits. */
+const waitingOf = ({ pending, rid }) => pending.find(({ content }) => content.rid === rid);
+
+/** Whether the report that waits was made with another link than this, so perhaps by another. */
+const isOther = (known) => isInvited && invitation() && waitingOf(known)
+  && waitingOf(known).content.token !== invitation();
+
+/**
+ * What is left to do for a wave in which nothing more can be answered. Nobody is thanked for a
+ * report that another tab has drawn: what was filled in here is not in it.
+ */
+async function finish({ isDrawn = true, ...known }) {
+  const kept = waitingOf(known);
   const mine = person;
   if (kept) {
     await send(kept, () => mine === person, ({ state, reason, report }) => {
-      say(state === 'uninvited' ? 'refused' : state, reason);
-      if (state === 'uninvited') beginWithNextLink();
-      else if (report && state !== 'waiting') showReceipt(known, report);
+      const isThanks = state === 'stored' && !isDrawn;
+      say(isThanks ? 'answered' : state === 'uninvited' ? 'refused' : state, reason);
+      if (['stored', 'refused', 'answered'].includes(state)) showReceipt(known, report);
     });
   } else {
     say(known.rid ? 'answered' : 'spent');
@@ -121,9 +141,24 @@ async function finish(known) {
   }
 }
 
-/** Begins anew once another link is pasted into this tab, which changes only its fragment. */
-function beginWithNextLink() {
-  addEventListener('hashchange', () => begin().catch(fail), { once: true });
+/** Asks what to do with a report that waits here and was made with another link than this. */
+function askAboutOther({ spends }) {
+  one('#controls').disabled = true;
+  hide('#answer-myself', spends);
+  hide('#other-spent', !spends);
+  say('other-link');
+}
+
+async function sendWithThisLink() {
+  const kept = waitingOf(await recall());
+  const token = invitation();
+  if (kept) await memo.replace(survey, kept, (waiting) => waiting.withToken(token));
+  await begin();
+}
+
+async function answerMyself(isDiscarded) {
+  await memo.release(survey, open.wave, isDiscarded);
+  await begin();
 }
 
 /** Opens the form, unless this device has answered or may not. */
@@ -132,21 +167,37 @@ async function begin() {
   await memo.deviceKey();
   const known = await recall();
   sendEarlier(recall);
+  if (isOther(known)) return askAboutOther(known);
   if (known.rid || known.spends) {
-    memo.dropDraft();
+    await memo.dropDraft(survey);
     return finish(known);
   }
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
-  if (isInvited && !invitation()) {
-    beginWithNextLink();
-    return say('uninvited');
-  }
-  const kept = resume && memo.draft(open);
-  if (!kept) memo.dropDraft();
-  putBack(kept || {});
+  if (isInvited && !invitation()) return say(isMistyped() ? 'mistyped' : 'uninvited');
+  putBack((resume && await memo.draft(open, invitation())) || {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);
   return say('ready');
+}
+
+/** Turns to the questions, unless the link of an invited person cannot be used any more. */
+async function toQuestions() {
+  const [mine, link] = [person, invitation()];
+  if (isInvited && link !== usable) {
+    one('#controls').disabled = true;
+    say('asking');
+    const isUsable = await canBeUsed(open.wave);
+    if (mine !== person) return;
+    if (!isUsable) {
+      say('unusable');
+      one('#status').focus();
+      return;
+    }
+    usable = link;
+    one('#controls').disabled = false;
+    say('ready');
+  }
+  turn(1);
 }
 
 /** Empties all that shows or holds answers, and ends what goes on. */
@@ -160,10 +211,15 @@ function leave() {
   for (const part of all('details[open]')) part.open = false;
 }
 
+function beginAnew() {
+  leave();
+  begin().catch(fail);
+}
+
 /** For the next person: nothing is left of the last but reports that still wait. */
 async function startAgain() {
   leave();
-  memo.dropDraft();
+  await memo.dropDraft(survey);
   await memo.restart(survey);
   await begin();
 }
@@ -179,7 +235,8 @@ function redraw() {
 function listen() {
   const press = (selector, action) =>
     all(selector).forEach((pressed) => pressed.addEventListener('click', () => action()));
-  follow(() => resume && memo.keepDraft(open, answers()));
+  // What cannot be kept is gone after a reload, and changes nothing else.
+  follow(() => resume && memo.keepDraft(open, invitation(), answers()).catch(() => {}));
   trials.follow();
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -192,7 +249,12 @@ function listen() {
   // A page that the browser keeps for "back" holds no answers, and begins anew.
   addEventListener('pagehide', leave);
   addEventListener('pageshow', ({ persisted }) => persisted && begin().catch(fail));
-  press('[data-turn="next"]', () => turn(1));
+  // Pasted into this tab, another person's link changes only the fragment.
+  addEventListener('hashchange', () => isInvited && beginAnew());
+  press('[data-turn="next"]', toQuestions);
+  press('#send-with-link', () => sendWithThisLink().catch(fail));
+  press('#keep-waiting', () => answerMyself(false).catch(fail));
+  press('#discard-waiting', () => answerMyself(true).catch(fail));
   press('[data-turn="back"]', () => turn(-1));
   press('#change', () => turn(1, pages[0]));
   press('#send', randomizeAndSend);

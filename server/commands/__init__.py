@@ -13,10 +13,12 @@ from tabulate import tabulate
 
 from analysis.accounting.check import check_delta
 from analysis.errors import AnswersError
+from analysis.files import open_file
 from analysis.ledger import DELTA
 from analysis.simulate import read_answers
 from analysis.survey import Survey
 from analysis.table import to_text
+from server.audit import FEWEST
 from server.clock import stamp, today
 from server.store import Store
 
@@ -66,7 +68,7 @@ def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
             io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
         )
     try:
-        with open(name, encoding="utf-8-sig", newline="") as lines:
+        with io.TextIOWrapper(open_file(Path(name)), "utf-8-sig", newline="") as lines:
             return read_answers(lines, survey, name)
     except OSError as error:
         raise AnswersError(f"{name}: cannot be read: {error.strerror}") from None
@@ -76,6 +78,15 @@ def publish_in(store: Store, survey: Survey) -> bool:
     """Publish a survey, and say if it is not the one that was asked so far; whether it is new."""
     record(store, "publish", f"{survey.id} {survey.version}")
     before = store.versions(survey.id)
+    if before and before[0] != survey.version:
+        warn_of_few(store, survey.id, before[0])
+        last = store.survey(survey.id, before[0])
+        if last is not None and last.terms != survey.terms and store.respondents(survey.id):
+            click.echo(
+                f"{survey.id}: its prices or its cap change, so the ledger separates those who "
+                "answered before from those who answer from now on",
+                err=True,
+            )
     new = store.publish(survey)
     if before and before[0] != survey.version:
         click.echo(
@@ -84,6 +95,30 @@ def publish_in(store: Store, survey: Survey) -> bool:
             err=True,
         )
     return new
+
+
+def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None = None) -> None:
+    """Warn of groups of few reports that will stay small, since their wave or version ends.
+
+    Parameters
+    ----------
+    store : Store
+        The database, before it ends them.
+    survey_id : str
+        The survey.
+    version : str
+        The version that ends; all versions, if empty.
+    but : int, optional
+        The wave that stays open.
+    """
+    opened = [wave for wave, state in store.waves(survey_id).items() if state == "open"]
+    for (known, wave), n in store.cells(survey_id).items():
+        if known.startswith(version) and wave in opened and wave != but and n < FEWEST:
+            click.echo(
+                f"{survey_id}: wave {wave} has {n} reports to version {known[:12]}, fewer than "
+                f"{FEWEST}; if no more come, single reports stand out in this group",
+                err=True,
+            )
 
 
 def forget_due(store: Store) -> None:

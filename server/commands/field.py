@@ -14,12 +14,14 @@ from server.commands import (
     print_table,
     record,
     survey_id,
+    warn_of_few,
     wave_number,
 )
+from server.commands.private import hand_out, output_file
 from server.invitations import ISSUER
 from server.results import Missing, asked_now
 from server.serving import is_loopback
-from server.store import Store
+from server.store import Store, StoreBusy
 
 #: Where `deniable serve` listens if nothing else is said.
 _HERE = "http://localhost:8000"
@@ -35,13 +37,23 @@ _HERE = "http://localhost:8000"
     show_default=True,
     help="Where respondents reach the server.",
 )
+@output_file
 @database
 @form_of_table
-def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, form: str) -> None:
-    """Print links with which one person each can answer a wave once.
+def invite(
+    survey_id: str,
+    count: int,
+    wave: int | None,
+    url: str,
+    output: Path | None,
+    db: Path,
+    form: str,
+) -> None:
+    """Print links with which one person each can answer a wave once, or write them to a file.
 
-    The end of a link, after the #, is the invitation: 128 random bits, of which the database has
-    the hash alone. It cannot be printed again.
+    The end of a link, after the #, is the invitation: 128 random bits. The database has only their
+    hash, so a link cannot be printed again. With --output the file is complete, only its owner can
+    read it, and every link in it can be used.
     """
     store = Store(db)
     current = asked_now(store, survey_id)
@@ -56,12 +68,15 @@ def invite(survey_id: str, count: int, wave: int | None, url: str, db: Path, for
     wave = current.wave if wave is None else wave
     record(store, "invite", f"{survey_id}, wave {wave}, {count}")
     tokens = [ISSUER.issue() for _ in range(count)]
-    store.invite(survey_id, wave, map(ISSUER.key, tokens))
-    store.close()
     address = f"{url.rstrip('/')}/s/{survey_id}"
     rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{one}"} for one in tokens]
-    print_table(rows, ("survey", "wave", "link"), form)
-    if url == _HERE and not sys.stdout.isatty():
+
+    def invite_all() -> None:
+        store.invite(survey_id, wave, map(ISSUER.key, tokens))
+        store.close()
+
+    hand_out(rows, ("survey", "wave", "link"), form, output, invite_all)
+    if url == _HERE and (output is not None or not sys.stdout.isatty()):
         click.echo("these links lead to this computer; --url says where others reach it", err=True)
 
 
@@ -75,6 +90,7 @@ def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     store = Store(db)
     if asked_now(store, survey_id).survey.is_over(today()):
         raise Missing(f"{survey_id}: expected a survey that can be answered, got one that is over")
+    warn_of_few(store, survey_id, but=wave or max(store.waves(survey_id), default=1))
     wave = store.open_wave(survey_id, wave, alone=True)
     record(store, "open", f"{survey_id}, wave {wave}")
     rows = [
@@ -102,9 +118,18 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
         raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
     record(store, "close", f"{survey_id}, {'all waves' if wave is None else f'wave {wave}'}")
     closed = store.close_waves(survey_id, wave)
-    forget_due(store)
-    if not store.rewrite():
-        click.echo("somebody reads the database: the server empties its log of writes", err=True)
+    try:
+        forget_due(store)
+        settled = store.rewrite()
+    except StoreBusy as error:
+        raise StoreBusy(
+            f"{survey_id}: is closed, but the file still shows the order of arrival: {error}; "
+            "run deniable close again"
+        ) from None
+    if not settled:
+        click.echo(
+            "the database is in use; the server will truncate the write-ahead log later", err=True
+        )
     rows = [
         {"survey": survey_id, "wave": number, "state": state, "reports": n}
         for number, state in store.waves(survey_id).items()
@@ -112,7 +137,9 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state", "reports"), form)
-    click.echo(f"closed now: {', '.join(map(str, closed)) or 'nothing, none was open'}", err=True)
+    click.echo(
+        f"closed: wave {', '.join(map(str, closed))}" if closed else "no wave was open", err=True
+    )
 
 
 def _check_url(url: str) -> None:

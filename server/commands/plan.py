@@ -20,6 +20,7 @@ from analysis.planning import (
 from analysis.planning.sample import MOST_RUNS
 from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey
+from analysis.together import warnings_of_totals
 from server.commands import (
     answers_of_file,
     between,
@@ -203,6 +204,8 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
             "nobody could answer all of them",
             err=True,
         )
+    for warning in warnings_of_totals(survey) if table == "questions" else ():
+        click.echo(f"{survey.id}: {warning}", err=True)
     for row in rows:
         if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
             click.echo(

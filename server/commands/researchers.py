@@ -9,6 +9,7 @@ import click
 
 from server.access import hashed
 from server.commands import database, form_of_table, print_table, record
+from server.commands.private import hand_out, output_file
 from server.results import Missing
 from server.store import Store
 from server.store.researchers import ROLES, Entry, Researcher
@@ -22,10 +23,11 @@ def researcher() -> None:
 @researcher.command()
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES), help="[analyst, or what the account has]")
+@output_file
 @database
 @form_of_table
-def add(name: str, role: str | None, db: Path, form: str) -> None:
-    """Make an account, or give it a new password; print the password.
+def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -> None:
+    """Make an account, or give it a new password; print the password, or write it to a file.
 
     Passwords are made here, of 192 random bits, so that none can be guessed. The database has a
     scrypt hash; a password cannot be printed again.
@@ -35,13 +37,23 @@ def add(name: str, role: str | None, db: Path, form: str) -> None:
     store = Store(db)
     known = store.researcher(name)
     role = role or (known[0].role if known else "analyst")
-    secret = secrets.token_urlsafe(24)
+    secret = new_password()
+    row = {"name": name, "role": role, "password": secret}
     record(store, "add researcher", f"{name}, {role}")
-    store.put_researcher(Researcher(name, role), hashed(secret))
-    store.close()
-    print_table(
-        [{"name": name, "role": role, "password": secret}], ("name", "role", "password"), form
-    )
+
+    def put() -> None:
+        store.put_researcher(Researcher(name, role), hashed(secret))
+        store.close()
+
+    hand_out([row], row, form, output, put)
+
+
+def new_password() -> str:
+    """Return 192 random bits as 48 hexadecimal digits, which no shell and no table takes for more.
+
+    Base64 would be shorter, but could begin with -, which tables guard as a formula.
+    """
+    return secrets.token_hex(24)
 
 
 @researcher.command()

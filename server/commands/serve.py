@@ -3,10 +3,7 @@
 import secrets
 import sqlite3
 import sys
-import threading
-import time
 from contextlib import ExitStack
-from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,8 +12,10 @@ import click
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server import demo as demonstration
+from server import failures
 from server.clock import today
-from server.commands import database, forget_due, publish_in, record, wave_number
+from server.commands import database, publish_in, record, warn_of_few, wave_number
+from server.promises import Keeper
 from server.serving import Address, held, is_loopback, run
 from server.store import Store, StoreError
 
@@ -64,26 +63,37 @@ def serve(
         research = None
         if research_port is not None:
             research = stack.enter_context(held(Address(research_host, research_port)))
+        stack.enter_context(store.served())
         stack.callback(store.close)
-        stack.enter_context(store.served(first=store.end_access))  # of servers that were killed
+        stack.callback(_put_in_order, store)
+        store.end_access()  # of servers that were killed: no other one runs
         store.add_token(token)
         stack.callback(store.remove_token, token)
         _prepare(store, surveys, wave)
-        threading.Thread(target=_keep_promises, args=(db, today()), daemon=True).start()
+        Keeper(db).start()
         run(db, public, research, workers, lambda *urls: _announce(db, urls, token))
 
 
+def _put_in_order(store: Store) -> None:
+    """Leave no order of arrival in a small file that nobody serves any more."""
+    try:
+        if store.is_small():
+            store.rewrite()
+    except (StoreError, sqlite3.Error, OSError) as error:
+        failures.log(error, " while stopping")
+
+
 def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
-    """Publish surveys, open their waves, or one of those that are open, and delete what is due."""
+    """Publish surveys, and open their waves, or one of those that are open."""
     for survey in surveys:
         publish_in(store, survey)
     for name in [survey.id for survey in surveys] or store.survey_ids():
         waves = store.waves(name)
         is_open = not waves or "open" in waves.values()
         if surveys or not waves or (wave is not None and is_open):
+            warn_of_few(store, name, but=wave or max(waves, default=1))
             number = store.open_wave(name, wave, alone=True)
             record(store, "open", f"{name}, wave {number}")
-    forget_due(store)
 
 
 def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
@@ -112,24 +122,6 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
             "front of this address.",
             err=True,
         )
-
-
-def _keep_promises(db: Path, before: date) -> None:
-    """While the server runs for months: delete what is due, and leave no order of arrival."""
-    store, opened = Store(db), set[tuple[str, int]]()
-    while True:
-        try:
-            day, now = today(), store.open_waves(today())
-            if opened - now:
-                store.rewrite()  # of waves that were closed, or whose last day is over
-            if day != before:
-                forget_due(store)
-            if store.wal_size():
-                store.settle()  # what somebody read when it was written anew, say
-            before, opened = day, now
-        except (StoreError, sqlite3.Error, OSError) as error:
-            click.echo(f"the database could not be kept in order: {error}", err=True)
-        time.sleep(60)
 
 
 @click.command()

@@ -11,6 +11,7 @@ from analysis.planning import costs_of_waves, warnings
 from analysis.randomizer import is_weak
 from analysis.survey import Survey, spent_on
 from analysis.survey_file import read_survey
+from analysis.together import readable_odds, warnings_of_totals
 from server.clock import today
 from server.commands import database, form_of_table, print_table, publish_in, survey_file
 from server.store import Store
@@ -73,9 +74,12 @@ def check(survey_file: Path, form: str) -> None:
         if is_weak(question.randomizer):
             click.echo(
                 f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
-                "tells the answer; the page will say so to respondents",
+                "tells the answer, at odds of up to "
+                f"{readable_odds(question.randomizer.charge)}; the page will say so to respondents",
                 err=True,
             )
+    for warning in warnings_of_totals(survey):
+        click.echo(f"{survey.id}: {warning}", err=True)
 
 
 def _waves_within(survey: Survey) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from analysis.domain import Categories, Sets
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 from server.words import Phrase, Value
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from analysis.charts import small_icon_array
 from analysis.domain import Categories, Texts
-from analysis.epsilon import TELLING, exp_lower
+from analysis.epsilon import is_telling, micro
 from analysis.meaning import odds
+from analysis.question import Question
 from analysis.randomizer import is_weak
-from analysis.survey import Question
 from server.explanation.figure import bound, one_in
 from server.explanation.sides import sides
 from server.words import Phrase
@@ -23,10 +23,17 @@ class Explained:
     after: tuple[Phrase, ...]
 
 
-def explained(question: Question, remembers: bool) -> Explained:
+def explained(question: Question, remembers: bool, together: int = 0) -> Explained:
     """What a report tells about one respondent.
 
-    `remembers` is whether the device remembers draws of some question of the survey.
+    Parameters
+    ----------
+    question : Question
+        Which one.
+    remembers : bool
+        Whether the device remembers draws of some question of the survey.
+    together : int
+        What all reports of one wave that tell about its answer cost, in millionths of ε.
     """
     return Explained(
         before=tuple(_what_is_sent(question)),
@@ -35,7 +42,7 @@ def explained(question: Question, remembers: bool) -> Explained:
             *_bounds(question),
             *_waves(question, remembers),
             *_more_than_that(question),
-            Phrase.of(f"odds.{_verdict(question)}"),
+            Phrase.of(f"odds.{_verdict(question, together)}"),
         ),
     )
 
@@ -83,7 +90,9 @@ def _more_than_that(question: Question) -> Iterator[Phrase]:
         yield Phrase.of("odds.more", n=one_in(question.randomizer.delta))
 
 
-def _verdict(question: Question) -> str:
-    if question.memo and question.randomizer.forever > exp_lower(TELLING):
+def _verdict(question: Question, together: int) -> str:
+    if question.memo and is_telling(micro(question.randomizer.forever)):
         return "weak-forever"
-    return "weak" if is_weak(question.randomizer) else "proves-nothing"
+    if is_weak(question.randomizer):
+        return "weak"
+    return "weak-together" if is_telling(together) else "proves-nothing"

@@ -11,7 +11,7 @@ from fractions import Fraction
 from analysis.domain import Categories, Numbers, Rankings, Sets, Texts
 from analysis.meaning import Odds, odds
 from analysis.meaning.wording import quoted
-from analysis.survey import Question
+from analysis.question import Question
 from server.explanation.figure import sends
 from server.explanation.label import end, label, order
 from server.words import Phrase, Value

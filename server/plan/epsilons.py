@@ -19,7 +19,8 @@ from analysis.meaning import (
     strongest_posterior,
 )
 from analysis.planning import WaveTotal, public_view
-from analysis.survey import Question, Survey, spent_on
+from analysis.question import Question
+from analysis.survey import Survey, spent_on
 from server.plan import tables
 from server.plan.parts import Figure, Meaning, Part, Table
 from server.plan.pictures import METHODS, composition_chart, telling_methods
@@ -162,7 +163,7 @@ def together(survey: Survey, question: Question, waves: int) -> str:
     told = survey.telling(question)
     if waves == 1 and len(told) == 1:
         return ""
-    spent = sum(one.randomizer.spent(waves, one.stable) for one in told) / MICRO
+    spent = sum(one.spent(waves) for one in told) / MICRO
     others = ", ".join(one.id for one in told if one is not question)
     also = f", and on {others}, asked of some because of it" if others else ""
     often = "in one wave" if waves == 1 else f"in {waves} waves"

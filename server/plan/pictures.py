@@ -8,7 +8,8 @@ from analysis.accounting import Composition
 from analysis.charts import Mark, Series, dot_plot, line_chart
 from analysis.domain import Domain, Numbers, Rankings
 from analysis.planning import Point, Sampled
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 
 #: The totals of a composition by their attributes, as people call them.
 METHODS = {

@@ -29,7 +29,8 @@ from analysis.planning import (
     totals_of_waves,
     waves_to_show,
 )
-from analysis.survey import Question, Survey, spent_on
+from analysis.question import Question
+from analysis.survey import Survey, spent_on
 
 #: Difference between two shares that is to be found, if none is asked for.
 DIFFERENCE = 0.1

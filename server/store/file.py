@@ -5,18 +5,16 @@ import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
 from sqlite_utils import Database
 
-from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, statements
-
-
-class StoreError(Exception):
-    """The database cannot be used as asked; the message says why."""
+from server.store.locks import StoreError, is_served, private, server_lock, serving, take
+from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, prepare, statements
 
 
 class StoreBusy(StoreError):
@@ -33,6 +31,26 @@ _PASSING_SQL = {
 _PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE}
 
 
+#: Bytes of a file that is written anew whenever reports pause: some 5,000 reports to ten questions.
+#: That takes less than 0.1 s, and holds up the reports that come meanwhile; one of 37 MiB takes
+#: 1.2 s.
+SMALL = 2 * 1024 * 1024
+
+
+#: The files that this process has had a connection to, by device and inode. Nothing but SQLite may
+#: open these: POSIX drops all locks that a process has on a file as soon as it closes any
+#: descriptor of it. Without them, the next process that closes its last connection takes this one
+#: for gone, and deletes the write-ahead log, to which this one would go on writing.
+_CONNECTED: set[tuple[int, int]] = set()
+#: Held while that set changes, and while a file that is not in it is open.
+_CONNECTING = threading.Lock()
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
 def _passes(error: sqlite3.Error | OSError) -> bool:
     if isinstance(error, OSError):
         return error.errno in _PASSING
@@ -45,14 +63,18 @@ class File:
     Parameters
     ----------
     path : Path
-        The database file. One of an earlier release is brought to this one's schema.
+        The database file.
     create : bool
         Whether to make it if it is missing.
+    upgrade : bool
+        Whether to bring one of an earlier release to this one's schema. `migrate` does, and whoever
+        looks into a copy; nobody else, since a server of that release may be running on the file.
 
     Raises
     ------
     StoreError
-        If the file is missing, is no database of ours, or is of a newer release.
+        If the file is missing, is no database of ours, or is of another release. Then nothing was
+        written.
     """
 
     #: Seconds that SQLite waits for a lock that is not the file lock's: a checkpoint's, say; and
@@ -60,7 +82,7 @@ class File:
     PATIENCE: ClassVar[float] = 30
     LOCK_PATIENCE: ClassVar[float] = 10
 
-    def __init__(self, path: Path, create: bool = False) -> None:
+    def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
         # One name for the file and its lock, and never one that means something else to SQLite.
         self.path = path.resolve()
         if not create and not path.is_file():
@@ -69,6 +91,9 @@ class File:
         try:
             if create:
                 touch_private(path)
+            version = SCHEMA_VERSION if upgrade else _schema_in_header(self.path)
+            if 0 < version < SCHEMA_VERSION:
+                raise _earlier(path, version)
             empty = not Database(self._connection).table_names()
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             (kind,) = self._connection.execute("PRAGMA application_id").fetchone()
@@ -81,6 +106,8 @@ class File:
                     f"{path}: expected a schema up to {SCHEMA_VERSION}, got {version}: "
                     "it was written by a later release of deniable"
                 )
+            if not empty and not upgrade and version < SCHEMA_VERSION:
+                raise _earlier(path, version)
             if version < SCHEMA_VERSION:
                 self._migrate()
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
@@ -89,10 +116,19 @@ class File:
     def _migrate(self) -> None:
         """All steps in one transaction: whoever pulls the plug has the old schema or the new."""
         with self._writing() as connection:
+            prepare(connection)
             # Read again: another process may have been faster.
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             for statement in statements(version):
-                connection.execute(statement)
+                try:
+                    connection.execute(statement)
+                except sqlite3.OperationalError as error:
+                    if "user-defined function" not in str(error):
+                        raise
+                    raise StoreError(
+                        f"{self.path}: expected surveys as they were published, got one that is "
+                        "not what its version says"
+                    ) from None
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
@@ -100,6 +136,8 @@ class File:
     def _connection(self) -> sqlite3.Connection:
         """This thread's connection."""
         if not hasattr(self._local, "connection"):
+            with _CONNECTING:
+                _CONNECTED.add(_inode(self.path))
             connection = sqlite3.connect(self.path, isolation_level=None, timeout=self.PATIENCE)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -120,10 +158,10 @@ class File:
             If the disk is full, or others have the lock for long, unless the wait is `endless`.
         """
         try:
-            with open(f"{self.path}.lock", "w") as lock:
+            with private(self.path.with_name(f"{self.path.name}.lock")) as lock:
                 if endless:
                     fcntl.flock(lock, fcntl.LOCK_EX)
-                elif not _lock(lock.fileno(), self.LOCK_PATIENCE):
+                elif not take(lock, self.LOCK_PATIENCE):
                     raise StoreBusy(f"{self.path}: is being written by another process for long")
                 yield self._connection
         except (sqlite3.Error, OSError) as error:
@@ -145,31 +183,37 @@ class File:
                 raise
 
     @contextmanager
-    def served(self, first: Callable[[], None]) -> Iterator[None]:
-        """While this runs, a server does; `first` is called if no other one does on this file."""
-        with open(f"{self.path}.served", "w") as lock:
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                first()
-            fcntl.flock(lock, fcntl.LOCK_SH)
+    def served(self) -> Iterator[None]:
+        """Hold the lock of this file's server; raise StoreError if another server has it."""
+        with serving(self.path):
             yield
 
     def is_served(self) -> bool:
         """Whether a server runs on this database."""
-        with open(f"{self.path}.served", "w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False
+        return is_served(self.path)
+
+    def beat(self) -> None:
+        """Record as the lock file's time that the server's promises have just been kept.
+
+        No respondent changes that time.
+        """
+        os.utime(server_lock(self.path))
+
+    def silence(self) -> float:
+        """Seconds since the last `beat`."""
+        return max(0.0, time.time() - server_lock(self.path).stat().st_mtime)
+
+    def is_small(self) -> bool:
+        """Whether the file can be written anew while reports come, without holding them up."""
+        return self.path.stat().st_size <= SMALL
 
     def settle(self) -> bool:
-        """Leave no history of writes beside the file: the write-ahead log has their order.
+        """Truncate the write-ahead log, which has the order of the latest writes.
 
         Returns
         -------
         bool
-            Whether it is empty now; not if somebody reads what only it has.
+            Whether it is empty now. It is not while another connection reads from it.
         """
         with self._locked() as connection:
             # Whoever waits for a reader here, with the lock, keeps all writers waiting.
@@ -197,14 +241,45 @@ class File:
             As of `settle`.
         """
         with self._locked() as connection:
+            # A small one's second copy stays in memory, instead of a file in the system's /tmp.
+            place = "MEMORY" if self.is_small() else "DEFAULT"
+            connection.execute(f"PRAGMA temp_store = {place}")
             connection.execute("VACUUM")
         return self.settle()
+
+    def leave(self) -> None:
+        """Let go of this thread's connection, whatever the state of it."""
+        if hasattr(self._local, "connection"):
+            self._connection.close()
+            del self._local.connection
 
     def close(self) -> None:
         """Let go of this thread's connection, and leave no history of writes beside the file."""
         self.settle()
-        self._connection.close()
-        del self._local.connection
+        self.leave()
+
+
+def _schema_in_header(path: Path) -> int:
+    """Return the schema version in the first bytes of a database of ours; 0 if it is unknown.
+
+    A connection would already write: SQLite puts the write-ahead log that a killed server left into
+    the file as soon as its last reader goes. A file that this process has had a connection to is
+    not looked into, since it was looked into before, and must not be opened here.
+    """
+    with _CONNECTING:
+        if _inode(path) in _CONNECTED:
+            return 0
+        with path.open("rb") as file:
+            header = file.read(100)
+    ours = header[68:72] == APPLICATION_ID.to_bytes(4, "big")
+    return int.from_bytes(header[60:64], "big") if ours else 0
+
+
+def _earlier(path: Path, version: int) -> StoreError:
+    return StoreError(
+        f"{path}: expected a database of schema {SCHEMA_VERSION}, got one of schema {version}, "
+        f"of an earlier release: stop the server, then run deniable migrate --db {path}"
+    )
 
 
 def beside(path: Path) -> list[Path]:
@@ -214,35 +289,14 @@ def beside(path: Path) -> list[Path]:
 
 def touch_private(path: Path) -> None:
     """Make a file for its owner alone, if there is none; SQLite's own beside it follow suit."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with suppress(FileExistsError):  # one that exists is not opened: see `_CONNECTED`
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _lock(descriptor: int, patience: float) -> bool:
-    """Take a file lock, whose own waiting knows no end; False if it took too long.
-
-    Trying now and then would never succeed under load: whoever waits gets it first. So a thread
-    waits, of a copy of the descriptor, which it closes if nobody wants it any more.
-    """
-    own, given_up, deciding = os.dup(descriptor), threading.Event(), threading.Lock()
-    taken = threading.Event()
-
-    def wait() -> None:
-        fcntl.flock(own, fcntl.LOCK_EX)
-        with deciding:
-            if given_up.is_set():
-                fcntl.flock(own, fcntl.LOCK_UN)
-            else:
-                taken.set()
-        os.close(own)
-
+def flush_to_disk(path: Path) -> None:
+    """Wait until the disk has the content of a file, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.close(own)
-        return True
-    except BlockingIOError:
-        threading.Thread(target=wait, daemon=True).start()
-    if taken.wait(patience):
-        return True
-    with deciding:
-        given_up.set()
-        return taken.is_set()
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -20,6 +20,15 @@ class Invitations(Surveys):
                 sorted((survey_id, one, key) for key in keys for one in waves),
             )
 
+    def is_usable(self, survey_id: str, wave: int, key: bytes) -> bool:
+        """Whether an invitation is there and was not used; which of the two is not told."""
+        row = self._connection.execute(
+            "SELECT 1 FROM invitation "
+            "WHERE survey = ? AND wave = ? AND token_hash = ? AND used = 0",
+            (survey_id, wave, key),
+        ).fetchone()
+        return row is not None
+
     def invitations(self, survey_id: str) -> dict[int, tuple[int, int]]:
         """For each wave how many were invited, and how many of them have answered."""
         rows = self._connection.execute(

@@ -17,16 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ledger import Account, Spend, in_epsilon
+from analysis.ledger.account import Times
 from analysis.survey import Survey
 from server.store.surveys import Surveys
 from server.wire import Refusal, Submission
 
 #: What `Reports.accounts` reads: a row for each respondent, as SQLite adds up faster.
 ACCOUNTS = (
-    "SELECT lower(hex(respondent)), json_group_array(json_array(version, times, waves)), "
-    "sum(charged) FROM (SELECT respondent, version, sum(submissions) AS times, "
-    "group_concat(wave) AS waves, sum(charged) AS charged FROM ledger WHERE survey = ? "
-    "GROUP BY respondent, version) GROUP BY respondent ORDER BY respondent"
+    "SELECT lower(hex(respondent)), json_group_array(json_array(lower(hex(terms)), submissions)), "
+    "sum(charged) FROM ledger WHERE survey = ? GROUP BY respondent ORDER BY respondent"
 )
 
 
@@ -36,12 +35,13 @@ class _Batch:
 
     #: Version, wave and payload by survey and rid.
     reports: dict[tuple[str, bytes], tuple[str, int, str]] = field(default_factory=dict)
-    #: How often each pseudonym answered, by version; and what it was charged.
+    #: How often each pseudonym answered, by terms; and what it was charged.
     answered: dict[tuple[str, bytes], Counter[str]] = field(default_factory=dict)
     spent: Counter[tuple[str, bytes]] = field(default_factory=Counter)
     current: dict[str, Survey] = field(default_factory=dict)
-    #: The waves that a version takes reports for now.
-    opened: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    #: The open waves of each survey, and the versions that have ended, or whose survey has.
+    opened: dict[str, list[int]] = field(default_factory=dict)
+    over: set[tuple[str, str]] = field(default_factory=set)
     #: What is stored, and what each was charged for.
     taken: list[tuple[Submission, int]] = field(default_factory=list)
 
@@ -85,21 +85,22 @@ class Reports(Surveys):
                 (survey_id, *(one.rid for one in own)),
             ):
                 pending.reports[survey_id, rid] = tuple(row)
-            for respondent, version, times, charged in connection.execute(
-                "SELECT respondent, version, sum(submissions), sum(charged) FROM ledger "
-                f"WHERE survey = ? AND respondent IN ({places}) GROUP BY respondent, version",
+            for respondent, terms, times, charged in connection.execute(
+                "SELECT respondent, lower(hex(terms)), submissions, charged FROM ledger "
+                f"WHERE survey = ? AND respondent IN ({places})",
                 (survey_id, *(one.respondent for one in own)),
             ):
                 who = survey_id, respondent
-                pending.answered.setdefault(who, Counter())[version] = times
+                pending.answered.setdefault(who, Counter())[terms] = times
                 pending.spent[who] += charged
             current = self.current(survey_id)
             assert current is not None  # surveys are never deleted
             pending.current[survey_id] = current.survey
-            opened = [wave for wave, state in self.waves(survey_id).items() if state == "open"]
-            for version, survey in {one.survey.version: one.survey for one in own}.items():
-                over = survey.is_over(today) or current.survey.is_over(today)
-                pending.opened[survey_id, version] = [] if over else opened
+            waves = self.waves(survey_id)
+            pending.opened[survey_id] = [wave for wave, state in waves.items() if state == "open"]
+            for one in own:
+                if one.survey.is_over(today) or current.survey.is_over(today):
+                    pending.over.add((survey_id, one.survey.version))
         return pending
 
     def _take(self, connection: Connection, one: Submission, pending: _Batch) -> Refusal | int:
@@ -109,35 +110,30 @@ class Reports(Surveys):
         stored = pending.reports.get((survey.id, one.rid))
         if stored is not None:
             return 200 if stored == row else Refusal("rid-reused", "rid", "a new one", "one in use")
-        current, opened = pending.current[survey.id], pending.opened[survey.id, survey.version]
+        current, opened = pending.current[survey.id], pending.opened[survey.id]
+        if (survey.id, survey.version) in pending.over:
+            return Refusal("over", "survey", "one that has not ended", "one whose last day is over")
         if one.wave not in opened:
             now = " or ".join(map(str, opened)) or "none"
             return Refusal("closed", "wave", f"an open wave: {now}", str(one.wave))
-        if one.work < current.proof_of_work:
-            return Refusal(
-                "malformed", "version", "the current one, which asks for work", "another"
-            )
+        bits = current.proof_of_work
+        if one.work < bits:
+            return Refusal("work-required", "work", f"{bits} bits of work", f"{one.work}", bits)
         who = survey.id, one.respondent
         answered = pending.answered.setdefault(who, Counter())
-        before = [(self._version(survey.id, version), n) for version, n in answered.items()]
-        charge = survey.charge_after(before)
-        # Every cap that was promised holds: of the versions answered, this one, the current.
+        before = [(self._of_terms(survey.id, terms), n) for terms, n in answered.items()]
+        charge = survey.charge_after(before, pending.spent[who])
+        # Every cap that was promised holds: of the terms answered, of this version, of the current.
         cap = min(promised.cap for promised in (survey, current, *(one for one, _ in before)))
         refusal = _overspends(pending.spent[who], charge, cap)
         refusal = refusal or self._redeem(connection, one, current)
         if refusal is not None:
             return refusal
         pending.reports[survey.id, one.rid] = row
-        answered[survey.version] += 1
+        answered[survey.terms] += 1
         pending.spent[who] += charge
         pending.taken.append((one, charge))
         return 201
-
-    def _version(self, survey_id: str, version: str) -> Survey:
-        """A version that has been answered, and so is there: none is ever deleted."""
-        survey = self.survey(survey_id, version)
-        assert survey is not None
-        return survey
 
     def _redeem(self, connection: Connection, one: Submission, current: Survey) -> Refusal | None:
         """Mark an invitation as used, if one is asked for; the one update that can win a race."""
@@ -178,8 +174,30 @@ class Reports(Surveys):
 
     def report_counts(self, survey_id: str) -> dict[str, int]:
         """How many reports each version of a survey got, over all waves, deleted ones too."""
+        found = Counter[str]()
+        for (version, _), n in self.cells(survey_id).items():
+            found[version] += n
+        return dict(found)
+
+    def cells(self, survey_id: str) -> dict[tuple[str, int], int]:
+        """Return how many reports each version got in each wave, deleted ones too, if it got any.
+
+        Counted from the tallies of a version's first question: every report answers all of them.
+        """
+        found = {}
+        for version, wave in self._connection.execute(
+            "SELECT DISTINCT version, wave FROM tally WHERE survey = ? ORDER BY version, wave",
+            (survey_id,),
+        ).fetchall():
+            survey = self._version(survey_id, version)
+            first, tallies = survey.questions[0], self.tallies(survey, wave)
+            found[version, wave] = first.randomizer.reports_in(tallies[first.id])
+        return found
+
+    def respondents(self, survey_id: str) -> dict[str, int]:
+        """Return how many pseudonyms answered under each set of terms."""
         rows = self._connection.execute(
-            "SELECT version, sum(submissions) FROM ledger WHERE survey = ? GROUP BY version",
+            "SELECT lower(hex(terms)), count(*) FROM ledger WHERE survey = ? GROUP BY terms",
             (survey_id,),
         )
         return dict(rows.fetchall())
@@ -200,9 +218,9 @@ class Reports(Surveys):
         return (json.loads(payload) for (payload,) in rows)
 
     def spends(self, survey_id: str) -> list[Spend]:
-        """What each respondent was charged, by version and wave."""
+        """What each respondent was charged, by terms."""
         rows = self._connection.execute(
-            "SELECT lower(hex(respondent)), version, wave, submissions, charged FROM ledger "
+            "SELECT lower(hex(respondent)), lower(hex(terms)), submissions, charged FROM ledger "
             "WHERE survey = ?",
             (survey_id,),
         )
@@ -210,15 +228,12 @@ class Reports(Surveys):
 
     def accounts(self, survey_id: str) -> Iterator[Account]:
         """What each respondent was charged in all, in the order of their pseudonyms."""
-        # Most have answered the same waves equally often.
-        known: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
-        for respondent, own, charged in self._connection.execute(ACCOUNTS, (survey_id,)):
-            if own not in known:
-                parts = json.loads(own)
-                answered = {wave for _, _, waves in parts for wave in waves.split(",")}
-                times = sorted((version, times) for version, times, _ in parts)
-                known[own] = len(answered), tuple(times)
-            yield Account(respondent, *known[own], charged)
+        # Most have answered equally often.
+        known: dict[str, Times] = {}
+        for respondent, parts, charged in self._connection.execute(ACCOUNTS, (survey_id,)):
+            if parts not in known:
+                known[parts] = tuple(sorted((terms, times) for terms, times in json.loads(parts)))
+            yield Account(respondent, known[parts], charged)
 
     def stored(self, survey_id: str, wave: int) -> int:
         """How many reports of a wave are kept, of all versions."""
@@ -250,12 +265,12 @@ def _write(connection: Connection, taken: list[tuple[Submission, int]]) -> None:
     )
     times, charges = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
     for one, charge in taken:
-        key = one.survey.id, one.respondent, one.survey.version, one.wave
+        key = one.survey.id, one.respondent, bytes.fromhex(one.survey.terms)
         times[key] += 1
         charges[key] += charge
     connection.executemany(
-        "INSERT INTO ledger VALUES (?, ?, ?, ?, ?5, ?6) ON CONFLICT DO UPDATE SET "
-        "submissions = submissions + ?5, charged = charged + ?6",
+        "INSERT INTO ledger VALUES (?, ?, ?, ?4, ?5) ON CONFLICT DO UPDATE SET "
+        "submissions = submissions + ?4, charged = charged + ?5",
         [(*key, n, charges[key]) for key, n in sorted(times.items())],
     )
     connection.executemany(

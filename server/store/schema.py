@@ -2,12 +2,16 @@
 
 What a table has no column for cannot be kept. Tables that respondents write to have no time,
 address, user agent, referrer or language, and no order of arrival: they are WITHOUT ROWID, with
-random keys. `ledger` and `invitation` share no key with `report`. Only `log` and `throttle` know
-time: they tell what researchers did.
+random keys. The only column that `ledger` or `invitation` have in common with `report` is the
+survey's id, and an invitation's wave, so that no JOIN finds a smaller group than all of a survey.
+Only `log` and `throttle` know time: they tell what researchers did.
 """
 
+import json
 import sqlite3
 from contextlib import closing
+
+from analysis.survey import thaw
 
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
 APPLICATION_ID = 0x64656E69
@@ -45,19 +49,45 @@ CREATE TRIGGER log_is_not_changed BEFORE UPDATE ON log
 CREATE TRIGGER log_is_not_shortened BEFORE DELETE ON log
     BEGIN SELECT raise(ABORT, 'the log is append-only'); END
 """,
+    # The ledger had the version and the wave, as `report` has: a group of one linked the two.
+    """
+ALTER TABLE ledger RENAME TO ledger_of_versions;
+CREATE TABLE ledger (survey TEXT, respondent BLOB, terms BLOB, submissions INTEGER NOT NULL,
+    charged INTEGER NOT NULL, PRIMARY KEY (survey, respondent, terms)) WITHOUT ROWID;
+WITH priced AS MATERIALIZED (SELECT id, version, terms_of(spec, version) AS terms FROM survey)
+    INSERT INTO ledger SELECT survey, respondent, terms, sum(submissions), sum(charged)
+    FROM ledger_of_versions AS old LEFT JOIN priced
+    ON priced.id = old.survey AND priced.version = old.version GROUP BY survey, respondent, terms;
+DROP TABLE ledger_of_versions
+""",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
-def statements(version: int) -> list[str]:
-    """What makes a database of schema `version` one of this release; none if it is one."""
-    return [one for script in MIGRATIONS[version:] for one in script.strip().split(";\n")]
+def statements(version: int, target: int = SCHEMA_VERSION) -> list[str]:
+    """What makes a database of schema `version` one of `target`; none if it is one.
+
+    They need what `prepare` gives a connection.
+    """
+    scripts = MIGRATIONS[version:target]
+    return [statement for script in scripts for statement in script.strip().split(";\n")]
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Give a connection the functions of Python that `statements` call."""
+    connection.create_function("terms_of", 2, _terms_of, deterministic=True)
+
+
+def _terms_of(spec: str, version: str) -> bytes:
+    """`Survey.terms` of a stored version, as the ledger has them."""
+    return bytes.fromhex(thaw(json.loads(spec), version).terms)
 
 
 def created(tables: bool = True) -> dict[str, str]:
     """The statement that makes each table in this release, or each trigger, as SQLite keeps it."""
     with closing(sqlite3.connect(":memory:")) as connection:
+        prepare(connection)
         for statement in statements(0):
             connection.execute(statement)
         rows = connection.execute(

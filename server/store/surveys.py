@@ -24,12 +24,12 @@ class Open:
 
     def to_json(self, today: date) -> dict[str, Any]:
         """What a device needs to answer on a day: all of it public."""
-        return {
-            "version": self.survey.version,
-            "wave": self.wave,
-            "state": self.state_on(today),
-            **self.survey.to_json(),
-        }
+        return described(self.survey, self.wave, self.state_on(today))
+
+
+def described(survey: Survey, wave: int, state: str) -> dict[str, Any]:
+    """Return what the API and the page say about a survey; all of it is public."""
+    return {"version": survey.version, "wave": wave, "state": state, **survey.to_json()}
 
 
 #: Versions of surveys that a process keeps in memory.
@@ -39,9 +39,11 @@ _KEPT = 64
 class Surveys(File):
     """What is asked, and when."""
 
-    def __init__(self, path: Path, create: bool = False) -> None:
-        super().__init__(path, create)
+    def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
+        super().__init__(path, create, upgrade)
         self._known: dict[tuple[str, str], Survey] = {}
+        self._priced: dict[tuple[str, str], Survey] = {}
+        self._opened: set[str] = set()
 
     def publish(self, survey: Survey) -> bool:
         """Store a frozen survey as the last published of its id; whether it was new."""
@@ -120,6 +122,15 @@ class Surveys(File):
             self.versions(survey_id)
         )
 
+    def was_opened(self, survey_id: str) -> bool:
+        """Whether the survey exists and a wave of it was ever opened.
+
+        All other surveys are hidden from respondents. Waves are never deleted, so a yes stays one.
+        """
+        if survey_id not in self._opened and self.has(survey_id) and self.waves(survey_id):
+            self._opened.add(survey_id)
+        return survey_id in self._opened
+
     def survey(self, survey_id: str, version: str) -> Survey | None:
         """One version of a survey, its randomizers checked again; None if there is none.
 
@@ -140,6 +151,28 @@ class Surveys(File):
             raise ValueError(f"survey {survey_id}: stored form is of {survey.id}")
         self._known[survey_id, version] = survey
         return survey
+
+    def _version(self, survey_id: str, version: str) -> Survey:
+        """Return a version that is known to be stored: none is ever deleted."""
+        survey = self.survey(survey_id, version)
+        assert survey is not None
+        return survey
+
+    def of_terms(self, survey_id: str) -> dict[str, Survey]:
+        """Return the version last published with each set of terms, the newest first."""
+        found: dict[str, Survey] = {}
+        for version in self.versions(survey_id):
+            survey = self._version(survey_id, version)
+            found.setdefault(survey.terms, survey)
+        return found
+
+    def _of_terms(self, survey_id: str, terms: str) -> Survey:
+        """Return a version with these terms, which have been answered; any of them will do."""
+        if (survey_id, terms) not in self._priced:
+            if len(self._priced) >= _KEPT:
+                self._priced.clear()
+            self._priced[survey_id, terms] = self.of_terms(survey_id)[terms]
+        return self._priced[survey_id, terms]
 
     def current(self, survey_id: str) -> Open | None:
         """What respondents are asked now: last published version, highest open wave, state."""

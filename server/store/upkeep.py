@@ -1,7 +1,6 @@
 """Keeping a database: copies of it, what is deleted when, and whether all of it is sound."""
 
-import os
-import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -10,47 +9,19 @@ import numpy as np
 
 from analysis.ledger import charged_right
 from analysis.survey import Survey
-from server.store.file import StoreError, touch_private
+from server.store.copies import copy_to
 from server.store.reports import Reports
 
 
 class Upkeep(Reports):
     """What operators do."""
 
+    #: The last day for which `is_overdue` found nothing: it may have to read all reports.
+    _nothing_due: date | None = None
+
     def copy_to(self, target: Path) -> None:
-        """Copy the database as it is now, while it is written to: whole, or not at all.
-
-        The copy is written row by row, so that no history of writes is in it. Sessions and printed
-        tokens stay behind, and so do free pages.
-
-        Raises
-        ------
-        StoreError
-            If there is a file already, or the copy cannot be written.
-        """
-        if target.exists():
-            raise StoreError(f"{target}: expected a new file, got one that exists")
-        part = target.with_name(f".{target.name}.part")
-        try:
-            part.unlink(missing_ok=True)
-            touch_private(part)
-            self._connection.execute("VACUUM INTO ?", (str(part),))
-            copy = sqlite3.connect(part, isolation_level=None)
-            copy.execute("PRAGMA secure_delete = ON")
-            copy.execute("DELETE FROM session")
-            copy.execute("DELETE FROM research_token")
-            (sound,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
-            copy.close()
-            if sound != "ok":
-                raise StoreError(f"{target}: the copy is damaged: {sound}")
-            _sync(part)
-            # Fails if the file has come to exist in the meantime, where a rename would replace it.
-            os.link(part, target)
-            _sync(target.absolute().parent)
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"{target}: cannot be written: {error}") from None
-        finally:
-            part.unlink(missing_ok=True)
+        """Copy the database to a new file; as `copies.copy_to`, with its errors."""
+        copy_to(self._connection, target)
 
     def forget(self, today: date) -> int:
         """Delete the reports of versions that promised it for an earlier day; how many.
@@ -76,6 +47,25 @@ class Upkeep(Reports):
         if changed:
             self.rewrite()
         return deleted
+
+    def is_overdue(self, day: date) -> bool:
+        """Whether reports or invitations are there that were to be deleted before a day."""
+        if self._nothing_due == day:
+            return False  # and nothing came since: versions that are over take no reports
+        for survey_id in self.survey_ids():
+            for place, version in enumerate(self.versions(survey_id)):
+                last = self._version(survey_id, version).delete_reports_after
+                if last is None or day <= last:
+                    continue
+                (found,) = self._connection.execute(
+                    "SELECT EXISTS (SELECT 1 FROM report WHERE survey = ?1 AND version = ?2) "
+                    "OR (?3 = 0 AND EXISTS (SELECT 1 FROM invitation WHERE survey = ?1))",
+                    (survey_id, version, place),
+                ).fetchone()
+                if found:
+                    return True
+        self._nothing_due = day
+        return False
 
     def wal_size(self) -> int:
         """Bytes of the write-ahead log, which has the order of the latest writes."""
@@ -106,23 +96,35 @@ class Upkeep(Reports):
     def discrepancies(self, today: date) -> Iterator[str]:
         """Where tallies, reports and charges do not tell the same story: a sentence for each."""
         for survey_id in self.survey_ids():
-            spends = self.spends(survey_id)
-            versions = {one: self._version(survey_id, one) for one in self.versions(survey_id)}
-            if not charged_right(spends, versions):
+            spends, surveys = self.spends(survey_id), self.of_terms(survey_id)
+            charged, tallied = Counter[str](), Counter[str]()
+            for spend in spends:
+                charged[spend.terms] += spend.submissions
+            if not charged.keys() <= surveys.keys():
+                yield f"{survey_id}: somebody was charged under terms that no version has"
+            elif not charged_right(spends, surveys):
                 yield f"{survey_id}: somebody was charged another sum"
-            for version, survey in versions.items():
-                own = [spend for spend in spends if spend.version == version]
+            cells = self.cells(survey_id)
+            for version in self.versions(survey_id):
+                survey = self._version(survey_id, version)
                 for wave in self.waves(survey_id):
-                    charged = sum(one.submissions for one in own if one.wave == wave)
-                    for what in self._differences(survey, wave, charged, today):
+                    n = cells.get((version, wave), 0)
+                    tallied[survey.terms] += n
+                    for what in self._differences(survey, wave, n, today):
                         yield f"{survey_id} {version[:12]}, wave {wave}: {what}"
+            # The ledger knows neither versions nor waves, so both are added up.
+            for terms in charged.keys() | tallied.keys():
+                if charged[terms] != tallied[terms]:
+                    what = f"{charged[terms]} reports were charged, but {tallied[terms]} tallied"
+                    yield f"{survey_id}, terms {terms[:12]}: {what}"
 
-    def _differences(self, survey: Survey, wave: int, charged: int, today: date) -> Iterator[str]:
+    def _differences(self, survey: Survey, wave: int, n: int, today: date) -> Iterator[str]:
+        """What is wrong with a wave of a version, whose first question has `n` reports tallied."""
         tallies = self.tallies(survey, wave)
         for question in survey.questions:
             tallied = question.randomizer.reports_in(tallies[question.id])
-            if tallied != charged:
-                yield f"{charged} reports were charged, but {tallied} tallied of {question.id}"
+            if tallied != n:
+                yield f"{n} reports are tallied of one question, but {tallied} of {question.id}"
         recount = {name: np.zeros_like(counts) for name, counts in tallies.items()}
         reports = 0
         for payload in self.payloads(survey, wave):
@@ -135,17 +137,8 @@ class Upkeep(Reports):
             if reports:
                 yield f"{reports} reports that were to be deleted after {last}"
             return
-        if reports != charged:
-            yield f"{charged} reports were charged, but {reports} are stored"
+        if reports != n:
+            yield f"{n} reports are tallied, but {reports} are stored"
         for name, counts in recount.items():
             if not np.array_equal(counts, tallies[name]):
                 yield f"the tally of {name} is not a recount of the reports"
-
-
-def _sync(path: Path) -> None:
-    """Have a file's or a folder's content on the disk, not on its way there."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

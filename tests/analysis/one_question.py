@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from analysis.domain import Categories, Domain, Numbers, Texts
 from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS
-from analysis.survey import Question, Survey, freeze
+from analysis.question import Question
+from analysis.survey import Survey, freeze
 from analysis.words import seeded_block
 
 

@@ -104,6 +104,7 @@ def test_errors_are_those_of_repetition(pair: tuple[NDArray, NDArray]) -> None:
     assert table.covariance.diagonal() == pytest.approx(table.std_errors.ravel() ** 2)
 
 
+@pytest.mark.more
 def test_intervals_cover_with_most_cells_empty() -> None:
     diagonal = np.diag([0.5, 0.3, 0.15, 0.05])
     first, second = column("a", krr(4, 2)), column("b", krr(4, 2))
@@ -127,6 +128,7 @@ def rare(epsilon: float, share: float) -> tuple[Column, Column, NDArray[np.float
     return column("a", krr(2, epsilon)), column("b", krr(2, epsilon)), table
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("epsilon", "share"), [(4, 0.001), (6, 0.001), (6, 0.002)])
 def test_intervals_cover_where_the_rarest_pair_of_reports_is_not_seen(
     epsilon: float, share: float
@@ -311,8 +313,14 @@ def test_reports_all_alike_of_a_one_sided_design_have_intervals(other: float) ->
 def test_other_order_is_the_same_table() -> None:
     first, second = sampled(800)
     one, other = crosstab(first, second), crosstab(second, first)
-    assert one.shares == pytest.approx(other.shares.T)
-    assert one.intervals[1][2] == other.intervals[2][1]
+    # Sums in another order differ in their last digits, on some processors: far less than matters.
+    near = 1e-6 * one.std_errors.min()
+    assert one.shares == pytest.approx(other.shares.T, abs=near)
+    assert one.std_errors == pytest.approx(other.std_errors.T, abs=near)
+    turned = zip(chain(*one.intervals), chain(*zip(*other.intervals, strict=True)), strict=True)
+    for interval, same in turned:
+        assert same.method == interval.method
+        assert [same.low, same.high] == pytest.approx([interval.low, interval.high], abs=near)
 
 
 def test_a_value_that_nobody_has_is_said_to_be_unreliable_in_its_group() -> None:

@@ -84,6 +84,7 @@ def test_texts_of_other_letters_or_too_long_are_not_found() -> None:
     assert (found.texts, found.no_answer) == ((), None)
 
 
+@pytest.mark.more
 def test_intervals_hold_over_all_that_are_found() -> None:
     held, sizes = [], []
     for seed in range(12):
@@ -101,6 +102,7 @@ def test_intervals_hold_over_all_that_are_found() -> None:
     assert abs(np.mean(sizes)) <= 0.3 + 4 / len(sizes) ** 0.5
 
 
+@pytest.mark.more
 def test_texts_above_the_floor_are_found_nine_times_in_ten() -> None:
     n, times = 20_000, 16
     share = floor(ENCODER, CHANCES, n, LETTERS, longest=6)

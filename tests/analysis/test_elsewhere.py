@@ -314,6 +314,7 @@ def test_variance_of_a_finite_sample_is_unbiased_whatever_part_was_asked() -> No
     assert stated == pytest.approx(second - mean**2)
 
 
+@pytest.mark.more
 def test_weighted_intervals_hold_the_truth() -> None:
     rng = np.random.default_rng(11)
     matrix = np.array([[0.6, 0.2, 0.1], [0.3, 0.5, 0.3], [0.1, 0.3, 0.6]])

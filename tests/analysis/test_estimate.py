@@ -57,6 +57,7 @@ def test_hidden_answers_are_shares_of_no_answer(survey: Survey) -> None:
     assert rows["price", "no-answer"].estimate == pytest.approx(0.5, abs=0.06)
 
 
+@pytest.mark.more
 def test_intervals_hold_the_truth_of_the_population(survey: Survey) -> None:
     # 60 surveys of 250 people drawn from a population: a seed for each, so the test is repeatable.
     population = [

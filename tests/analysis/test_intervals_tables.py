@@ -90,6 +90,7 @@ def test_reports_without_spread_tell_nothing() -> None:
     assert (found.low, found.high, found.method) == (0, 1, "none")
 
 
+@pytest.mark.more
 def test_intervals_cover_where_the_heavy_are_unlike_others() -> None:
     rng = np.random.default_rng(13)
     keep = 1 / (1 + np.exp(-4))

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from analysis.errors import SurveyError
-from analysis.survey import Question, Survey, thaw, version_of
+from analysis.question import Question
+from analysis.survey import Survey, thaw, version_of
 from analysis.survey_file import read_survey
 
 OPTIONS = '[{id = "x", text = "X"}, {id = "y", text = "Y"}, {id = "z", text = "Z"}]'

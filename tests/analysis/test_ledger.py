@@ -38,14 +38,14 @@ def made(tmp_path: Path, *questions: str, cap: float = 200, title: str = "Panel"
     return read_survey(file)
 
 
-def spends(survey: Survey, waves: int, who: str = "aa", first: int = 1) -> list[Spend]:
+def spends(survey: Survey, waves: int, who: str = "aa") -> list[Spend]:
     """Of one respondent who answered so many waves, as a server charges them."""
     charges = [survey.charge_after([(survey, n)] if n else []) for n in range(waves)]
-    return [Spend(who, survey.version, first + n, 1, one) for n, one in enumerate(charges)]
+    return [Spend(who, survey.terms, 1, charge) for charge in charges]
 
 
 def row_of(survey: Survey, waves: int, delta: float = 1e-6) -> LedgerRow:
-    (row,) = ledger(spends(survey, waves), {survey.version: survey}, survey.cap, delta)
+    (row,) = ledger(spends(survey, waves), {survey.terms: survey}, survey.cap, delta)
     return row
 
 
@@ -100,7 +100,7 @@ def test_more_delta_is_never_more_epsilon(tmp_path: Path) -> None:
 @pytest.mark.parametrize("delta", [0, -1e-6, 1, 2, float("nan"), float("inf")])
 def test_delta_that_is_none_is_refused(survey: Survey, delta: float) -> None:
     with pytest.raises(ValueError, match="delta must be a number above 0 and below 1, got"):
-        ledger([], {survey.version: survey}, survey.cap, delta)
+        ledger([], {survey.terms: survey}, survey.cap, delta)
 
 
 def test_waves_of_a_memory_count_as_one_report_of_what_they_cost_together(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def two_versions(tmp_path: Path) -> dict[str, Survey]:
     kept = KEPT.format("b", "B", 1)
     newer = made(tmp_path, FRESH.format("a", "A", 0.5), kept, cap=9)
     older = made(tmp_path, FRESH.format("a", "A", 0.1), kept, cap=8)
-    return {newer.version: newer, older.version: older}
+    return {newer.terms: newer, older.terms: older}
 
 
 def of_two(versions: dict[str, Survey]) -> list[Spend]:
@@ -173,12 +173,11 @@ def of_two(versions: dict[str, Survey]) -> list[Spend]:
     newer, older = versions.values()
     first, both = older.charge, spent_on([(older, 1), (newer, 1)])
     return [
-        Spend("bb", older.version, 1, 1, older.charge),
-        Spend("aa", newer.version, 2, 2, spent_on([(older, 1), (newer, 2)]) - first),
-        Spend("aa", older.version, 1, 1, first),
-        # As forged: the same wave, of another version.
-        Spend("cc", newer.version, 1, 1, both - first),
-        Spend("cc", older.version, 1, 1, first),
+        Spend("bb", older.terms, 1, older.charge),
+        Spend("aa", newer.terms, 2, spent_on([(older, 1), (newer, 2)]) - first),
+        Spend("aa", older.terms, 1, first),
+        Spend("cc", newer.terms, 1, both - first),
+        Spend("cc", older.terms, 1, first),
     ]
 
 
@@ -187,9 +186,9 @@ def test_versions_add_up_and_share_their_memory(tmp_path: Path) -> None:
     newer, older = versions.values()
     rows = ledger(of_two(versions), versions, newer.cap)
     assert [(row.respondent, row.waves, row.reports) for row in rows] == [
-        ("aa", 2, 6),
+        ("aa", 3, 6),
         ("bb", 1, 2),
-        ("cc", 1, 4),
+        ("cc", 2, 4),
     ]
     fresh, kept = (question.randomizer for question in older.questions)
     dear = newer.questions[0].randomizer.charge
@@ -198,7 +197,7 @@ def test_versions_add_up_and_share_their_memory(tmp_path: Path) -> None:
     # The least that was promised holds.
     assert [row.cap for row in rows] == [Decimal(8)] * 3
     assert charged_right(of_two(versions), versions)
-    assert not charged_right([*of_two(versions), Spend("aa", newer.version, 3, 0, 1)], versions)
+    assert not charged_right([*of_two(versions), Spend("aa", newer.terms, 0, 1)], versions)
 
 
 def tables(spent: list[Spend], versions: dict[str, Survey]) -> dict[str, list[object]]:
@@ -260,7 +259,7 @@ def test_distribution_counts_everybody_once_from_the_least_to_the_most(tmp_path:
     survey = made(tmp_path, FRESH.format("a", "A", 0.1))
     people = [100, 1, 1, 1, 2, 2, 100, 100]
     spent = [one for row, n in enumerate(people) for one in spends(survey, n, f"{row:02}")]
-    rows = tables(spent, {survey.version: survey})["total"]
+    rows = tables(spent, {survey.terms: survey})["total"]
     assert all(isinstance(row, TotalRow) for row in rows)
     cells = [vars(row) for row in rows]
     assert [(row["respondents"], row["share"], row["cumulative_share"]) for row in cells] == [
@@ -274,4 +273,4 @@ def test_distribution_counts_everybody_once_from_the_least_to_the_most(tmp_path:
 
 
 def test_nobodys_ledger_is_empty(survey: Survey) -> None:
-    assert tables([], {survey.version: survey}) == {by: [] for by in LEDGERS}
+    assert tables([], {survey.terms: survey}) == {by: [] for by in LEDGERS}

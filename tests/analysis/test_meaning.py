@@ -27,7 +27,8 @@ from analysis.meaning import (
     sentences,
     strongest_posterior,
 )
-from analysis.survey import Question, freeze
+from analysis.question import Question
+from analysis.survey import freeze
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")

@@ -12,7 +12,7 @@ import pytest
 from analysis.domain import Categories, Numbers, Rankings
 from analysis.errors import ReportError
 from analysis.meaning import chance, likelihood_ratio, odds_table, posterior, strongest_posterior
-from analysis.survey import Question
+from analysis.question import Question
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")

@@ -200,6 +200,7 @@ def test_many_possible_numbers_are_taken_together() -> None:
 DRAWS, FEWEST = 80, 65
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("name", "no_answer", "shape"),
     [

@@ -159,6 +159,7 @@ def test_bad_plans_are_refused(survey: Survey, more: dict[str, Any], message: st
         plan(survey, **({"respondents": 1000} | more), rng=generator())
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("first", "second", "n"), [(0.5, 0.6, 400), (0.02, 0.05, 800)])
 @pytest.mark.parametrize("stays", [False, True], ids=["others", "same people"])
 def test_intervals_of_changes_hold(first: float, second: float, n: int, stays: bool) -> None:

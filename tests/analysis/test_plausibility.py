@@ -17,9 +17,10 @@ from analysis.channels.table import Table
 from analysis.encoders.categories import Index
 from analysis.mechanisms import MECHANISMS
 from analysis.plausibility import UNLIKELY, Plausibility, plausibility
+from analysis.question import Question
 from analysis.randomizer import Randomizer
 from analysis.simulate import payloads
-from analysis.survey import Question, Survey
+from analysis.survey import Survey
 from analysis.words import seeded_words
 
 sys.path[:0] = [str(Path(__file__).parent)]

@@ -43,25 +43,24 @@ def test_columns_are_the_contract() -> None:
 
 def test_ledger_sums_reports_over_waves_and_versions(survey: Survey) -> None:
     spends = [
-        Spend("bb", survey.version, 1, 1, 4_000_000),
-        Spend("aa", survey.version, 1, 1, 4_000_000),
-        Spend("aa", survey.version, 2, 2, 8_000_000),
+        Spend("bb", survey.terms, 1, 4_000_000),
+        Spend("aa", survey.terms, 3, 12_000_000),
     ]
-    rows = ledger(spends, {survey.version: survey}, survey.cap)
+    rows = ledger(spends, {survey.terms: survey}, survey.cap)
     assert [(row.respondent, row.waves, row.reports) for row in rows] == [
-        ("aa", 2, 9),
+        ("aa", 3, 9),
         ("bb", 1, 3),
     ]
     text = to_text(ledger_rows(rows), LEDGER_COLUMNS, "csv").splitlines()
-    assert text == [LEDGER_CONTRACT, "aa,2,9,12,12,12,0,sum,12,0", "bb,1,3,4,4,4,0,sum,12,8"]
+    assert text == [LEDGER_CONTRACT, "aa,3,9,12,12,12,0,sum,12,0", "bb,1,3,4,4,4,0,sum,12,8"]
 
 
 def test_sums_of_tenths_are_exact(survey_file: Path) -> None:
     text = survey_file.read_text().split("[[questions]]")
     survey_file.write_text("[[questions]]".join(text[:2]).replace("epsilon = 1.0", "epsilon = 0.1"))
     survey = read_survey(survey_file)
-    spends = [Spend("aa", survey.version, wave, 1, survey.charge) for wave in (1, 2, 3)]
-    (row,) = ledger(spends, {survey.version: survey}, 300_000)
+    spends = [Spend("aa", survey.terms, 1, survey.charge)] * 3
+    (row,) = ledger(spends, {survey.terms: survey}, 300_000)
     assert (
         to_text(ledger_rows([row]), ["epsilon", "remaining"], "csv") == "epsilon,remaining\n0.3,0\n"
     )

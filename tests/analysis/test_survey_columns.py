@@ -13,7 +13,7 @@ import pytest
 from analysis.columns.of_survey import columns_of, debiasing, rounding, variable
 from analysis.domain import Categories, Numbers, Sets
 from analysis.mechanisms import MECHANISMS
-from analysis.survey import Question
+from analysis.question import Question
 
 sys.path[:0] = [str(Path(__file__).parent)]
 one_question = importlib.import_module("one_question")

@@ -147,10 +147,10 @@ def test_mistake_is_named(survey_file: Path, old: str, new: str, message: str) -
     ("content", "message"),
     [
         (b"", "expected a survey with title, id and [[questions]], got nothing"),
-        (b'title = "T"\nid = "t"\n', "questions must be at least one [[questions]] table, got not"),
+        (b'title = "T"\nid = "t"\n', "questions must be 1 to 1000 [[questions]] tables, got not"),
         (
             b'title = "T"\nid = "t"\nquestions = []',
-            "must be at least one [[questions]] table, got []",
+            "must be 1 to 1000 [[questions]] tables, got []",
         ),
         (b"\x00\xff\xfe", "expected a text file in UTF-8, got byte 0xff at position 1"),
         (b'title = "T"\nid = \n', "not TOML: Invalid value (at line 2, column 6)"),

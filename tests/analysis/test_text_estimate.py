@@ -13,7 +13,8 @@ from scipy.stats import binom
 from analysis.channels.bits import Bits
 from analysis.estimate import Estimate, estimates
 from analysis.estimate.text import hits_of, text_quantities
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 from analysis.words import seeded_words
 
 sys.path.insert(0, str(Path(__file__).parent))

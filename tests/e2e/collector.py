@@ -11,13 +11,13 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from limits import MOMENT, wait_until
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from analysis.survey_file import read_survey
@@ -82,7 +82,7 @@ class Collector:
     def _get(self, path: str) -> bytes:
         headers = {"Authorization": f"Bearer {self.token}"}
         request = urllib.request.Request(self.url + path, headers=headers)
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=MOMENT) as response:
             content: bytes = response.read()
         return content
 
@@ -106,22 +106,19 @@ def command(folder: Path, survey: str) -> Iterator[Collector]:
     finally:
         process.terminate()
         try:
-            process.wait(15)
+            process.wait(MOMENT)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait(5)
+            process.wait(MOMENT)
 
 
 def _line(process: "subprocess.Popen[bytes]", out: Path, pattern: str) -> str:
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        found = re.search(pattern + r"\n", out.read_text())
-        if found:
-            return found[1]
-        if process.poll() is not None:
-            break
-        time.sleep(0.05)
-    raise RuntimeError(f"no {pattern!r} from serve: {out.with_name('stderr').read_text()}")
+    line = re.compile(pattern + r"\n")
+    wait_until(lambda: line.search(out.read_text()) or process.poll() is not None)
+    found = line.search(out.read_text())
+    if found is None:
+        raise RuntimeError(f"no {pattern!r} from serve: {out.with_name('stderr').read_text()}")
+    return found[1]
 
 
 class _Quiet(WSGIRequestHandler):
@@ -150,7 +147,7 @@ def in_process(
         yield Collector(f"http://127.0.0.1:{server.server_port}", database, token)
     finally:
         server.shutdown()
-        thread.join(10)
+        thread.join(MOMENT)
         server.server_close()
 
 

@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from limits import MOMENT
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-# The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-import chromium
 from collector import Collector, Relay, command, in_process
 from device import SURVEY, Device
+from programs import CHROMIUM, find
 
 import server as application
 
 #: A change of one file of client/: its name, the text to find there, the text instead.
 Change = tuple[str, str, str]
+
+
+expect.set_options(timeout=1000 * MOMENT)
 
 
 class ServeClient(Protocol):
@@ -34,11 +37,11 @@ class ServeClient(Protocol):
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A Chromium."""
-    path = chromium.find()
+    path = find("chromium")
     if path is None:
-        pytest.fail("no Chromium; python tests/e2e/chromium.py gets one")
+        pytest.fail("no Chromium; python tests/programs.py chromium installs one")
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
+        found = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
         yield found
         found.close()
 

@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
+from limits import MOMENT
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 #: Gives all that client/memo.js keeps, by its keys; nothing else is in its database.
@@ -84,7 +86,7 @@ class Device:
 
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.context: BrowserContext = browser.new_context(**options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(1000 * MOMENT)
         self.requests: list[Request] = []
         self.console: list[str] = []
         self.context.on("request", lambda request: self.requests.append(request))
@@ -107,6 +109,8 @@ def begin(page: Page) -> None:
     expect(page.locator("#controls")).to_be_enabled()
     if page.locator("#explanation").is_visible():
         page.locator('#explanation [data-turn="next"]').last.click()
+        # An invited person's page asks first whether the link can be used.
+        expect(page.locator("#explanation")).to_be_hidden()
 
 
 def turn_page(page: Page) -> None:
@@ -162,8 +166,16 @@ def what_was_sent(page: Page) -> tuple[list[list[str]], str]:
 
 def expect_state(page: Page, state: str) -> None:
     """Wait until the page says that it is in a state, and in no other."""
-    expect(page.locator(f'[data-state="{state}"]')).to_be_visible(timeout=10_000)
+    expect(page.locator(f'[data-state="{state}"]')).to_be_visible()
     expect(page.locator("[data-state]:visible")).to_have_count(1)
+
+
+def wait_for(page: Page, holds: Callable[[], object]) -> None:
+    """Wait until something holds, while the browser goes on."""
+    end = page.evaluate("performance.now()") + 1000 * MOMENT
+    while not holds():
+        assert page.evaluate("performance.now()") < end, "it does not come to hold"
+        page.wait_for_timeout(20)
 
 
 def answer(page: Page, answers: dict[str, str], state: str = "stored") -> None:

@@ -201,8 +201,8 @@ def answer_third_page(page: Page) -> None:
     press_on(page, "order", "hozzle", "flumdor", "grebnix")
 
 
-def person(page: Page) -> dict[str, str]:
-    """Answers all questions as a person does; gives what the review shows."""
+def answer_pages(page: Page) -> None:
+    """Answers all questions as a person does, and asks for the review."""
     begin(page)
     answer_first_page(page)
     turn(page)
@@ -210,6 +210,11 @@ def person(page: Page) -> dict[str, str]:
     turn(page)
     answer_third_page(page)
     turn(page)
+
+
+def person(page: Page) -> dict[str, str]:
+    """Answers all questions as a person does; gives what the review shows."""
+    answer_pages(page)
     expect(page.locator("#review")).to_be_visible()
     terms, details = page.locator("#review dt"), page.locator("#review dd")
     return dict(zip(terms.all_inner_texts(), details.all_inner_texts(), strict=True))

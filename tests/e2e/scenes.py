@@ -1,43 +1,34 @@
 """Every page in every state that a person can come to, to be looked at."""
 
-import csv
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
-from collector import Collector
 from device import (
     WRITE_MEMO,
-    Device,
     begin,
     expect_state,
     fill_in,
-    press,
     review,
     survey_data,
     turn_page,
 )
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
+from stage import (
+    ANSWERS,
+    EXAMPLES,
+    KIOSK,
+    PAGES,
+    REPORTS,
+    WELL_BEING,
+    Scene,
+    Stage,
+    open_details,
+    send,
+    simulated,
+    to_review,
+)
 
-from server.store import Store
+from analysis.survey_file import read_survey
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-REPORTS = "**/api/surveys/*/reports"
-#: A question of every kind, a grid, a slider, notes, three pages, five languages.
-WELL_BEING = (EXAMPLES / "well-being.toml").read_text()
-KIOSK = WELL_BEING.replace("comprehension = true", "kiosk = true", 1)
-#: Its answers, page by page.
-PAGES: list[dict[str, str]] = [
-    {"age": "34", "work": "study"},
-    {"cheerful": "2", "lonely": "1", "sleep": "6.5"},
-    {"hopeless": "yes", "strain": "money|work", "helps": "quiet|friends|moving", "app": "TikTok"},
-]
-ANSWERS = PAGES[0] | PAGES[1] | PAGES[2]
 #: The second time that the page opens the database never ends: what is between two writes stays.
 _STALL = """() => {
   const open = IDBFactory.prototype.open;
@@ -56,48 +47,6 @@ _PUZZLE = """() => {
     return times > 200 ? new Promise(() => {}) : digest.apply(this, given);
   };
 }"""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Where scenes are played: a collector, and what makes devices that look alike."""
-
-    collector: Collector
-    new_device: Callable[..., Device]
-
-    def visit(self, text: str = WELL_BEING, **options: Any) -> tuple[Device, Page]:
-        """A fresh device at a survey that nobody has answered."""
-        device = self.new_device(**options)
-        return device, device.visit(self.collector.page(self.collector.publish(text)))
-
-    def with_store(self, act: Callable[[Store], Any]) -> None:
-        """Do what researchers do to the database."""
-        store = Store(self.collector.database, create=True)
-        act(store)
-        store.close()
-
-
-Scene = Iterator[tuple[str, Page]]
-
-
-def open_details(page: Page) -> None:
-    """Open whatever can be opened on the page that is shown."""
-    for summary in page.locator("summary:visible").all():
-        if not summary.evaluate("one => one.parentElement.open"):
-            summary.click()
-
-
-def to_review(page: Page) -> None:
-    """Answer everything, and read it again."""
-    expect_state(page, "ready")
-    fill_in(page, ANSWERS)
-    review(page)
-
-
-def send(page: Page, state: str = "stored") -> None:
-    """Press, and wait for what comes of it."""
-    press(page)
-    expect_state(page, state)
 
 
 def without_script(stage: Stage) -> Scene:
@@ -201,16 +150,53 @@ def waiting(stage: Stage) -> Scene:
 
 
 def refused(stage: Stage) -> Scene:
-    """The survey was closed in the meantime; and then it is said at once."""
+    """The survey is closed in the meantime, which can pass; then its last day was yesterday."""
     _, page = stage.visit()
     to_review(page)
     survey = page.url.rpartition("/")[2]
     stage.with_store(lambda store: store.close_waves(survey))
+    send(page, "waiting")
+    yield "waiting-while-closed", page
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator("h1").first).to_be_visible()
+    yield "message-closed", other
+    _, page = stage.visit()
+    survey = page.url.rpartition("/")[2]
+    to_review(page)
+    file = stage.collector.database.parent / f"{survey}.toml"
+    file.write_text(file.read_text().replace("languages =", "closes = 2020-02-29\nlanguages =", 1))
+    stage.with_store(lambda store: store.publish(read_survey(file)))
     send(page, "refused")
     yield "refused", page
-    page.goto(page.url)
-    expect(page.locator("h1").first).to_be_visible()
-    yield "message-closed", page
+
+
+def forgotten(stage: Stage) -> Scene:
+    """The device is forgotten in another tab while this one sends."""
+    device, page = stage.visit()
+    device.context.route(REPORTS, lambda route: route.abort())
+    to_review(page)
+    send(page, "waiting")
+    me = device.visit(f"{stage.collector.url}/me")
+    me.locator("#forget").click()
+    yield "me-sure-while-one-waits", me
+    me.locator("#forget-sure").click()
+    expect_state(me, "forgotten")
+    expect_state(page, "forgotten")
+    yield "forgotten", page
+
+
+def damaged(stage: Stage) -> Scene:
+    """What the device keeps of a survey was damaged."""
+    device, page = stage.visit()
+    expect_state(page, "ready")
+    page.evaluate(WRITE_MEMO, [f"survey/{page.url.rpartition('/')[2]}", "garbage"])
+    page.reload()
+    expect_state(page, "damaged")
+    yield "damaged", page
+    me = device.visit(f"{stage.collector.url}/me")
+    expect(me.locator("#damaged")).to_be_visible()
+    yield "me-damaged", me
 
 
 def spent(stage: Stage) -> Scene:
@@ -234,15 +220,28 @@ def not_kept(stage: Stage) -> Scene:
 
 
 def uninvited(stage: Stage) -> Scene:
-    """A page for invited people, without a link of one's own; and with one that is no good."""
+    """Invited people: no link, a mistyped one, one that is no good, and one of somebody else."""
     text = WELL_BEING.replace("languages =", 'access = "invited"\nlanguages =', 1)
-    _, page = stage.visit(text)
+    device, page = stage.visit(text)
     expect_state(page, "uninvited")
     yield "uninvited", page
-    page.goto(f"{page.url}#{'x' * 22}")
+    address = page.url
+    page.goto(f"{address}#{'x' * 24}")
+    expect_state(page, "mistyped")
+    yield "mistyped", page
+    page.goto(f"{address}#{'x' * 22}")
+    expect_state(page, "ready")
+    page.locator('#explanation [data-turn="next"]').last.click()
+    expect_state(page, "unusable")
+    yield "unusable", page
+    device.context.route("**/invitations", lambda route: route.abort())
+    page.reload()
     to_review(page)
     send(page, "refused")
     yield "refused-invitation", page
+    page.goto(f"{address}#{'y' * 22}")
+    expect_state(page, "other-link")
+    yield "other-link", page
 
 
 def insecure(stage: Stage) -> Scene:
@@ -350,29 +349,6 @@ def research(stage: Stage) -> Scene:
     yield "results", device.visit(f"{stage.collector.url}/results/{survey}")
 
 
-@cache
-def simulated(collector: Collector, people: int = 200) -> str:
-    """A survey that so many people have answered; gives its id."""
-    text = (EXAMPLES / "working-conditions.toml").read_text()
-    survey = collector.publish(text)
-    answers = collector.database.parent / f"{survey}.csv"
-    with answers.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["harassed", "told", "team", "income"])
-        for one in range(people):
-            harassed = "yes" if one % 4 == 0 else "no"
-            told = ["nobody", "superior", "council"][one % 3] if harassed == "yes" else ""
-            rows.writerow([harassed, told, ["lab", "office"][one % 2], 1500 + 10 * (one % 300)])
-    command = [sys.executable, "-m", "server.cli", "simulate", str(answers.with_suffix(".toml"))]
-    subprocess.run(
-        [*command, "--answers", str(answers), "--db", str(collector.database), "--seed", "8"],
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
-    return survey
-
-
 SCENES = (
     without_script,
     questions,
@@ -381,6 +357,8 @@ SCENES = (
     puzzled,
     waiting,
     refused,
+    forgotten,
+    damaged,
     spent,
     not_kept,
     uninvited,

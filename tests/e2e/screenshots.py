@@ -11,10 +11,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import chromium
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 from collector import Collector, command
 from device import Device
 from playwright.sync_api import Browser, Page, sync_playwright
+from programs import CHROMIUM, find
 from scenes import (
     EXAMPLES,
     SCENES,
@@ -73,9 +75,11 @@ def _picture(page: Page, file: Path) -> Path:
 def main(folder: Path) -> None:
     """Make all pictures; print their names."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = chromium.find() or sys.exit("no Chromium; python tests/e2e/chromium.py gets one")
+    path = find("chromium") or sys.exit(
+        "no Chromium; python tests/programs.py chromium installs one"
+    )
     with sync_playwright() as playwright, _collector() as served:
-        browser = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
         for name in SERIES:
             for file in _series(browser, served, name, folder):
                 print(file, flush=True)

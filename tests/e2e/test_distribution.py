@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from collector import Collector
 from device import Device, expect_state
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from analysis.survey import Question, thaw
+from analysis.question import Question
+from analysis.survey import thaw
 from analysis.survey_file import read_survey
 from server.store import Store
+
+pytestmark = pytest.mark.more
 
 RESPONDENTS = 5000
 #: Below this, a question is said not to fit its channel. Of ten questions together the chance of an

@@ -6,6 +6,7 @@ from email.message import Message
 
 import pytest
 from collector import Collector
+from limits import MOMENT
 from playwright.sync_api import Browser
 
 from server.headers import OF_PAGES
@@ -30,7 +31,7 @@ def headers(collector: Collector, path: str, method: str = "GET") -> Message:
     data = b"{}" if method == "POST" else None
     request = urllib.request.Request(collector.url + path, data=data, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=MOMENT) as response:
             return response.headers
     except urllib.error.HTTPError as error:
         with error:

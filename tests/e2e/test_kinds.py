@@ -344,5 +344,5 @@ def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
     if answer:
         expect(page.locator("#review dd")).to_have_text(answer)
     else:
-        expect(page.locator("#hours--complaint")).not_to_be_empty()
+        expect(page.locator("#hours_complaint")).not_to_be_empty()
         expect(page.locator("#review")).to_be_hidden()

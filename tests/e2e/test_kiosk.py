@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from collector import Collector
-from device import READ_MEMO, expect_state, press
+from device import READ_MEMO, expect_state, press, wait_for
 from everything import EVERYTHING, MARKERS, person, with_page
 from playwright.sync_api import Browser, Page, expect
 from watchers import Profile, check_device, check_document, check_places
@@ -118,10 +118,7 @@ def test_reports_that_wait_are_all_that_is_left_and_go_once_they_are_sent(
     device.context.unroute(REPORTS)
     page.reload()
     expect(page.locator("#earlier-wait")).to_be_hidden()
-    for _ in range(200):
-        if list(page.evaluate(READ_MEMO)) == ["secret"]:
-            break
-        page.wait_for_timeout(50)
+    wait_for(page, lambda: list(page.evaluate(READ_MEMO)) == ["secret"])
     bodies = {body.decode() for body in device.posted()}
     assert bodies == set(frozen)
     assert len({json.loads(body)["respondent"] for body in bodies}) == 2
@@ -151,7 +148,11 @@ def test_watchers_catch_a_device_that_keeps_something(
         ],
         "form": [
             (page_file, "  remember(null);\n  putBack({});", "  remember(null);"),
-            (page_file, "  putBack(kept || {});\n", ""),
+            (
+                page_file,
+                "  putBack((resume && await memo.draft(open, invitation())) || {});\n",
+                "",
+            ),
         ],
         "secret": [("memo.js", "change('secret', () => undefined)", "Promise.resolve()")],
     }
@@ -175,17 +176,21 @@ def test_watchers_catch_a_device_that_keeps_something(
 def test_nobody_can_begin_while_the_answers_of_the_last_are_drawn(
     device: Profile, collector: Collector, shared: str
 ) -> None:
-    # Signing takes as long as on a slow phone: the draw has to wait for it.
+    # The draw has to wait for signing, as on a slow phone, until the test has looked.
     device.context.add_init_script(
         "const { sign } = SubtleCrypto.prototype;"
         "SubtleCrypto.prototype.sign = async function (...given) {"
-        " await new Promise((done) => setTimeout(done, 700)); return sign.apply(this, given); };"
+        " await globalThis.gate; return sign.apply(this, given); };"
     )
     page = device.visit(collector.page(shared))
     person(page)
+    page.evaluate(
+        "() => { globalThis.gate = new Promise((done) => { globalThis.open_gate = done; }); }"
+    )
     press(page)
+    expect(page.locator("#send")).to_be_hidden()
     assert page.locator("#next-person").is_hidden()
-    assert page.locator("#send").is_hidden()
+    page.evaluate("open_gate()")
     expect_state(page, "stored")
     expect(page.locator("#next-person")).to_be_visible()
     device.context.close()

@@ -6,8 +6,19 @@ from typing import Any
 
 import pytest
 from collector import Collector, command
-from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
-from watchers import check_device, check_files
+from device import (
+    CANARIES,
+    NUMBER,
+    SURVEY,
+    Device,
+    answer,
+    expect_state,
+    fill_in,
+    press,
+    review,
+    wait_for,
+)
+from watchers import check_device, check_files, found_in
 
 #: Where the page has the answers that count in hand.
 REVIEW = "  const list = one('#review dl');"
@@ -69,6 +80,9 @@ def test_watcher_of_the_server_catches_an_access_log(
         f"fetch('/healthz?' + JSON.stringify(answers));\n{REVIEW}",
     )
     served = serve_client(leaky, around=logging)
-    answer(device.visit(served.page(served.publish(SURVEY))), CANARIES)
+    page = device.visit(served.page(served.publish(SURVEY)))
+    answer(page, CANARIES)
+    log = tmp_path / "data" / "log"
+    wait_for(page, lambda: found_in({"log": log.read_bytes()}, [NUMBER]))
     with pytest.raises(AssertionError, match="is in it"):
         check_files(tmp_path / "data")

@@ -1,8 +1,8 @@
 """An audit from outside: what the shipped JavaScript draws, with the device's own randomness.
 
-Whole distributions of small randomizers are compared with the exact ones, `DRAWS` reports of each
-value. For ε, two values are told apart as well as can be, by `GAME` reports of each. Everything
-that one test compares goes wrong by chance with a probability of at most `CHANCE`.
+Distributions of small randomizers are compared with the exact ones, `DRAWS` reports of each value.
+For ε, two values are told apart by `GAME` reports of each. A test goes wrong by chance with a
+probability of at most `CHANCE`. The quick form of all this is test_vectors.py, exact to the bit.
 """
 
 import json
@@ -29,6 +29,7 @@ from analysis.mechanisms.noise import Noise
 from analysis.randomizer import Randomizer
 
 DRAWS, GAME, CHANCE = 200_000, 1_000_000, 1e-6
+pytestmark = pytest.mark.more
 #: Defines `reports`. Words come out of client/random.js, one for each call of `getRandomValues`;
 #: such a call takes a microsecond, so the browser's own is asked for thousands of words at once.
 _START = """
@@ -193,9 +194,6 @@ def test_every_channel_and_encoder_is_audited(cases: dict[str, Case]) -> None:
     if cases is GAMES:
         asked = {(epsilon, found.channel.name) for epsilon, found in parts}
         assert asked == set(product(("1/2", "1", "2"), CHANNELS))
-
-
-# Whole distributions
 
 
 def some_values(one: Case) -> list[Any]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from collector import Collector, Relay, command
-from device import Device, begin, expect_state, press, review, turn_page
+from device import Device, begin, expect_state, press, review, turn_page, wait_for
 from playwright.sync_api import Page, expect
-from watchers import check_bytes, check_device
+from watchers import check_bytes, check_device, found_in
 
 TEXTS = """
 title = "Texts"
@@ -91,7 +91,9 @@ def test_watcher_of_texts_catches_a_leak(
     fill(page, TYPED, TYPED)
     review(page)
     press(page)
-    page.wait_for_timeout(500)
+    # The report has come, and what was sent before it.
+    wait_for(page, lambda: b"POST /api/" in wire.sent)
+    wait_for(page, lambda: found_in({"wire": bytes(wire.sent)}, CANARIES))
     with pytest.raises(AssertionError, match="is in it"):
         check_bytes(bytes(wire.sent), CANARIES)
 

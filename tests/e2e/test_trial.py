@@ -11,7 +11,8 @@ from scipy.stats import chisquare
 
 from analysis.encoders import ENCODERS
 from analysis.kinds import KINDS
-from analysis.survey import Question, Survey, thaw
+from analysis.question import Question
+from analysis.survey import Survey, thaw
 
 OPTIONS = """options = [
   {id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]"""

@@ -185,7 +185,7 @@ def test_devices_remember_as_the_reference(run: Run, name: str) -> None:
 def test_waves_cost_what_the_reference_says(run: Run, name: str) -> None:
     cases = vector("remembered")[name]
     body = """return v.map((one) => one.spent.map(([n]) =>
-      [n, m.spent(one.randomizer, n, false), m.spent(one.randomizer, n, true)]));"""
+      [n, m.spent(one.randomizer, n, false, 1), m.spent(one.randomizer, n, true, 1)]));"""
     assert run("randomizer.js", body, cases) == [case["spent"] for case in cases]
 
 

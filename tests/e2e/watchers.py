@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-import chromium
 from collector import Relay
 from device import NUMBER, OPTION, QUESTIONS, READ_MEMO, Device
 from playwright.sync_api import Browser, Page
+from programs import CHROMIUM, find
 
 from analysis.survey import thaw
 
@@ -122,20 +122,23 @@ def check_places(places: Mapping[str, bytes], canaries: Sequence[str]) -> None:
 def _chromium() -> str | None:
     """The path of the browser, found in another thread: Playwright is at work in this one."""
     with ThreadPoolExecutor(1) as other:
-        return other.submit(chromium.find).result()
+        return other.submit(find, "chromium").result()
 
 
 class Profile(Device):
     """A device whose browser keeps what it keeps in files, as a person's own does."""
 
-    def __init__(self, browser: Browser, folder: Path, **options: Any) -> None:
+    def __init__(
+        self, browser: Browser, folder: Path, restores: bool = False, **options: Any
+    ) -> None:
         self.folder, self._browser = folder, browser
+        self._arguments = [*CHROMIUM, *["--restore-last-session"] * restores]
         super().__init__(self, **options)  # type: ignore[arg-type]  # which asks for a context
 
     def new_context(self, **options: Any) -> Any:
         """The only context of the profile, as a browser of its own."""
         return self._browser.browser_type.launch_persistent_context(
-            self.folder, executable_path=_chromium(), args=chromium.ARGUMENTS, **options
+            self.folder, executable_path=_chromium(), args=self._arguments, **options
         )
 
     def files(self) -> dict[str, bytes]:
@@ -157,7 +160,7 @@ def check_wire(relay: Relay, survey: str, canaries: Sequence[str] = (OPTION, NUM
     """The same of the bytes that reached the server, whoever sent them."""
     check_bytes(bytes(relay.sent), canaries)
     allowed = [("GET", rf"/s/{survey}"), ("GET", r"/client/[a-z_/]+\.(js|css)")]
-    allowed += [("POST", rf"/api/surveys/{survey}/reports")]
+    allowed += [("POST", rf"/api/surveys/{survey}/(reports|invitations)")]
     for method, target in relay.targets():
         fits = any(method == one and re.fullmatch(path, target) for one, path in allowed)
         assert fits, f"unexpected request: {method} {target}"

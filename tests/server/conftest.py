@@ -1,6 +1,7 @@
 """A published survey behind the application, without a network."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from analysis.simulate import payloads
 from analysis.survey import Survey
 from server import create_app
 from server.store import Store
+
+# For load.py; the tests are no package, so that no name of theirs can hide the application's.
+sys.path.insert(0, str(Path(__file__).parent))
 
 Payload = dict[str, Any]
 
@@ -51,6 +55,8 @@ def send(client: FlaskClient, survey: Survey) -> Callable[..., Any]:
 
     def post(body: Payload | bytes) -> Any:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return client.post(f"/api/surveys/{survey.id}/reports", data=data)
+        return client.post(
+            f"/api/surveys/{survey.id}/reports", data=data, content_type="application/json"
+        )
 
     return post

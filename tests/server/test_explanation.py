@@ -12,7 +12,8 @@ import pytest
 
 from analysis.domain import Categories, Numbers, Rankings, Sets, Texts
 from analysis.meaning import of_100
-from analysis.survey import Question, Survey
+from analysis.question import Question
+from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.explanation import an_answer, costs, explained
 from server.explanation.figure import one_in, sends

@@ -1,5 +1,7 @@
 """The wire's statuses: stored once, charged once, refused with a reason, nothing half-stored."""
 
+import io
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +42,80 @@ def test_a_report_is_stored_charged_and_tallied(send: Send, make: Send, store: S
     survey = store.current("canteen")
     assert survey is not None
     assert _kept(store, survey.survey) == (1, 4_000_000, 3)
+
+
+KINDS = {
+    "application/json": True,
+    "Application/JSON; charset=utf-8": True,
+    "application/json;": True,
+    None: False,
+    "": False,
+    "text/plain": False,
+    "text/plain; x=application/json": False,
+    "text/plain, application/json": False,
+    "application/x-www-form-urlencoded": False,
+    "multipart/form-data; boundary=x": False,
+    "application/jsonx": False,
+}
+#: Where a browser says a request comes from; None for one that does not say.
+SITES = {None: True, "same-origin": True, "none": True, "same-site": False, "cross-site": False,
+         "same-origin, cross-site": False, "": False}  # fmt: skip
+
+
+class _Unread(io.BytesIO):
+    """A body that must not be read."""
+
+    def read(self, *_: Any) -> bytes:
+        raise AssertionError("the body was read")
+
+
+def _sent_as(client: FlaskClient, body: io.BytesIO, kind: str | None, site: str | None) -> Any:
+    headers = {} if site is None else {"Sec-Fetch-Site": site}
+    overrides = {"wsgi.input_terminated": True}
+    return client.post(
+        "/api/surveys/canteen/reports",
+        input_stream=body,
+        content_type=kind,
+        headers=headers,
+        environ_overrides=overrides,
+    )
+
+
+@pytest.mark.parametrize(("kind", "is_taken"), KINDS.items())
+def test_only_json_is_taken(
+    client: FlaskClient, make: Send, store: Store, survey: Survey, kind: str, is_taken: bool
+) -> None:
+    if is_taken:
+        body = io.BytesIO(json.dumps(make()).encode())
+        assert _sent_as(client, body, kind, None).status_code == 201
+    else:
+        problem = _problem(_sent_as(client, _Unread(), kind, None), 415, "media-type")
+        assert problem["field"] == "Content-Type"
+        assert problem["expected"] == "application/json"
+        assert _kept(store, survey) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("site", "is_taken"), SITES.items())
+def test_only_what_this_origin_sends_is_taken(
+    client: FlaskClient, make: Send, store: Store, survey: Survey, site: str, is_taken: bool
+) -> None:
+    if is_taken:
+        body = io.BytesIO(json.dumps(make()).encode())
+        assert _sent_as(client, body, "application/json", site).status_code == 201
+    else:
+        answer = _sent_as(client, _Unread(), "application/json", site)
+        assert _problem(answer, 403, "cross-site")["field"] == "Sec-Fetch-Site"
+        assert _kept(store, survey) == (0, 0, 0)
+
+
+def test_other_sites_are_not_allowed_to_send_json(client: FlaskClient) -> None:
+    asked = {
+        "Origin": "https://elsewhere.example",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type",
+    }
+    answer = client.options("/api/surveys/canteen/reports", headers=asked)
+    assert not [name for name, _ in answer.headers if name.lower().startswith("access-control")]
 
 
 def test_a_retry_is_known_and_free(send: Send, make: Send, store: Store, survey: Survey) -> None:
@@ -92,7 +168,7 @@ def test_a_wave_that_is_not_open_is_closed(
     assert _kept(store, survey)[0] == 0
 
 
-def test_a_survey_past_its_last_day_is_closed(
+def test_a_survey_past_its_last_day_is_over(
     send: Send, make: Send, store: Store, client: FlaskClient, survey_file: Path
 ) -> None:
     text = survey_file.read_text().replace(
@@ -100,7 +176,10 @@ def test_a_survey_past_its_last_day_is_closed(
     )
     survey_file.write_text(text)
     store.publish(read_survey(survey_file))
-    _problem(send(make()), 409, "closed")
+    _problem(send(make()), 409, "over")
+    # Unlike a wave that was closed, which may be opened again.
+    store.close_waves("canteen")
+    _problem(send(make()), 409, "over")
     assert client.get("/api/surveys/canteen").get_json()["state"] == "closed"
     page = client.get("/s/canteen").get_data(as_text=True)
     assert "This survey is closed" in page
@@ -112,7 +191,7 @@ def test_an_invitation_nobody_gave_is_refused(send: Send, make: Send) -> None:
 
 
 def test_no_such_survey(client: FlaskClient) -> None:
-    _problem(client.post("/api/surveys/none/reports", data=b"{}"), 404, "not-found")
+    _problem(client.post("/api/surveys/none/reports", json={}), 404, "not-found")
     _problem(client.get("/api/surveys/none"), 404, "not-found")
 
 

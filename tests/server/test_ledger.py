@@ -166,5 +166,6 @@ def test_accounts_are_the_spends_added_up(store: Store, survey: Survey, survey_f
     assert to_store(store, "canteen", sent, lambda _: None) == {"stored": 1}
     found = list(store.accounts("canteen"))
     assert found == list(accounts(store.spends("canteen")))
-    assert {account.respondent: account.waves for account in found}[first.respondent] == 2
+    times = {account.respondent: account.times for account in found}
+    assert times[first.respondent] == ((survey.terms, 3),) == ((newer.terms, 3),)
     assert sum(n for account in found for _, n in account.times) == 7

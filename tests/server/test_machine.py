@@ -210,7 +210,9 @@ class Machine(RuleBasedStateMachine):
         """Over HTTP, as a device does; its answer may be lost."""
         self.sent.append(one)
         expected = self.model.add(one, self.versions)
-        response = self.client.post("/api/surveys/machine/reports", data=one.body)
+        response = self.client.post(
+            "/api/surveys/machine/reports", data=one.body, content_type="application/json"
+        )
         assert response.status_code == STATUS.get(str(expected), expected)
         if isinstance(expected, str):
             assert response.get_json()["type"] == f"urn:deniable:problem:{expected}"
@@ -321,9 +323,9 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_counted_once(self) -> None:
-        charges: Counter[tuple[str, str, int]] = Counter()
+        charges: Counter[tuple[str, str]] = Counter()
         for one in self.model.stored.values():
-            charges[one.respondent, one.version, one.wave] += 1
+            charges[one.respondent, self.versions[one.version].terms] += 1
         for version in {*self.model.published}:
             survey = self.versions[version]
             for wave in WAVES:
@@ -334,11 +336,10 @@ class Machine(RuleBasedStateMachine):
                 kept = [payload["unique"] for payload in self.store.payloads(survey, wave)]
                 assert sorted(kept) == sorted(symbols)
         spends = self.store.spends("machine")
-        assert charges == {
-            (one.respondent, one.version, one.wave): one.submissions for one in spends
-        }
+        assert charges == {(one.respondent, one.terms): one.submissions for one in spends}
+        by_terms = {survey.terms: survey for survey in self.versions.values()}
         for one in spends:
-            assert one.charged == one.submissions * self.versions[one.version].charge
+            assert one.charged == one.submissions * by_terms[one.terms].charge
         assert list(self.store.discrepancies(today())) == []
 
     def rows(self, version: str, wave: int) -> list[Sent]:
@@ -357,7 +358,8 @@ class Machine(RuleBasedStateMachine):
         spends = self.store.spends("machine")
         for person in PEOPLE:
             own = [one for one in spends if one.respondent == person]
-            caps = [self.versions[one.version].cap for one in own]
+            by_terms = {survey.terms: survey for survey in self.versions.values()}
+            caps = [by_terms[one.terms].cap for one in own]
             assert sum(one.charged for one in own) <= min(caps, default=0)
 
     @invariant()

@@ -1,6 +1,9 @@
 """The pages that respondents get, how they are sent, and that their program can be compared."""
 
+import base64
 import gzip
+import hashlib
+import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -16,8 +19,8 @@ from analysis.survey_file import read_survey
 from server import create_app
 from server.audit import of_modules
 from server.cli import main
-from server.pages import PROGRAMS
 from server.program import CLIENT, client_files, hash_of_all, modules_of
+from server.rendering import PROGRAMS
 from server.store import Store
 from server.words import LANGUAGES
 
@@ -232,7 +235,7 @@ def test_researchers_have_a_style_of_their_own_and_respondents_do_not_load_it(
     assert found is not None
     (file,) = client_files(CLIENT.parent / "server/static").values()
     assert found[2] == file.integrity
-    assert client.get(found[1]).data == file.body.content
+    assert client.get(found[1]).data == file.resource.content
     for path in ("/s/canteen", "/me", "/"):
         assert not link.search(client.get(path).get_data(as_text=True))
 
@@ -264,6 +267,36 @@ def test_a_page_pins_all_that_it_imports_and_nothing_else(
         name for page in PROGRAMS for name, _ in modules_of(client_files(CLIENT), f"page/{page}.js")
     }
     assert every == {name for name in client_files(CLIENT) if name.endswith(".js")}
+
+
+@pytest.mark.parametrize("path", ["/s/canteen", "/me"])
+def test_an_import_map_pins_every_fetch_of_a_module_and_nothing_else_runs_inline(
+    client: FlaskClient, path: str
+) -> None:
+    response = client.get(path)
+    page = response.get_data(as_text=True)
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S)
+    (_, written), *others = [one for one in scripts if "application/json" not in one[0]]
+    # It comes before all that could load a module.
+    assert page.index('<script type="importmap">') < page.index("modulepreload")
+    pinned = {f"/client/{name}": integrity for name, integrity in _links(response)}
+    assert json.loads(written) == {"integrity": pinned}
+    assert written == json.dumps(json.loads(written), separators=(",", ":"), sort_keys=True)
+    digest = base64.b64encode(hashlib.sha256(written.encode()).digest()).decode()
+    rules = response.headers["Content-Security-Policy"].split("; ")
+    assert f"script-src 'self' 'sha256-{digest}'" in rules
+    assert "require-trusted-types-for 'script'" in rules
+    assert "trusted-types 'none'" in rules
+    assert "nonce" not in page + response.headers["Content-Security-Policy"]
+    ((attributes, text),) = others
+    assert 'type="module"' in attributes
+    assert "integrity=" in attributes
+    assert not text
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/login", "/api/surveys/canteen"])
+def test_what_runs_no_program_allows_no_inline_script(client: FlaskClient, path: str) -> None:
+    assert "sha256" not in client.get(path).headers["Content-Security-Policy"]
 
 
 def test_a_module_that_is_not_there_ends_the_start(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Many at once: each id, each invitation and each batch ends as if they had come one by one."""
 
 import fcntl
+import math
 import multiprocessing
 import sys
 import threading
@@ -15,16 +16,29 @@ import pytest
 from analysis.channels.window import Window
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
+from server import writer
 from server.intake import check
 from server.invitations import ISSUER
 from server.store import Store
+from server.store.file import File
 from server.wire import Refusal, Submission
 from server.writer import Writer
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from load import Server, check_books, column, invited, post, run_all, submissions, take, wait_until
+from limits import LONG
+from load import (
+    Server,
+    check_books,
+    column,
+    invited,
+    post_until_taken,
+    run_all,
+    submissions,
+    take,
+    wait_until,
+)
 
 
 @pytest.fixture
@@ -36,20 +50,24 @@ def closed_file(survey_file: Path) -> Path:
     return path
 
 
+@pytest.mark.more
 def test_each_of_many_equal_requests_at_once_is_stored_and_charged_once(
     survey: Survey, survey_file: Path, database: Path
 ) -> None:
     sent = [one for one in islice(submissions(survey), 300) for _ in range(6)]
     with Server(database, survey_file) as server:
-        answers = post(server.url, f"/api/surveys/{survey.id}/reports", [body for _, body in sent])
+        path, bodies = f"/api/surveys/{survey.id}/reports", [body for _, body in sent]
+        answers = post_until_taken(server.url, path, bodies)
         got: dict[bytes, Counter[int]] = {rid: Counter() for rid, _ in sent}
         for (rid, _), answer in zip(sent, answers, strict=True):
             got[rid][answer.status] += 1
-        assert all(one == {201: 1, 200: 5} for one in got.values())
+        # On a busy machine, one that is asked to come again may be stored before it does.
+        assert all(one[201] <= 1 and one[200] == 6 - one[201] for one in got.values())
         check_books(database, survey, set(got))
     assert len(column(database, "SELECT rid FROM report")) == 300
 
 
+@pytest.mark.more
 def test_four_processes_that_race_for_invitations_use_each_once(
     closed_file: Path, database: Path, tmp_path: Path
 ) -> None:
@@ -76,6 +94,7 @@ def test_four_processes_that_race_for_invitations_use_each_once(
     assert store.stored(survey.id, 1) == 500
 
 
+@pytest.mark.more
 def test_invitations_are_used_once_over_two_workers(closed_file: Path, database: Path) -> None:
     survey = read_survey(closed_file)
     tokens = [ISSUER.issue() for _ in range(60)]
@@ -83,8 +102,11 @@ def test_invitations_are_used_once_over_two_workers(closed_file: Path, database:
         store = Store(database)
         store.invite(survey.id, 1, map(ISSUER.key, tokens))
         bodies = list(invited(survey, [token for token in tokens for _ in range(4)]))
-        answers = post(server.url, f"/api/surveys/{survey.id}/reports", bodies)
-        assert Counter(one.status for one in answers) == {201: 60, 403: 180}
+        answers = post_until_taken(server.url, f"/api/surveys/{survey.id}/reports", bodies)
+        # On a busy machine, one that is asked to come again may be stored before it does.
+        taken = Counter(one.status in (200, 201) for one in answers)
+        assert taken == {True: 60, False: 180}
+        assert {one.status for one in answers} <= {200, 201, 403}
         assert store.invitations(survey.id) == {1: (60, 60)}
         check_books(database, survey, set())
         store.close()
@@ -117,6 +139,10 @@ def test_a_submission_that_breaks_the_store_fails_alone(
     breaks = [one for one in checked if one.reports["meat"] == 2][:1]
     good = [one for one in checked if one.reports["meat"] != 2][:30]
     assert breaks
+    # However long it takes until all are in the queue, none is turned away.
+    monkeypatch.setattr(writer, "STUCK", math.inf)
+    monkeypatch.setattr(writer, "PATIENCE", LONG)
+    monkeypatch.setattr(File, "LOCK_PATIENCE", LONG)
     ours = Writer(Watched(database), date.today)
     results: dict[bytes, object] = {}
 
@@ -134,7 +160,7 @@ def test_a_submission_that_breaks_the_store_fails_alone(
             one.start()
         wait_until(lambda: ours._queue.qsize() == 30)
     for one in clients:
-        one.join(60)
+        one.join(LONG)
     assert max(batches) >= 2  # the fault came after others of its batch
     assert len(batches) == 1 + len(order)
     assert results.pop(breaks[0].rid) == "a fault of its own"

@@ -3,6 +3,8 @@
 import multiprocessing
 import re
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -128,7 +130,7 @@ def test_two_surveys_and_three_waves_do_not_mix(
         counts = store.tallies(survey, wave)["meat"]
         assert int(counts.sum()) == 10 * wave == len(list(store.payloads(survey, wave)))
     assert int(store.tallies(other, 1)["meat"].sum()) == 7
-    spent = Counter(spend.respondent for spend in store.spends("canteen"))
+    spent = Counter({spend.respondent: spend.submissions for spend in store.spends("canteen")})
     assert sorted(Counter(spent.values()).items()) == [(1, 10), (2, 10), (3, 10)]
     # The same rows under another survey are other pseudonyms.
     assert not set(spent) & {spend.respondent for spend in store.spends("other")}
@@ -212,3 +214,20 @@ def test_every_cap_that_was_promised_holds(store: Store, survey: Survey, survey_
     one = next(iter(payloads(high, [_ANSWER], 1, 5)))
     after = to_store(store, survey.id, iter([{**one, "respondent": "cd" * 16}]), lambda _: None)
     assert "stored" not in after
+
+
+def test_a_second_store_of_one_process_leaves_the_first_its_locks(
+    store: Store, survey: Survey, database: Path
+) -> None:
+    _fill(store, survey, 3)
+    log = database.with_name(f"{database.name}-wal")
+    before = log.stat().st_ino
+    Store(database, create=True).survey_ids()
+    # Another process comes and goes. If it took itself for the last one, it would delete the log of
+    # writes, and this process would go on writing to a file that nobody can read any more.
+    look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT 1 FROM wave')"
+    subprocess.run([sys.executable, "-c", f"{look}.fetchall(); c.close()", database], check=True)
+    assert log.stat().st_ino == before
+    _fill(store, survey, 5, seed=6)
+    with sqlite3.connect(database) as other:
+        assert other.execute("SELECT count(*) FROM report").fetchone() == (8,)

@@ -3,7 +3,6 @@
 import contextlib
 import secrets
 import sqlite3
-import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
@@ -13,6 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from load import (
+    Load,
+    Server,
+    check_books,
+    column,
+    deniable,
+    invited,
+    is_busy,
+    post,
+    submissions,
+    take_in,
+    wait_until,
+)
 from scipy.stats import spearmanr
 
 from analysis.survey import Survey
@@ -25,22 +37,6 @@ from server.results import find
 from server.store import Store
 from server.wire import Refusal
 from server.writer import Writer
-
-# The tests are no package, so that no name of theirs can hide one of the application's.
-sys.path.insert(0, str(Path(__file__).parent))
-
-from load import (
-    Load,
-    Server,
-    check_books,
-    column,
-    deniable,
-    invited,
-    post,
-    submissions,
-    take_in,
-    wait_until,
-)
 
 
 def run(*arguments: object) -> Result:
@@ -71,6 +67,7 @@ def _dump(database: Path, *but: str) -> list[str]:
 # Backups
 
 
+@pytest.mark.more
 def test_a_backup_under_load_has_all_that_was_acknowledged_before(
     survey: Survey, survey_file: Path, database: Path, tmp_path: Path
 ) -> None:
@@ -84,7 +81,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
             assert done.returncode == 0, done.stderr
             after = load.count(201)
             wait_until(lambda: load.count(201) >= after + 50)
-        assert {one.status for one in load.answers.values()} == {201}
+        assert all(one.status == 201 or is_busy(one) for one in load.answers.values())
         assert not load.lost
         assert after > len(before)
         names = [one.name for one in tmp_path.iterdir() if one.name.startswith(("backup", "."))]
@@ -96,8 +93,8 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
     done = run("restore", backup, "--db", restored)
     assert done.exit_code == 0, done.stderr
     check_books(restored, survey, before)
-    # What a restore adds is a line in the log.
-    assert _dump(restored, "log") == _dump(backup, "log")
+    # What a restore adds is a line in the log; and it closes the waves.
+    assert _dump(restored, "log", "wave") == _dump(backup, "log", "wave")
     assert Store(restored).is_log_whole()
     content = restored.read_bytes()
     again = run("restore", backup, "--db", restored)
@@ -239,6 +236,7 @@ def test_the_order_of_arrival_would_be_seen_in_an_ordinary_table(tmp_path: Path)
     assert not _by_chance(database, "report", "rid", arrived)
 
 
+@pytest.mark.more
 def test_the_latest_writes_are_gone_from_the_log_when_the_server_idles(
     survey: Survey, survey_file: Path, database: Path
 ) -> None:
@@ -253,7 +251,7 @@ def test_the_latest_writes_are_gone_from_the_log_when_the_server_idles(
 
         # On a busy machine it may be gone before it is looked for.
         wait_until(is_seen)
-        wait_until(lambda: not wal.stat().st_size, writer.IDLE + 5)
+        wait_until(lambda: not wal.stat().st_size)
         assert server.process.poll() is None
 
 
@@ -273,7 +271,7 @@ def test_who_reads_keeps_neither_reports_out_nor_the_log_for_good(
         time.sleep(writer.IDLE + 0.5)
         assert store.wal_size() > 0
         reader.execute("COMMIT")
-    wait_until(lambda: not store.wal_size(), writer.IDLE + 5)
+    wait_until(lambda: not store.wal_size())
 
 
 # Retention
@@ -319,7 +317,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     # Whose report was deleted cannot send it again.
     bodies = [body for _, body in sent[due.version]]
     replayed = take_in(store, bodies, due, after)
-    assert {one.word for one in replayed if isinstance(one, Refusal)} == {"closed"}
+    assert {one.word for one in replayed if isinstance(one, Refusal)} == {"over"}
     assert len(replayed) == 40
     assert store.forget(after) == 0
     for survey in (due, kept, other):
@@ -382,7 +380,7 @@ def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
         for number, day in enumerate(days):
             clock["today"] = day
             for survey in (always, until):
-                expected = 201 if survey is always or day <= steady else "closed"
+                expected = 201 if survey is always or day <= steady else "over"
                 for body in bodies[survey.id][5 * number : 5 * number + 5]:
                     result = ours.put(check(store, survey.id, body))
                     assert (result.word if isinstance(result, Refusal) else result) == expected

@@ -1,5 +1,6 @@
 """What the collector charges for waves that start from one remembered draw."""
 
+import json
 import sqlite3
 from collections import Counter
 from datetime import date
@@ -10,7 +11,7 @@ import pytest
 
 from analysis.ledger import in_epsilon
 from analysis.simulate import payloads
-from analysis.survey import Survey, spent_on
+from analysis.survey import Survey, spent_on, thaw, version_of
 from analysis.survey_file import read_survey
 from server.deliver import to_store
 from server.results import find_ledger
@@ -48,6 +49,14 @@ def panel(tmp_path: Path, cap: float = 50, old: str = "", new: str = "") -> Surv
     file = tmp_path / "panel.toml"
     file.write_text(PANEL.replace("CAP", str(cap)).replace(old, new))
     return read_survey(file)
+
+
+def of_first_protocol(survey: Survey) -> Survey:
+    """The survey as an earlier release would have frozen it."""
+    data = json.loads(json.dumps(survey.to_json()))
+    for question in data["survey"]["questions"]:
+        question.pop("memory", None)
+    return thaw(data, version_of(data))
 
 
 @pytest.fixture
@@ -90,7 +99,7 @@ def test_waves_cost_what_is_proved_in_whichever_order_they_come(
 
 def test_versions_that_share_a_memory_are_charged_together(empty: Store, tmp_path: Path) -> None:
     first = panel(tmp_path)
-    reworded = panel(tmp_path, old="Were you bullied?", new="Have you been bullied?")
+    reworded = panel(tmp_path, old="Are you well?", new="How are you?")
     assert first.version != reworded.version
     assert set(first.memos) == set(reworded.memos)
     answered(empty, first, 1)
@@ -106,8 +115,9 @@ def test_versions_that_share_a_memory_are_charged_together(empty: Store, tmp_pat
          '{id = "near", text = "Near"}, {id = "here", text = "Here"}'),
         ("Where were you born?", "Where were you married?"),
         ('id = "near"', 'id = "north"'),
+        ('text = "Near"', 'text = "Nearby"'),
     ],
-    ids=["order", "wording", "ids"],
+    ids=["order", "wording", "ids", "labels"],
 )  # fmt: skip
 def test_answers_that_mean_other_inputs_share_no_memory(tmp_path: Path, old: str, new: str) -> None:
     first, other = panel(tmp_path), panel(tmp_path, old=old, new=new)
@@ -135,6 +145,30 @@ def test_other_weights_are_another_memory_and_add_up(empty: Store, tmp_path: Pat
     assert list(empty.discrepancies(date.today())) == []
 
 
+def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_it(
+    empty: Store, tmp_path: Path
+) -> None:
+    swap = '"Here"}, {id = "near", text = "Near"}', '"Near"}, {id = "near", text = "Here"}'
+    first, swapped = (of_first_protocol(panel(tmp_path, old=swap[0], new=new)) for new in swap)
+    assert set(first.memos) == set(swapped.memos)
+    both = [(first, 1), (swapped, 1)]
+    for wave, survey in enumerate((first, swapped), 1):
+        answered(empty, survey, wave)
+    assert charged(empty) == {spent_on(both)}
+    # An earlier release took the labels for unchanged.
+    short = spent_on(both, trusting=True)
+    with sqlite3.connect(tmp_path / "panel.db") as connection:
+        connection.execute(
+            "UPDATE ledger SET charged = ? WHERE terms = ?",
+            (short - first.charge, bytes.fromhex(swapped.terms)),
+        )
+    assert charged(empty) == {short}
+    assert list(empty.discrepancies(date.today())) == []
+    answered(empty, first, 3)
+    assert charged(empty) == {spent_on([(first, 2), (swapped, 1)])}
+    assert list(empty.discrepancies(date.today())) == []
+
+
 def test_the_wave_that_would_pass_the_cap_is_refused(empty: Store, tmp_path: Path) -> None:
     exact = spent_on([(panel(tmp_path), 3)])
     for cap, stored in ((exact / 1e6, 3), ((exact - 1) / 1e6, 0)):
@@ -151,9 +185,8 @@ def test_a_wrong_charge_is_found(empty: Store, tmp_path: Path) -> None:
         answered(empty, survey, wave)
     with sqlite3.connect(tmp_path / "panel.db") as connection:
         connection.execute(
-            "UPDATE ledger SET charged = ? WHERE wave = 2 AND respondent = "
-            "(SELECT min(respondent) FROM ledger)",
-            (survey.charge,),
+            "UPDATE ledger SET charged = ? WHERE respondent = (SELECT min(respondent) FROM ledger)",
+            (2 * survey.charge,),
         )
     assert list(empty.discrepancies(date.today())) == ["panel: somebody was charged another sum"]
 

@@ -37,7 +37,7 @@ HERE = Path(__file__).parent
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(HERE))
-samples = importlib.import_module("samples")
+samples, memories = map(importlib.import_module, ("samples", "memories"))
 
 
 class Tape:
@@ -262,7 +262,8 @@ def _remembered_case(name: str, one: Randomizer[Any, Any], values: list[Any]) ->
         "question": f"q-{name}",
         "digest": digest.hex(),
         "randomizer": one.to_json(),
-        "spent": [[n, one.spent(n), one.spent(n, stable=True)] for n in waves],
+        # By the first protocol; `memories` has the second.
+        "spent": [[n, one.spent(n, protocol=1), one.spent(n, stable=True)] for n in waves],
         "draws": draws,
     }
 
@@ -377,6 +378,7 @@ def everything() -> dict[str, Any]:
         "encoders": encoders(),
         "randomizers": randomizers(),
         "remembered": remembered(),
+        "memories": memories.memories(),
         "texts": texts(),
         "words": words(),
         "answers": answers(),

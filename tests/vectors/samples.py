@@ -208,6 +208,23 @@ TEXTS: list[tuple[Domain, list[Any]]] = [
     (Texts(("a", "b"), 12, True), ["a", "größe", None]),
     (Texts(None, 12, True), ["a", "abc def ghij", None]),
 ]
+#: Mechanisms of bits, and numbers of waves.
+BITS: list[tuple[str, Domain, tuple[int, ...]]] = [
+    ("oue", Categories(("yes", "no")), (0, 1, 2, 3, 5, 12, 13)),
+    ("sue", Categories(("a", "b", NO_ANSWER)), (2, 3, 6, 14)),
+    ("oue", Categories(tuple(f"v{value}" for value in range(9))), (2, 4, 5, 7)),
+    ("multihot", Sets(("a", "b"), 2, False), (2, 3, 12)),
+    ("multihot", Sets(("a", "b", "c", "d", "e"), 4, True), (2, 3, 6, 12, 13)),
+    ("rappor", Texts(("a", "b"), 12, True), (2, 6, 12)),
+]
+#: What versions of `panel` differ in: labels of a fact, the heading, a note, the help of a matrix.
+LABELS = [
+    ("Here", "There", "Now", "Think back.", "At work."),
+    ("There", "Here", "Now", "Think back.", "At work."),
+    ("Here", "There", "Last year", "Think of \u00e9t\u00e9.", "At home."),
+]
+#: Which of these versions is answered in which wave.
+ORDERS = [(0, 0, 0), (0, 1, 0, 1), (1, 2, 0)]
 #: Texts as they are typed.
 SPELLED = [
     *(
@@ -316,3 +333,24 @@ NAMES = [
     *("office|lab", "lab|lab", "lab|none", "lab|no-answer", "none|none", "lab|office|home"),
     *("home|lab|office", "office|home|lab", "lab|office|office", "lab|office|home|home"),
 ]
+
+
+def panel(*labels: str) -> dict[str, Any]:
+    """A survey with memories, in which all that `LABELS` names can change."""
+    here, there, heading, note, helps = labels
+    kept = {"epsilon": 1, "epsilon_forever": 2, "required": True, "no_answer": False}
+    options = [{"id": "o1", "text": here}, {"id": "o2", "text": {"en": there, "fr": f"{there} !"}}]
+    points = [{"id": str(one), "text": str(one)} for one in (1, 2, 3)]
+    row = {**kept, "kind": "scale", "options": points, "matrix": "How often?"}
+    entries = [
+        {"id": "born", "kind": "choice", "text": "Where?", "options": options, "stable": True}
+        | {**kept, "mechanism": {"name": "krr"}},
+        {"id": "hello", "kind": "note", "text": note, "section": heading, "new_page": True},
+        {"id": "seen", "kind": "choice", "text": "Where?", "options": options, "section": heading}
+        | {**kept, "mechanism": {"name": "oue"}, "help": "Any place."},
+        {**row, "id": "glad", "text": "Glad?", "help": helps, "mechanism": {"name": "krr"}},
+        {**row, "id": "sad", "text": "Sad?", "stable": True, "mechanism": {"name": "sue"}},
+        {"id": "fresh", "kind": "choice", "text": "Well?", "options": options, "epsilon": 0.5}
+        | {"required": True, "no_answer": False, "mechanism": {"name": "krr"}},
+    ]
+    return {"id": "panel", "title": "P", "privacy": {"cap": 50}, "questions": entries}

@@ -1,0 +1,95 @@
+"""What a permanent draw belongs to: the randomizer, and all that gives an answer its meaning.
+
+Equal answers of versions with one digest are one fact and one input, so they share their permanent
+draws. Where labels, units or headings change, the same input is another fact: with one digest for
+both, somebody who rotates the labels would read a constant fact through every permanent draw.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+import rfc8785
+
+#: The kind of an entry that is shown and not asked: it has no randomizer, and no report names it.
+NOTE = "note"
+
+#: Keys of a question that give its answers no meaning: how it is shown, what it costs and how it is
+#: analyzed. All others are in the digest, new ones too. A section is there as the heading in force.
+WITHOUT_MEANING = (
+    *("new_page", "section", "slider", "epsilon", "epsilon_forever", "mechanism", "memory"),
+    *("aim", "prior", "letters"),
+)
+
+#: Keys of a note that say nothing about the questions below it.
+_OF_NOTES = ("id", "kind", "new_page", "section")
+
+#: By the first protocol, the keys of a question that its answers' inputs depend on.
+_MAPPING = ("kind", "no_answer", "options", "at_most", "min", "max", "longest")
+
+
+def above(entries: Sequence[dict[str, Any]], question: dict[str, Any]) -> dict[str, Any]:
+    """Return what stands above a question of a survey and can change what it means.
+
+    Returns
+    -------
+    dict
+        ``section``, the heading in force, if there is one. ``notes``, those between that heading
+        and the question. ``help``, of a matrix' first row, for the other rows.
+    """
+    found: dict[str, Any] = {"notes": []}
+    for entry in entries:
+        if entry.get("section", found.get("section")) != found.get("section"):
+            found = {"section": entry["section"], "notes": []}
+        if entry["id"] == question["id"]:
+            break
+        if entry["kind"] == NOTE:
+            kept = {key: value for key, value in entry.items() if key not in _OF_NOTES}
+            found["notes"].append(kept)
+    for first, *rows in groups_of(entries):
+        if "help" in first and question["id"] in [row["id"] for row in rows]:
+            found["help"] = first["help"]
+    return found
+
+
+def digest_of(
+    spec: dict[str, Any], randomizer: dict[str, Any], surroundings: dict[str, Any]
+) -> bytes:
+    """Return SHA-256 of a frozen question without what is named in `WITHOUT_MEANING`.
+
+    Parameters
+    ----------
+    spec
+        The frozen question.
+    randomizer
+        Its randomizer, as JSON.
+    surroundings
+        Of `above`.
+    """
+    asked = {key: value for key, value in spec.items() if key not in WITHOUT_MEANING}
+    return _sha256({"memory": 2, "randomizer": randomizer, "asked": asked, "above": surroundings})
+
+
+def first_digest_of(spec: dict[str, Any], randomizer: dict[str, Any]) -> bytes:
+    """Return the digest by the first protocol: it knows options by their ids alone."""
+    stable = bool(spec.get("stable", False))
+    asked = {key: spec[key] for key in _MAPPING if key in spec}
+    if "options" in asked:
+        asked["options"] = [option["id"] for option in asked["options"]]
+    if stable:
+        asked |= {key: spec[key] for key in ("text", "matrix") if key in spec}
+    return _sha256({"randomizer": randomizer, "stable": stable, "asked": asked})
+
+
+def groups_of(entries: Iterable[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
+    """The entries, in groups of what stands together: rows of a matrix; every other one alone."""
+    groups: list[Sequence[dict[str, Any]]] = []
+    for matrix, rows in groupby(entries, key=lambda entry: entry.get("matrix")):
+        together = list(rows)
+        groups += [together] if matrix is not None else [[entry] for entry in together]
+    return groups
+
+
+def _sha256(whole: dict[str, Any]) -> bytes:
+    return hashlib.sha256(rfc8785.dumps(whole)).digest()

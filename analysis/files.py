@@ -1,0 +1,89 @@
+"""The only place of `analysis` that opens files: regular ones, without waiting for anybody.
+
+A survey file names other files, and whoever wrote it need not be the one who publishes it. So what
+it names must lie in its own folder, and no name leads to a device or to a pipe without a writer.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+#: The largest survey file, design file and file of candidates, in bytes: 20,000 candidates of 200
+#: letters each.
+LARGEST_FILE = 4 << 20
+
+# A pipe without a writer would keep the program waiting, were it opened in the usual way.
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Raises
+    ------
+    OSError
+        If there is none, or it may not be read, or it is a folder, a device or a pipe.
+    """
+    return _regular(_open(str(path), _FLAGS))
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a regular file of at most `LARGEST_FILE` bytes, else OSError."""
+    with open_file(path) as file:
+        return _content(file)
+
+
+def read_file_within(folder: Path, name: str) -> bytes:
+    """Return the content of a file whose name stands in another file of this folder.
+
+    The file must lie in the folder once symbolic links are resolved. It is then opened part by part
+    without following any link, so that nobody can exchange a part after the check.
+
+    Raises
+    ------
+    OSError
+        As `open_file`, and if the file lies outside of the folder or is too large.
+    """
+    try:
+        whole = folder.resolve(strict=True)
+        inside = (whole / name).resolve(strict=False)
+    except (ValueError, RuntimeError) as error:  # a null character, a loop of links
+        raise OSError(errno.EINVAL, str(error)) from None
+    if not inside.is_relative_to(whole) or inside == whole:
+        raise OSError(errno.EACCES, "expected a file in the survey file's folder, got one outside")
+    *folders, last = inside.relative_to(whole).parts
+    at = _open(str(whole), _FLAGS | os.O_DIRECTORY)
+    try:
+        for part in folders:
+            below = _open(part, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, at)
+            os.close(at)
+            at = below
+        descriptor = _open(last, _FLAGS | os.O_NOFOLLOW, at)
+    finally:
+        os.close(at)
+    with _regular(descriptor) as file:
+        return _content(file)
+
+
+def _open(name: str, flags: int, folder: int | None = None) -> int:
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except ValueError as error:  # a null character
+        raise OSError(errno.EINVAL, str(error)) from None
+
+
+def _regular(descriptor: int) -> BinaryIO:
+    """The file of a descriptor, which is closed if it is no regular file."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "expected a regular file, got a folder, a device or a pipe")
+    return os.fdopen(descriptor, "rb")
+
+
+def _content(file: BinaryIO) -> bytes:
+    content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise OSError(errno.EFBIG, f"expected at most {LARGEST_FILE >> 20} MiB, got more")
+    return content

@@ -1,0 +1,45 @@
+"""The first sentences of a survey's page: what reports tell, one by one and together."""
+
+import math
+from collections.abc import Iterator
+
+from analysis.epsilon import MICRO, is_telling
+from analysis.randomizer import is_weak
+from analysis.survey import Survey
+from analysis.together import groups, power_of_ten
+from server.explanation.figure import bound
+from server.words import Phrase, Value
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def verdict(survey: Survey) -> Phrase:
+    """Whether reports prove nothing, or one or several of them can nearly tell an answer."""
+    if any(is_weak(question.randomizer) for question in survey.questions):
+        return Phrase.of("happens.weak")
+    if any(is_telling(group.charge) for group in groups(survey)):
+        return Phrase.of("happens.weak-group")
+    return Phrase.of("happens.weak-all" if is_telling(survey.charge) else "happens.proves-nothing")
+
+
+def tells(survey: Survey) -> Iterator[Phrase]:
+    """Yield how many times as likely reports can be under one truth as under another.
+
+    First for one report, then for all about one answer, and for all of a person in one wave.
+    """
+    yield Phrase.of("tells.one", odds=_odds(max(q.randomizer.charge for q in survey.questions)))
+    together = groups(survey)
+    if together:
+        yield Phrase.of("tells.group", odds=_odds(max(group.charge for group in together)))
+    if len(survey.questions) > 1:
+        yield Phrase.of("tells.all", odds=_odds(survey.charge))
+
+
+def _odds(charge: int) -> Value:
+    """e^ε, rounded up: to three digits below 10, then to a whole number or a power of ten."""
+    power = power_of_ten(charge)
+    if power is not None:
+        return f"10{str(power).translate(_SUPERSCRIPTS)}"
+    # ε is rounded to four digits, as the page shows it.
+    odds = math.exp(round(charge / MICRO, 4))
+    return bound(odds) if odds < 10 else float(math.ceil(odds))

@@ -1,0 +1,220 @@
+"""Fetch what a server serves, as a browser would, and check every line of its headers.
+
+Python parses answers leniently: a line that browsers skip can end the headers, a lone carriage
+return can begin one, and `Content-Length: 1_0` is a length. So a server could show an auditor other
+headers, or less of a page, than a browser. Here the lines are kept as they came, each must be
+plain, and what says where the body ends and how it is packed must be said once, in one way.
+"""
+
+import contextlib
+import http.client
+import io
+import re
+import socket
+import ssl
+import threading
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from server.deliver import Unreachable
+
+#: The largest answer that is read, in bytes, packed or not; and seconds for each.
+_LARGEST, _SECONDS = 16 * 2**20, 60
+_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~]*?)[ \t]*\r\n")
+_SURVEY = re.compile(r"/s/([^/]+)/?")
+
+#: What browsers say of themselves with each request, and of each kind of request.
+_ALWAYS = {
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "Accept-Language": "en-US,en;q=0.5",
+    "Sec-Fetch-Site": "same-origin",
+}
+_OF_PAGES = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "Upgrade-Insecure-Requests": "1",
+    "Sec-Fetch-Dest": "document",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Site": "none",
+    "Sec-Fetch-User": "?1",
+}
+_OF_FILES = {"Accept": "*/*", "Sec-Fetch-Dest": "script", "Sec-Fetch-Mode": "cors"}
+#: What browsers accept, and what asks for the bytes as they are.
+ENCODINGS = {"compressed": "gzip, deflate, br, zstd", "plain": "identity"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: its status, its headers as they came, and the unpacked body.
+
+    `oddities` lists what no honest server sends.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    content: bytes
+    oddities: tuple[str, ...]
+
+
+class Site:
+    """A server at the address of its root or of a survey's page; `survey` is the id in it."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        named = _SURVEY.fullmatch(parts.path)
+        sound = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
+        if not sound or parts.query or (parts.path not in ("", "/") and not named):
+            # Not the address itself: behind its "#" an invitation may stand.
+            raise Unreachable("--url: expected https://HOST or https://HOST/s/ID, got another form")
+        # What stands behind "#" goes nowhere.
+        self.root = f"{parts.scheme}://{parts.netloc}"
+        self.survey = named[1] if named else None
+        self._scheme, self._host, self._port = parts.scheme, str(parts.hostname), port
+
+    def fetch(self, path: str, form: str) -> Answer:
+        """Return the answer at a path in one of `ENCODINGS`; redirects are not followed.
+
+        Raises
+        ------
+        Unreachable
+            If there is no answer within a minute, or none that is HTTP.
+        """
+        connection = self._connection()
+        is_page = path.startswith(("/s/", "/me"))
+        headers = _ALWAYS | (_OF_PAGES if is_page else _OF_FILES)
+        watchdog = threading.Timer(_SECONDS, _end, [connection])
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            connection.request("GET", path, headers=headers | {"Accept-Encoding": ENCODINGS[form]})
+            response = connection.getresponse()
+            assert isinstance(response, _Response)
+            body = response.read(_LARGEST + 1)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = printable(str(error) or type(error).__name__)
+            raise Unreachable(
+                f"{self.root}{path}: expected a collector, got no answer: {reason}"
+            ) from None
+        finally:
+            watchdog.cancel()
+            connection.close()
+        return _answer(response.status, response.lines, response.later_lines, body)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        connection: http.client.HTTPConnection
+        if self._scheme == "https":
+            connection = http.client.HTTPSConnection(
+                self._host, self._port, timeout=30, context=ssl.create_default_context()
+            )
+        else:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=30)
+        connection.response_class = _Response
+        return connection
+
+
+def _end(connection: http.client.HTTPConnection) -> None:
+    """End a connection that another thread waits for: a server may send a byte a minute."""
+    with contextlib.suppress(OSError, AttributeError):  # it may have ended by itself
+        connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+class _Lines(io.BufferedReader):
+    """A stream that keeps the lines that were read of it."""
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        super().__init__(raw)
+        self.lines: list[bytes] = []
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(size)
+        self.lines.append(line)
+        return line
+
+
+class _Response(http.client.HTTPResponse):
+    """A response that keeps its first lines, up to the empty one, as they came.
+
+    `later_lines` are those of the body: the sizes of its chunks, and what follows the last one.
+    """
+
+    lines: list[bytes]
+
+    def begin(self) -> None:
+        self.fp = self._kept = _Lines(self.fp.detach())
+        super().begin()
+        kept = self._kept.lines
+        self.lines = kept[: kept.index(b"\r\n")] if b"\r\n" in kept else []
+
+    @property
+    def later_lines(self) -> list[bytes]:
+        return self._kept.lines[len(self.lines) + 1 :]
+
+
+def printable(text: str) -> str:
+    """Return a text of a server with its control characters escaped, for a terminal."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def _framing(
+    headers: list[tuple[str, str]], later_lines: list[bytes], body: bytes
+) -> Iterator[str]:
+    """Yield what makes it doubtful where a body ends, or how it is packed, for some browser."""
+    lengths, codings, packings = (
+        [value for name, value in headers if name == wanted]
+        for wanted in ("content-length", "transfer-encoding", "content-encoding")
+    )
+    if packings not in ([], ["gzip"]):
+        yield f"its encodings are {packings}; one gzip or none was expected"
+    if codings and (codings != ["chunked"] or lengths):
+        yield f"it has the transfer encodings {codings} and the lengths {lengths}"
+    elif codings:
+        *sizes, last = later_lines or [b""]
+        if last != b"\r\n" or not all(re.fullmatch(rb"[0-9a-fA-F]{1,8}\r\n", one) for one in sizes):
+            yield "its chunks do not have plain sizes, or something follows them"
+    elif len(lengths) != 1 or not re.fullmatch(r"[0-9]{1,9}", lengths[0]):
+        yield f"its lengths are {lengths}; one plain number was expected"
+    elif int(lengths[0]) != len(body) and len(body) <= _LARGEST:
+        yield f"its length is said to be {lengths[0]}, and {len(body)} bytes came"
+
+
+def _answer(status: int, lines: list[bytes], later_lines: list[bytes], body: bytes) -> Answer:
+    oddities = []
+    if not lines or not re.match(rb"HTTP/1\.[01] %d " % status, lines[0]):
+        oddities.append("it begins with another line than its status")
+    headers = []
+    for line in lines[1:]:
+        plain = _LINE.fullmatch(line)
+        if plain:
+            headers.append((plain[1].decode().lower(), plain[2].decode()))
+        else:
+            oddities.append(f"not a plain header: {line[:80]!r}")
+    oddities += _framing(headers, later_lines, body)
+    if len(body) > _LARGEST:
+        return Answer(status, tuple(headers), b"", (*oddities, "it is too long to be read"))
+    encoding = dict(headers).get("content-encoding", "identity")
+    if encoding == "gzip":
+        try:
+            body = _unpacked(body)
+        except (zlib.error, ValueError) as error:
+            body = b""
+            oddities.append(f"not one gzip stream: {error}")
+    return Answer(status, tuple(headers), body, tuple(oddities))
+
+
+def _unpacked(body: bytes) -> bytes:
+    if body[3:4] != b"\0":
+        # A comment, say, that is a page to a browser which does not unpack.
+        raise ValueError("it has a name, a comment or other fields")
+    unpacking = zlib.decompressobj(wbits=31)
+    content = unpacking.decompress(body, _LARGEST)
+    if not unpacking.eof or unpacking.unused_data:
+        raise ValueError("it is too long, cut, or more follows it")
+    return content

@@ -1,0 +1,213 @@
+"""The gateway between granian and Flask: it reads requests, and refuses those that are too many.
+
+granian hands over a request once its head is here. A request whose body comes slowly waits here,
+where it costs a few kilobytes and no thread. A complete request gets a thread, or is refused if so
+many others wait for one that its turn would not come soon.
+"""
+
+import asyncio
+import io
+import random
+import sys
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from flask import Flask
+
+from analysis.survey import LONGEST_REQUEST
+from server.headers import added
+from server.intake import AGAIN, problem
+from server.wire import Refusal
+from server.writer import BUSY
+
+#: Threads of one worker for POST requests. They wait for the disk most of the time, and as many as
+#: there are share a transaction.
+WRITERS = 48
+#: Threads for all other requests, so that pages are served however many reports come.
+READERS = 16
+#: Seconds that requests may have waited for a thread, before new ones are refused. Pages get more
+#: time: without one of its twenty-odd files a page does not work.
+WRITES_WAIT, READS_WAIT = 1.0, 5.0
+#: Requests of each kind that may be under way at all, since how long they wait is known only later.
+MOST_WRITES, MOST_READS = 512, 4096
+#: Bodies that may be on their way at once, of at most 64 KiB each.
+MOST_BODIES = 1024
+#: Seconds that a body may take; a device gives up after as many.
+DEADLINE = 30.0
+#: Seconds for which a refusal is held back, from and to. Otherwise programs that try again at once,
+#: whatever they are told, would keep the worker busy with refusing.
+HELD = (2.0, 6.0)
+
+SLOW = Refusal("too-slow", "body", f"all of it within {DEADLINE:.0f} seconds", "less")
+
+_Answer = tuple[int, list[tuple[str, str]], bytes]
+_Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+class _Head(Protocol):
+    """The head of a request, as RSGI has it."""
+
+    method: str
+    path: str
+    query_string: str
+    scheme: str
+    server: str
+    authority: str | None
+    http_version: str
+    headers: Any
+
+
+class Lane:
+    """Threads for one kind of request, and how long requests wait for them.
+
+    Parameters
+    ----------
+    threads : int
+        How many requests are answered at once.
+    most : int
+        How many requests may be under way, in a thread or waiting for one.
+    longest : float
+        Seconds that requests may wait before new ones are refused.
+    """
+
+    def __init__(self, threads: int, most: int, longest: float) -> None:
+        self._pool = ThreadPoolExecutor(threads)
+        self._threads, self._most, self._longest = threads, most, longest
+        self._under_way = 0
+        #: Seconds that the request waited which got a thread last.
+        self._waited = 0.0
+
+    def is_full(self) -> bool:
+        """Whether another request would have to wait too long."""
+        has_to_wait = self._under_way >= self._threads
+        return self._under_way >= self._most or (has_to_wait and self._waited > self._longest)
+
+    async def run(self, action: Callable[..., _Answer], *given: Any) -> _Answer:
+        """Run an action in one of the threads, and return its result."""
+        came = time.monotonic()
+
+        def begin() -> _Answer:
+            self._waited = time.monotonic() - came
+            return action(*given)
+
+        self._under_way += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, begin)
+        finally:
+            self._under_way -= 1
+
+
+class Gateway:
+    """A Flask application as granian's RSGI interface wants it.
+
+    Parameters
+    ----------
+    app : Flask
+        The application that answers. It does not learn the client's address.
+    """
+
+    def __init__(self, app: Flask) -> None:
+        self._app: _Wsgi = app
+        self._writes = Lane(WRITERS, MOST_WRITES, WRITES_WAIT)
+        self._reads = Lane(READERS, MOST_READS, READS_WAIT)
+        self._being_read = 0
+        with app.app_context():
+            self._busy, self._slow = (
+                _answer(added(problem(one)), {"REQUEST_METHOD": "POST"}) for one in (BUSY, SLOW)
+            )
+
+    async def __rsgi__(self, head: _Head, connection: Any) -> None:
+        status, headers, body = await self._answered(head, connection)
+        connection.response_bytes(status, headers, body)
+
+    async def _answered(self, head: _Head, connection: Any) -> _Answer:
+        is_write = head.method not in ("GET", "HEAD")
+        lane = self._writes if is_write else self._reads
+        body = b""
+        if is_write:
+            if lane.is_full() or self._being_read >= MOST_BODIES:
+                return await self._refused()
+            try:
+                body = await self._read(head, connection)
+            except TimeoutError:
+                return self._slow
+        if lane.is_full():
+            return await self._refused()
+        return await lane.run(_answer, self._app, _environ(head, body))
+
+    async def _read(self, head: _Head, connection: Any) -> bytes:
+        """Read a body, or a byte more than the longest that is taken.
+
+        Raises
+        ------
+        TimeoutError
+            If it takes too long.
+        """
+        stated = head.headers.get("content-length", "")
+        wanted = min(int(stated), LONGEST_REQUEST + 1) if stated.isdigit() else LONGEST_REQUEST + 1
+        body = b""
+        self._being_read += 1
+        try:
+            async with asyncio.timeout(DEADLINE):
+                async for part in connection:
+                    body += part
+                    if not part or len(body) >= wanted:
+                        break
+        finally:
+            self._being_read -= 1
+        return body[: LONGEST_REQUEST + 1]
+
+    async def _refused(self) -> _Answer:
+        await asyncio.sleep(random.uniform(*HELD))
+        status, headers, body = self._busy
+        others = [header for header in headers if header[0] != "Retry-After"]
+        return status, [*others, ("Retry-After", str(random.randint(*AGAIN)))], body
+
+
+def _environ(head: _Head, body: bytes) -> dict[str, Any]:
+    """A request as WSGI has it (PEP 3333), without the client's address."""
+    host, _, port = head.server.rpartition(":")
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": head.method,
+        "SCRIPT_NAME": "",
+        # Flask wants the bytes of the path, each as the character of that number.
+        "PATH_INFO": head.path.encode().decode("latin-1"),
+        "QUERY_STRING": head.query_string,
+        "SERVER_NAME": host,
+        "SERVER_PORT": port,
+        "SERVER_PROTOCOL": f"HTTP/{head.http_version}",
+        "HTTP_HOST": head.authority or "",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": head.scheme,
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.input_terminated": True,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for name, value in head.headers.items():
+        key = name.upper().replace("-", "_")
+        if key not in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+            key = f"HTTP_{key}"
+        if key in environ and key != "HTTP_HOST":
+            value = environ[key] + (";" if key == "HTTP_COOKIE" else ",") + value
+        environ[key] = value
+    return environ
+
+
+def _answer(app: _Wsgi, environ: dict[str, Any]) -> _Answer:
+    """What a WSGI application answers, all of it."""
+    head: list[Any] = []
+
+    def start(status: str, headers: list[tuple[str, str]], *_: Any) -> None:
+        head[:] = [int(status[:3]), headers]
+
+    parts = app(environ, start)
+    try:
+        body = b"".join(parts)
+    finally:
+        getattr(parts, "close", lambda: None)()
+    return head[0], head[1], body

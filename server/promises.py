@@ -1,0 +1,75 @@
+"""Keep a server's promises for months: delete reports when due, and leave no order of arrival.
+
+One thread of the server does so. Each worker is another process: its `/healthz` learns from the
+database, and from the time of the server's lock file, whether the thread still works.
+"""
+
+import threading
+import time
+from datetime import date
+from pathlib import Path
+
+from server import failures
+from server.clock import today
+from server.commands import forget_due
+from server.store import Store
+
+#: Seconds between two looks.
+PAUSE = 60.0
+
+
+class Keeper:
+    """Keeps the promises of a database, in one look after another.
+
+    Parameters
+    ----------
+    db : Path
+        Which database.
+    """
+
+    def __init__(self, db: Path) -> None:
+        self._db = db
+        self._opened: set[tuple[str, int]] = set()
+        self._day: date | None = None
+        #: Whether the file may tell the order of arrival in waves that take no more reports.
+        self._due = True
+
+    def look(self) -> None:
+        """Delete what is due, write the file anew if waves were closed, and record the success.
+
+        The first look always writes the file anew: a survey's last day may have passed while no
+        server ran.
+        """
+        store = Store(self._db)
+        try:
+            day, opened = today(), store.open_waves(today())
+            self._due = self._due or bool(self._opened - opened)
+            self._opened = opened
+            if day != self._day:
+                forget_due(store)
+                self._day = day
+            if self._due:
+                store.rewrite()
+                self._due = False
+            if store.wal_size():
+                store.settle()  # what somebody read when it was written anew, say
+            store.beat()
+        finally:
+            store.leave()
+
+    def keep(self) -> None:
+        """Look for ever, whatever goes wrong: what failed is tried again at the next look."""
+        while True:
+            try:
+                self.look()
+            except Exception as error:
+                failures.log(error, " while keeping promises")
+            time.sleep(PAUSE)
+
+    def start(self) -> None:
+        """Look now, and from then on in a thread of its own."""
+        try:
+            self.look()
+        except Exception as error:
+            failures.log(error, " while keeping promises")
+        threading.Thread(target=self.keep, name="promises", daemon=True).start()

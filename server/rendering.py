@@ -1,0 +1,110 @@
+"""Respondents' pages, made from what the API gives and the program's files, and nothing else.
+
+No request, database or clock decides what they contain. So whoever has this code can make the page
+of a survey again, and compare it with the page that a server delivers.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from analysis.charts import icon_patterns
+from analysis.survey import Survey
+from analysis.together import Group
+from server.explanation import an_answer, costs, explained, tells, verdict
+from server.headers import policy
+from server.layout import layout
+from server.program import File, Resource, hash_of_all, import_map, integrity_of, modules_of
+from server.words import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
+
+#: The pages that run a program, `client/page/NAME.js`.
+PROGRAMS = ("survey", "me")
+
+_HTML = ("Content-Type", "text/html; charset=utf-8")
+_JSON = ("Content-Type", "application/json")
+
+
+def api(data: Mapping[str, Any]) -> Resource:
+    """Return the API's answer about a survey, from what `server.store.surveys.described` gives."""
+    content = json.dumps(data, separators=(",", ":")) + "\n"
+    return Resource.of(content.encode(), _JSON, compress=False)
+
+
+class Pages:
+    """Makes respondents' pages, which run the program in these files.
+
+    Raises
+    ------
+    ValueError
+        If a module imports one that is not among the files.
+    """
+
+    def __init__(self, files: Mapping[str, File]) -> None:
+        self.files = files
+        self._modules = {name: modules_of(files, f"page/{name}.js") for name in PROGRAMS}
+        self._templates = Environment(
+            loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True
+        )
+        self._templates.policies["json.dumps_kwargs"] = {"sort_keys": False}
+        self._templates.globals["integrity"] = {
+            name: file.integrity for name, file in files.items()
+        }
+
+    def survey(self, survey: Survey, data: Mapping[str, Any]) -> Resource:
+        """Return a survey's page from what the API gives: its questions, or that it is closed."""
+        languages = languages_of(survey.spec)
+        if data["state"] == "closed":
+            return self.message("closed", languages, title=survey.spec["title"])
+        return self._run("survey", languages, survey=survey, data=data, **_contents(survey))
+
+    def me(self) -> Resource:
+        """The page on which a browser shows what it has spent."""
+        return self._run("me", list(LANGUAGES.values()))
+
+    def message(
+        self, key: str, languages: Iterable[Language] = LANGUAGES.values(), **values: Value
+    ) -> Resource:
+        """A page with one sentence, in all these languages at once, which runs nothing."""
+        spoken_in = list(languages)
+        title, text = Phrase(f"message.{key}-title", values), Phrase(f"message.{key}", values)
+        content = self._templates.get_template("message.html").render(
+            titles=[told(title, language) for language in spoken_in],
+            texts=[told(text, language) for language in spoken_in],
+            **spoken(spoken_in),
+        )
+        return Resource.of(content.encode(), _HTML)
+
+    def _run(self, name: str, languages: list[Language], **contents: Any) -> Resource:
+        """A page of `PROGRAMS`; its policy allows its import map, and nothing else inline."""
+        pinned = import_map(self._modules[name])
+        content = self._templates.get_template(f"{name}.html").render(
+            modules=self._modules[name],
+            import_map=Markup(pinned),
+            hash_of_all=hash_of_all(self.files),
+            **spoken(languages),
+            **contents,
+        )
+        allowed = policy(integrity_of(pinned.encode()))
+        return Resource.of(content.encode(), _HTML, ("Content-Security-Policy", allowed))
+
+
+def _contents(survey: Survey) -> dict[str, Any]:
+    """What is asked and explained."""
+    remembers = bool(survey.memos)
+    return {
+        "first": survey.text,
+        "pages": layout(survey.spec),
+        "explained": {
+            question.id: explained(question, remembers, Group(survey.telling(question)).charge)
+            for question in survey.questions
+        },
+        "costs": list(costs(survey)),
+        "an_answer": an_answer(survey),
+        "verdict": verdict(survey),
+        "tells": list(tells(survey)),
+        "patterns": Markup(icon_patterns()),
+    }

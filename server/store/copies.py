@@ -1,0 +1,110 @@
+"""Copy a database, and bring one of an earlier release to this one's schema."""
+
+import os
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from server.store.file import File, StoreBusy, flush_to_disk
+from server.store.locks import StoreError, serving
+from server.store.schema import APPLICATION_ID, SCHEMA_VERSION
+
+#: Tables whose rows end with the server, and so are not copied.
+_OF_A_SERVER = ("session", "research_token")
+
+
+def copy_to(connection: sqlite3.Connection, target: Path) -> None:
+    """Copy a database as it is now, completely or not at all, while others may write to it.
+
+    The copy is written row by row, so that it holds no history of writes. It has no free pages, no
+    sessions and no research tokens.
+
+    Raises
+    ------
+    StoreError
+        If there is a file already, or the copy cannot be written.
+    """
+    if target.exists():
+        raise StoreError(f"{target}: expected a new file, got one that exists")
+    try:
+        # A name that nobody can guess, and so nobody can make first and keep open.
+        descriptor, name = tempfile.mkstemp(".part", f".{target.name}.", target.absolute().parent)
+        os.close(descriptor)
+    except OSError as error:
+        raise StoreError(f"{target}: cannot be written: {error}") from None
+    part = Path(name)
+    try:
+        connection.execute("VACUUM INTO ?", (str(part),))
+        with closing(sqlite3.connect(part, isolation_level=None)) as copy:
+            copy.execute("PRAGMA secure_delete = ON")
+            for (table,) in copy.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
+                if table in _OF_A_SERVER:
+                    copy.execute(f"DELETE FROM {table}")
+            (sound,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+        if sound != "ok":
+            raise StoreError(f"{target}: the copy is damaged: {sound}")
+        flush_to_disk(part)
+        # Fails if the file has come to exist in the meantime, where a rename would replace it.
+        os.link(part, target)
+        flush_to_disk(target.absolute().parent)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(f"{target}: cannot be written: {error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def migrate(path: Path) -> tuple[int, Path] | None:
+    """Bring a database to this release's schema, after a backup beside it.
+
+    Returns
+    -------
+    tuple, optional
+        The schema that it had, and the path of the backup; None if it had this release's schema.
+
+    Raises
+    ------
+    StoreError
+        If a server of any release runs on it, it cannot be backed up, or it is none of ours. Then
+        the schema is unchanged and no backup is left.
+    StoreBusy
+        If the schema is new but the file could not be written anew. The backup stays.
+    """
+    if not path.is_file():
+        raise StoreError(f"{path}: no such database")
+    with serving(path.resolve()):
+        try:
+            with closing(sqlite3.connect(path.resolve(), isolation_level=None)) as connection:
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                (kind,) = connection.execute("PRAGMA application_id").fetchone()
+                if kind != APPLICATION_ID:
+                    raise StoreError(f"{path}: expected a database of deniable, got another file")
+                is_old = 0 < version < SCHEMA_VERSION
+                backup = path.with_name(f"{path.name}.schema-{version}.backup")
+                if is_old and backup.exists():
+                    raise StoreError(
+                        f"{backup}: expected no such file, got one, perhaps of a migration that "
+                        "was interrupted: move it away, then run deniable migrate again"
+                    )
+                if is_old:
+                    copy_to(connection, backup)
+        except sqlite3.Error as error:
+            raise StoreError(f"{path}: cannot be used as a database: {error}") from None
+        try:
+            file = File(path, upgrade=True)
+        except BaseException:
+            if is_old:
+                backup.unlink(missing_ok=True)  # the database is as it was
+            raise
+        # From here on the schema is this release's, and the backup is the only way back.
+        try:
+            file.rewrite()  # so that no row of the old tables is left in a free page
+            file.close()
+        except StoreBusy as error:
+            raise StoreBusy(
+                f"{path}: is of schema {SCHEMA_VERSION} now, but was not written anew: {error}; "
+                "run deniable migrate again"
+            ) from None
+        finally:
+            file.leave()
+    return (version, backup) if is_old else None

@@ -1,0 +1,158 @@
+"""JSON Schema of what a server serves of a survey: its frozen form and its randomizers."""
+
+from dataclasses import fields
+from typing import Any
+
+from analysis.channels import CHANNELS
+from analysis.digest import NOTE
+from analysis.document import ID
+from analysis.encoders import ENCODERS
+from analysis.kinds import KINDS
+from analysis.mechanisms import MECHANISMS
+from analysis.memory import PROTOCOL
+from analysis.survey import ACCESS, MOST_WORK, PAGE
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string", "minLength": 1}
+IDENTIFIER: Schema = {"type": "string", "pattern": f"^{ID.pattern}$"}
+HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
+_DAY: Schema = {"type": "string", "format": "date"}
+_TRUE: Schema = {"const": True}
+_DIGITS: Schema = {"type": "string", "pattern": "^[0-9]{1,4000}$"}
+_PAIR: Schema = {"type": "array", "items": _DIGITS, "minItems": 2, "maxItems": 2}
+_POSITIVE: Schema = {"type": "number", "exclusiveMinimum": 0}
+
+
+def survey_schemas() -> dict[str, Schema]:
+    """The components of a served survey, by their names."""
+    randomizer = {"encoder": _parts(ENCODERS), "channel": _parts(CHANNELS), "ratio": _PAIR}
+    more = {"delta": _PAIR, "permanent": _parts(CHANNELS), "forever": _PAIR}
+    return {
+        "OpenSurvey": object_of(
+            {
+                "version": HASH,
+                "wave": WAVE,
+                "state": {"enum": ["open", "closed"]},
+                "survey": reference("Survey"),
+                "randomizers": {
+                    "type": "object",
+                    "propertyNames": IDENTIFIER,
+                    "additionalProperties": object_of(randomizer, more),
+                },
+            }
+        ),
+        "Survey": _survey(),
+        "Question": _question(),
+        "Note": object_of(
+            {"id": IDENTIFIER, "kind": {"const": NOTE}, "text": reference("Text")}, _placing()
+        ),
+        "Text": {
+            "description": "A text, or one for each language.",
+            "anyOf": [TEXT, {"type": "object", "additionalProperties": TEXT}],
+        },
+    }
+
+
+def _survey() -> Schema:
+    return object_of(
+        {
+            "id": IDENTIFIER,
+            "title": reference("Text"),
+            "privacy": object_of({"cap": _POSITIVE}),
+            "questions": {
+                "type": "array",
+                "items": {"anyOf": [reference("Question"), reference("Note")]},
+                "minItems": 1,
+            },
+        },
+        {
+            "languages": {"type": "array", "items": TEXT, "minItems": 1, "uniqueItems": True},
+            "closes": _DAY,
+            "delete_reports_after": _DAY,
+            "access": {"enum": list(ACCESS)},
+            "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
+            "page": {**object_of({}, dict.fromkeys(PAGE, _TRUE)), "minProperties": 1},
+        },
+    )
+
+
+def _question() -> Schema:
+    parameters = {name: TEXT for one in MECHANISMS.values() for name in one.parameters or ()}
+    option = object_of({"id": IDENTIFIER, "text": reference("Text")})
+    return object_of(
+        {
+            "id": IDENTIFIER,
+            "kind": {"enum": list(KINDS)},
+            "text": reference("Text"),
+            "required": {"type": "boolean"},
+            "no_answer": {"type": "boolean"},
+            "epsilon": _POSITIVE,
+            "mechanism": object_of({"name": {"enum": list(MECHANISMS)}}, parameters),
+        },
+        _placing()
+        | {
+            "matrix": reference("Text"),
+            "slider": _TRUE,
+            "options": {"type": "array", "items": option, "minItems": 2},
+            "at_most": {"type": "integer", "minimum": 1},
+            "min": {"type": "number"},
+            "max": {"type": "number"},
+            "step": _POSITIVE,
+            "unit": reference("Text"),
+            "aim": TEXT,
+            "prior": {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1},
+            "delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            "epsilon_forever": _POSITIVE,
+            "stable": {"type": "boolean"},
+            "memory": {"type": "integer", "enum": [PROTOCOL]},
+            "longest": {"type": "integer", "minimum": 1},
+            "letters": TEXT,
+            "candidates": {"type": "array", "items": TEXT, "minItems": 2, "uniqueItems": True},
+        },
+    )
+
+
+def _placing() -> Schema:
+    """Where and when an entry of a survey is shown, whether it is asked or not."""
+    return {
+        "help": reference("Text"),
+        "section": reference("Text"),
+        "new_page": _TRUE,
+        "shows_if": {"type": "array", "minItems": 2},
+    }
+
+
+def _parts(table: Schema) -> Schema:
+    """Encoders or channels: their names, and the whole numbers that each has."""
+    known = [
+        object_of(
+            {"name": {"const": name}}
+            | {field.name: whole(str(field.type).count("tuple")) for field in fields(part)}
+        )
+        for name, part in table.items()
+    ]
+    return {"oneOf": known}
+
+
+def whole(depth: int) -> Schema:
+    """A whole number, a list of them, or rows of them."""
+    if depth:
+        return {"type": "array", "items": whole(depth - 1), "minItems": 1}
+    return {"type": "integer", "minimum": 1, "exclusiveMaximum": 2**53}
+
+
+def object_of(required: Schema, optional: Schema | None = None) -> Schema:
+    """An object with these members, and no others."""
+    return {
+        "type": "object",
+        "properties": required | (optional or {}),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def reference(name: str) -> Schema:
+    """The component of this name."""
+    return {"$ref": f"#/components/schemas/{name}"}

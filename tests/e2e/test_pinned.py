@@ -1,0 +1,84 @@
+"""Each module is pinned by its hash, however often it is fetched: no tampered one ever runs."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from collector import Collector, in_process
+from device import SURVEY, Device, expect_state
+from playwright.sync_api import Page, expect
+from tampering import FAILURES, Tampering, layers_of
+
+from server.program import CLIENT
+
+PAGES = ("survey", "me")
+
+
+class Attacked:
+    """A served survey, whose modules can be attacked."""
+
+    def __init__(self, collector: Collector, tampering: Tampering) -> None:
+        self.tampering = tampering
+        survey = collector.publish(SURVEY)
+        self.urls = {"survey": collector.page(survey), "me": f"{collector.url}/me"}
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+    made: list[Tampering] = []
+
+    def around(app: object) -> Tampering:
+        made.append(Tampering(app))
+        return made[-1]
+
+    with ExitStack() as running:
+        folder = tmp_path_factory.mktemp("attacked")
+        collector = running.enter_context(in_process(folder, CLIENT, around))
+        yield Attacked(collector, made[0])
+
+
+def expect_dead(page: Page, name: str) -> None:
+    """Nothing can be filled in or pressed, and nothing is shown as if the program ran."""
+    if name == "survey":
+        expect_state(page, "loading")
+        open_controls = "[...document.forms[0].elements].filter((one) => !one.matches(':disabled'))"
+        assert page.evaluate(f"{open_controls}.length") == 0
+    else:
+        expect(page.locator("#spent")).to_be_hidden()
+        expect(page.locator("[data-state]:visible")).to_have_count(0)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("name", PAGES)
+def test_no_tampered_module_is_accepted_after_a_first_fetch_that_failed(
+    device: Device, attacked: Attacked, name: str, failure: str
+) -> None:
+    for layer in layers_of(name):
+        attacked.tampering.attack(layer, FAILURES[failure])
+        page = device.visit(attacked.urls[name])
+        assert attacked.tampering.failed == set(layer)
+        assert attacked.tampering.accepted == attacked.tampering.ran == set()
+        expect_dead(page, name)
+        page.close()
+
+
+def test_without_the_import_map_tampered_modules_are_accepted_and_seen(
+    device: Device, attacked: Attacked
+) -> None:
+    _, layer, *_ = layers_of("survey")
+    attacked.tampering.attack(layer, FAILURES["503"], strips_import_map=True)
+    page = device.visit(attacked.urls["survey"])
+    expect_state(page, "ready")
+    assert attacked.tampering.accepted == set(layer)
+
+
+def test_pages_run_where_nothing_is_tampered(device: Device, attacked: Attacked) -> None:
+    attacked.tampering.attack([], None)
+    expect_state(device.visit(attacked.urls["survey"]), "ready")
+    expect_state(device.visit(attacked.urls["me"]), "nothing")
+
+
+def test_layers_have_all_modules_of_a_page() -> None:
+    every = {path.relative_to(CLIENT).as_posix() for path in Path(CLIENT).rglob("*.js")}
+    assert {name for page in PAGES for layer in layers_of(page) for name in layer} == every

@@ -1,0 +1,32 @@
+"""Time limits of all tests, in one place. They end what hangs; no verdict may measure speed.
+
+A busy or slow machine may need a hundred times as long as an idle one, so the limits are a
+hundred times what a step takes there. A test that is about time compares two durations of the
+same run, by `timed`, or counts what was done.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: Seconds after which a moment has hung: a click, a request, the start or the end of a process.
+MOMENT = 180.0
+#: Seconds after which a program has hung that does its whole work in this time.
+LONG = 900.0
+
+
+def wait_until(holds: Callable[[], object], seconds: float = LONG) -> float:
+    """How long it took until something held; AssertionError if it seems never to do so."""
+    begin = time.monotonic()
+    while not holds():
+        assert time.monotonic() < begin + seconds, f"not within {seconds:g} seconds"
+        time.sleep(0.02)
+    return time.monotonic() - begin
+
+
+def timed(call: Callable[[], T]) -> tuple[T, float]:
+    """What a call gives, and how many seconds it took; compare these with others of the run."""
+    begin = time.monotonic()
+    return call(), time.monotonic() - begin

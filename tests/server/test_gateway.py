@@ -1,0 +1,149 @@
+"""Slow clients hold no thread, and too many reports are refused while pages are served."""
+
+import asyncio
+import fcntl
+import socket
+import sys
+import time
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from analysis.survey import LONGEST_REQUEST, Survey
+from server import gateway
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from limits import timed
+from load import LONG, Server, check_books, get, is_busy, post, submissions
+
+#: Clients that send a body slowly: more than a worker has threads.
+SLOW = gateway.WRITERS + gateway.READERS + 20
+
+
+@pytest.fixture
+def server(database: Path, survey_file: Path) -> Iterator[Server]:
+    """A server of one worker."""
+    with Server(database, survey_file, "--workers", 1) as running:
+        yield running
+
+
+@contextmanager
+def trickling(url: str, path: str, clients: int) -> Iterator[list[socket.socket]]:
+    """So many clients, each of which has sent the beginning of a request's body."""
+    parts = urlsplit(url)
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    with ExitStack() as opened:
+        sockets = []
+        for _ in range(clients):
+            made = socket.create_connection((parts.hostname, parts.port), LONG)
+            sockets.append(opened.enter_context(made))
+            made.sendall(f"{head}Content-Length: 600\r\n\r\n{{".encode())
+        yield sockets
+
+
+@contextmanager
+def stuck(database: Path) -> Iterator[None]:
+    """Another process has the file lock."""
+    with open(f"{database}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def test_bodies_that_trickle_in_keep_nobody_waiting(
+    server: Server, survey: Survey, database: Path
+) -> None:
+    path = f"/api/surveys/{survey.id}/reports"
+    with trickling(server.url, path, SLOW):
+        time.sleep(1)  # for all of them to be with the worker
+        assert get(server.url, f"/s/{survey.id}").status == 200
+        ((rid, body),) = islice(submissions(survey), 1)
+        assert [one.status for one in post(server.url, path, [body])] == [201]
+    check_books(database, survey, {rid})
+
+
+@pytest.mark.more
+def test_a_body_that_does_not_come_in_time_is_refused(server: Server, survey: Survey) -> None:
+    with trickling(server.url, f"/api/surveys/{survey.id}/reports", 3) as clients:
+        answers, seconds = timed(lambda: [client.recv(65536) for client in clients])
+    for answer in answers:
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"urn:deniable:problem:too-slow" in answer
+    assert seconds > gateway.DEADLINE / 2
+
+
+def test_no_more_of_a_body_is_read_than_can_be_taken(server: Server, survey: Survey) -> None:
+    path = f"/api/surveys/{survey.id}/reports"
+    parts = urlsplit(server.url)
+    with socket.create_connection((parts.hostname, parts.port), LONG) as client:
+        client.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n".encode()
+        )
+        # Without a stated length, and never at its end.
+        for _ in range(LONGEST_REQUEST // 1024 + 1):
+            client.sendall(b"400\r\n" + b" " * 1024 + b"\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 413 ")
+
+
+def test_pages_are_served_while_reports_wait_for_the_store(
+    server: Server, survey: Survey, database: Path
+) -> None:
+    path, many = f"/api/surveys/{survey.id}/reports", SLOW + 60
+    sent = dict(islice(submissions(survey), many))
+    with ThreadPoolExecutor(1) as pool:
+        with stuck(database):
+            answers = pool.submit(post, server.url, path, list(sent.values()), many)
+            # As long as the store is stuck, which it is until all of these are answered.
+            for _ in range(20):
+                assert get(server.url, f"/s/{survey.id}").status == 200
+        got = dict(zip(sent, answers.result(), strict=True))
+    assert all(one.status == 201 or is_busy(one) for one in got.values())
+    stored = {rid for rid, one in got.items() if one.status == 201}
+    again = post(server.url, path, [sent[rid] for rid in sent if rid not in stored])
+    assert {one.status for one in again} <= {200, 201}
+    check_books(database, survey, set(sent))
+
+
+def run_apart(load: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in a thread of its own: this one may have a loop, of a browser's driver."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, load).result()
+
+
+def _sleep(seconds: float) -> tuple[int, list[tuple[str, str]], bytes]:
+    time.sleep(seconds)
+    return 200, [], b""
+
+
+def test_a_lane_is_full_while_requests_wait_too_long() -> None:
+    async def load() -> None:
+        lane = gateway.Lane(threads=2, most=1000, longest=0.2)
+        assert not lane.is_full()
+        # Half a second of work for two threads, and more work while it is done.
+        waiting = [asyncio.create_task(lane.run(_sleep, 0.01)) for _ in range(100)]
+        while not lane.is_full():
+            assert not all(one.done() for one in waiting), "it was never full"
+            await asyncio.sleep(0.01)
+        await asyncio.gather(*waiting)
+        assert not lane.is_full()
+
+    run_apart(load())
+
+
+def test_a_lane_takes_no_more_than_it_may_hold() -> None:
+    async def load() -> None:
+        lane = gateway.Lane(threads=2, most=5, longest=60)
+        waiting = [asyncio.create_task(lane.run(_sleep, 0.3)) for _ in range(5)]
+        await asyncio.sleep(0)
+        assert lane.is_full()
+        await asyncio.gather(*waiting)
+        assert not lane.is_full()
+
+    run_apart(load())

@@ -1,0 +1,132 @@
+"""What reports tell together is said by `check` and by the page, in the survey's own numbers."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from analysis.together import groups, readable_odds
+from server.cli import main
+from server.explanation import explained, tells, verdict
+from server.words import LANGUAGES, told
+
+
+def survey_of(tmp_path: Path, epsilons: list[float], asked_because: int = 0) -> Survey:
+    """Yes-no questions, of which so many after the first are asked because of its answer."""
+    text = 'id = "s"\ntitle = "S"\n'
+    for place, epsilon in enumerate(epsilons):
+        text += (
+            f'[[questions]]\nid = "q{place}"\nkind = "yes-no"\ntext = "?"\nepsilon = {epsilon}\n'
+        )
+        if 0 < place <= asked_because:
+            text += "shows_if = \"q0 = 'yes'\"\n"
+    (tmp_path / "s.toml").write_text(text)
+    return read_survey(tmp_path / "s.toml")
+
+
+def messages(tmp_path: Path, *command: str) -> list[str]:
+    result = CliRunner().invoke(main, [*command[:1], str(tmp_path / "s.toml"), *command[1:]])
+    assert result.exit_code == 0, result.output
+    assert "Traceback" not in result.output
+    return result.stderr.splitlines()
+
+
+def test_eight_questions_at_4_are_warned_of(tmp_path: Path) -> None:
+    survey_of(tmp_path, [4.0] * 8, asked_because=1)
+    for command in (["check"], ["plan", "--respondents", "1000"]):
+        said = "\n".join(messages(tmp_path, *command))
+        # e^8 is 2,980.96, and e^32 is 7.9e13.
+        assert re.search(r'question "q0".*\("q1"\).* ε = 8 .* 2,981 to 1', said)
+        assert re.search(r"all 8 questions of one wave spend ε = 32 .*10\^14 to 1", said)
+    assert len(re.findall("ε = 4 a report nearly tells .* 55 to 1", "\n".join(
+        messages(tmp_path, "check")))) == 8  # fmt: skip
+
+
+def test_what_the_cap_allows_over_waves_is_said(tmp_path: Path) -> None:
+    survey_of(tmp_path, [1.0, 1.0])
+    assert "odds" not in "\n".join(messages(tmp_path, "check"))
+    text = (tmp_path / "s.toml").read_text()
+    (tmp_path / "s.toml").write_text(text.replace("[[", "[privacy]\ncap = 6.0\n[[", 1))
+    (said,) = [line for line in messages(tmp_path, "check") if "odds" in line]
+    assert "over all waves the cap allows ε = 6, which is odds of up to 404 to 1" in said
+
+
+@pytest.mark.parametrize(
+    ("epsilons", "asked_because", "expected"),
+    [
+        ([1], 0, "proves-nothing"),
+        ([1, 1, 1.9], 2, "proves-nothing"),
+        ([4], 0, "weak"),
+        ([1, 1, 4], 0, "weak"),
+        ([2, 2], 0, "weak-all"),
+        ([2, 2], 1, "weak-group"),
+        ([4.0] * 8, 1, "weak"),
+    ],
+)
+def test_the_first_sentence_follows_the_numbers_in_every_language(
+    tmp_path: Path, epsilons: list[float], asked_because: int, expected: str
+) -> None:
+    survey = survey_of(tmp_path, epsilons, asked_because)
+    phrase = verdict(survey)
+    assert phrase.key == f"happens.{expected}"
+    sentences = list(tells(survey))
+    keys = ["tells.one", *["tells.group"] * bool(asked_because), "tells.all"]
+    assert [one.key for one in sentences] == keys[: None if len(epsilons) > 1 else 1]
+    for language in LANGUAGES.values():
+        assert told(phrase, language) == language.words[f"happens.{expected}"]
+        shown = [told(one, language) for one in sentences]
+        assert not any("{" in one for one in shown)
+        if sum(epsilons) == 32:
+            assert "\u202f981" in shown[1]  # e^8, rounded up
+            assert "10¹⁴" in shown[-1]
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1, 1.7, 3, 3.9])
+def test_the_numbers_are_the_odds_rounded_up(tmp_path: Path, epsilon: float) -> None:
+    (phrase,) = tells(survey_of(tmp_path, [epsilon]))
+    odds = phrase.values["odds"]
+    assert math.exp(epsilon) - 1e-4 < odds <= math.ceil(math.exp(epsilon))
+    for language in LANGUAGES.values():
+        assert f"{odds:,.10g}".replace(".", language.decimal) in told(phrase, language)
+
+
+def test_all_words_of_a_verdict_differ_and_only_the_gentle_one_reassures() -> None:
+    for language in LANGUAGES.values():
+        found = [language.words[f"happens.{one}"] for one in (
+            "proves-nothing", "weak", "weak-group", "weak-all")]  # fmt: skip
+        assert len(set(found)) == 4
+        reassuring = {"en": "proves nothing", "de": "beweist", "fr": "prouve", "es": "prueba",
+                      "ar": "تثبت"}[language.tag]  # fmt: skip
+        assert [reassuring in one for one in found] == [True, False, False, False]
+
+
+def test_a_question_is_weak_together_with_what_is_asked_because_of_it(tmp_path: Path) -> None:
+    survey = survey_of(tmp_path, [2, 2, 1], asked_because=1)
+    (group,) = groups(survey)
+    assert [one.id for one in group.questions] == ["q0", "q1"]
+    first, second, _ = survey.questions
+    assert explained(first, False, group.charge).after[-1].key == "odds.weak-together"
+    assert explained(second, False, second.randomizer.charge).after[-1].key == "odds.proves-nothing"
+
+
+def test_a_group_within_another_is_named_once(tmp_path: Path) -> None:
+    survey_of(tmp_path, [2, 2, 2])
+    path = tmp_path / "s.toml"
+    head, *blocks = path.read_text().split("[[questions]]")
+    blocks[1] += "shows_if = \"q0 = 'yes'\"\n"
+    blocks[2] += "shows_if = \"q1 = 'yes'\"\n"
+    path.write_text("[[questions]]".join([head, *blocks]))
+    (group,) = groups(read_survey(path))
+    assert [one.id for one in group.questions] == ["q0", "q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "odds"),
+    [(1, "3 to 1"), (4, "55 to 1"), (11, "59,875 to 1"), (12, "10^6 to 1"), (32, "10^14 to 1")],
+)
+def test_odds_are_readable_and_never_less_than_they_are(epsilon: int, odds: str) -> None:
+    assert readable_odds(epsilon * 1_000_000) == odds

@@ -1,0 +1,92 @@
+"""No verdict depends on how fast the machine is: no test has a clock or a short limit."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeGuard
+
+import pytest
+
+TESTS = Path(__file__).parent
+#: What reads a clock; `limits.timed` and `limits.wait_until` do so for all tests.
+CLOCKS = {"monotonic", "perf_counter", "process_time", "monotonic_ns", "perf_counter_ns"}
+#: Methods whose first argument is how long they wait, in seconds.
+WAITS = {"communicate", "join", "result", "wait"}
+#: A limit that is written out must be a minute at least, in seconds or, of browsers, milliseconds.
+LEAST = 60
+
+
+def is_number(value: ast.expr) -> TypeGuard[ast.Constant]:
+    """Whether a value is written out as a number."""
+    return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+
+
+def is_short(limit: ast.expr) -> bool:
+    """Whether a limit is a number, and too small for a busy machine."""
+    return is_number(limit) and not (LEAST <= limit.value < 1000 or limit.value >= 1000 * LEAST)
+
+
+def dangers(source: str) -> Iterator[tuple[int, str]]:
+    """The lines of a test whose verdict could measure speed, each with what to do instead."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr in CLOCKS:
+            yield node.lineno, f"{node.attr}: use limits.timed or limits.wait_until"
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        limits = [given.value for given in node.keywords if given.arg == "timeout"]
+        limits += node.args[:1] if name in WAITS else []
+        limits += node.args[1:2] if name == "wait_until" else []
+        limits += node.args[:1] if name.startswith("set_default_") else []
+        if any(given.arg == "deadline" and is_number(given.value) for given in node.keywords):
+            yield node.lineno, f"{name}: an example may take as long as it takes"
+        if (
+            name == "wait_for_function"
+        ):  # The page's policy forbids it, unless what it waits for holds at once.
+            yield node.lineno, f"{name}: use limits.wait_until with page.evaluate"
+        if any(map(is_short, limits)):
+            yield node.lineno, f"{name}: use limits.MOMENT or limits.LONG"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.relative_to(TESTS).as_posix()
+)
+def test_no_test_measures_how_fast_the_machine_is(path: Path) -> None:
+    if path.name not in ("limits.py", "programs.py"):  # which installs programs
+        assert list(dangers(path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "begin = time.monotonic()",
+        "assert perf.perf_counter() < begin + 2",
+        "subprocess.run(command, timeout=30)",
+        "process.wait(timeout=5.0)",
+        "process.wait(15)",
+        "thread.join(10)",
+        "future.result(1)",
+        "wait_until(is_done, 20)",
+        "expect(page).to_have_count(1, timeout=2000)",
+        "context.set_default_timeout(10_000)",
+        "settings(deadline=200)",
+        "page.wait_for_function('window.isReady')",
+    ],
+)
+def test_a_short_limit_is_found(line: str) -> None:
+    assert [number for number, _ in dangers(f"import time\n{line}\n")] == [2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "subprocess.run(command, timeout=LONG)",
+        "process.wait(600)",
+        "expect(page).to_have_count(1, timeout=1000 * MOMENT)",
+        "settings(deadline=None)",
+        "', '.join(words)",
+        "time.sleep(0.5)",
+    ],
+)
+def test_what_only_ends_what_hangs_is_left_alone(line: str) -> None:
+    assert list(dangers(line)) == []

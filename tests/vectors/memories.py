@@ -1,0 +1,46 @@
+"""Vectors of the second protocol of memories, and of what surveys of the first cost beside them."""
+
+import importlib
+import json
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+from analysis.mechanisms import MECHANISMS
+from analysis.selection import compiled
+from analysis.survey import Survey, freeze, spent_on, thaw, version_of
+
+samples = importlib.import_module("samples")
+
+
+def memories() -> dict[str, Any]:
+    """The second protocol of memories: digests, costs of waves of bits, and prices of versions."""
+    bits: list[dict[str, Any]] = []
+    for name, domain, waves in samples.BITS:
+        one = compiled(MECHANISMS[name], domain, Fraction(1), {}, Fraction(2))
+        spent = [[n, one.spent(n), one.spent(n, protocol=1)] for n in waves]
+        bits.append({"randomizer": one.to_json(), "spent": spent})
+    digests, prices = [], []
+    for first in (False, True):
+        versions = [freeze(samples.panel(*labels)) for labels in samples.LABELS]
+        if first:
+            versions = [_of_first_protocol(one) for one in versions]
+        for survey in versions:
+            known = {one.id: [one.digest.hex(), one.meaning] for one in survey.questions}
+            digests.append({**survey.to_json(), "digests": known})
+        for order in samples.ORDERS:
+            rows = []
+            for n, place in enumerate(order):
+                counts = Counter(order[: n + 1])
+                so_far = [(versions[one], times) for one, times in counts.items()]
+                rows.append([place, spent_on(so_far), spent_on(so_far, stable=True)])
+            prices.append({"versions": [one.to_json() for one in versions], "waves": rows})
+    return {"bits": bits, "digests": digests, "prices": prices}
+
+
+def _of_first_protocol(survey: Survey) -> Survey:
+    """The survey as it was frozen before memories had a name."""
+    data = json.loads(json.dumps(survey.to_json()))
+    for question in data["survey"]["questions"]:
+        question.pop("memory", None)
+    return thaw(data, version_of(data))
