@@ -29,8 +29,8 @@ test-more: .venv/.test
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
 # hold, totals beside dp-accounting, plans beside simulated surveys, the intake beside a bare server, with
-# wrk, and how soon a slow phone can use a page, in Chromium; twenty minutes. One thread of BLAS: two on a
-# busy machine are slower.
+# wrk, costs from a thousand to a million reports, and how soon a slow phone can use a page, in Chromium;
+# half an hour. One thread of BLAS: two on a busy machine are slower.
 bench: .venv/.bench
 	$(BIN)/python tests/programs.py chromium
 	$(BIN)/python benchmarks/accuracy.py
@@ -45,6 +45,7 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/plan.py
 	$(BIN)/python benchmarks/intake.py
 	$(BIN)/python benchmarks/overload.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/page.py
 
 # Pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/.

@@ -36,7 +36,7 @@ from analysis.planning import (
     split_cap,
     totals_of_waves,
 )
-from analysis.plausibility import Plausibility, plausibility
+from analysis.plausibility import Plausibility, plausibility, sizes_of
 from analysis.poisoning import shifts
 from analysis.question import Question
 from analysis.randomizer import Randomizer
@@ -98,6 +98,7 @@ __all__ = [
     "sample_run",
     "sentences",
     "shifts",
+    "sizes_of",
     "smallest",
     "split_cap",
     "strongest_posterior",

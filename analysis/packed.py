@@ -10,6 +10,11 @@ Packed = NDArray[np.uint64]
 #: Words that are added at once: 32 KiB, of which a cache holds several.
 _WORDS = 4096
 
+#: Each byte with its bits in the other order.
+_TURNED = np.packbits(
+    np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"), axis=1
+)[:, 0]
+
 
 def words_for(bits: int) -> int:
     """How many words a set of so many bits takes."""
@@ -28,6 +33,18 @@ def pack(flags: NDArray[Any]) -> Packed:
     padded = np.zeros((len(flags), 64 * words_for(flags.shape[1])), dtype=np.uint8)
     padded[:, : flags.shape[1]] = flags
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def unpack(packed: Packed, bits: int) -> NDArray[np.uint8]:
+    """(n, words) sets as (n, bits) flags of 0 and 1."""
+    return np.unpackbits(packed.view(np.uint8), axis=1, count=bits, bitorder="little")
+
+
+def from_bytes(rows: NDArray[np.uint8], bits: int) -> Packed:
+    """(n, bytes) sets, the first bit in the highest place of its byte, as (n, words) sets."""
+    padded = np.zeros((len(rows), 8 * words_for(bits)), dtype=np.uint8)
+    padded[:, : rows.shape[1]] = _TURNED[rows]
+    return padded.view(np.uint64)
 
 
 def clear_tail(packed: Packed, bits: int) -> None:
@@ -79,5 +96,4 @@ def _added(a: Packed, b: Packed, c: Packed) -> tuple[Packed, Packed]:
 
 
 def _few_sums(rows: Packed) -> NDArray[np.int64]:
-    flags = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
-    return np.asarray(flags.sum(axis=0, dtype=np.int64))
+    return np.asarray(unpack(rows, 64 * rows.shape[1]).sum(axis=0, dtype=np.int64))

@@ -69,7 +69,7 @@ class _Found:
 def plausibility(
     survey: Survey,
     tallies: Mapping[str, NDArray[np.int64]],
-    reports: Iterable[Mapping[str, Any]] | None = None,
+    sizes: Mapping[str, NDArray[np.int64]] | None = None,
 ) -> list[Plausibility]:
     """The checks of every question, in the survey's order.
 
@@ -80,11 +80,11 @@ def plausibility(
     tallies : mapping
         For each question's id the (cohorts, symbols) array of how many reports of each cohort,
         or of all, count for each symbol.
-    reports : iterable of mappings, optional
-        Each respondent's ``{question id: report}`` as sent; read once, none is kept. Without them
-        there is no check ``weights``, which only questions have whose reports differ in weight.
+    sizes : mapping, optional
+        As of `sizes_of`: for each question whose reports differ in it the (symbols + 1,) array of
+        how many count for 0, 1, 2, ... symbols. Without them there is no check ``weights``.
     """
-    sizes = {} if reports is None else _sizes(survey, reports)
+    sizes = sizes or {}
     rows: list[Plausibility] = []
     for question in survey.questions:
         tally, randomizer = tallies[question.id], question.randomizer
@@ -95,8 +95,8 @@ def plausibility(
             rows.append(_row(question, "cohorts", _fit(own, uniform), n))
         rows.append(_row(question, "symbols", _symbols(question, tally, own), n))
         if question.id in sizes:
-            found, number = _weights(question, sizes[question.id]), sum(sizes[question.id])
-            rows.append(_row(question, "weights", found, number))
+            found, number = _weights(question, sizes[question.id]), sizes[question.id].sum()
+            rows.append(_row(question, "weights", found, int(number)))
     return rows
 
 
@@ -107,26 +107,31 @@ def _row(question: Question, check: str, found: _Found, n: int) -> Plausibility:
     return Plausibility(question.id, check, found.statistic, min(1.0, found.p_value), n, looks)
 
 
-def _sizes(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """For each question whose reports differ in it, how many count for 0, 1, 2, ... symbols."""
-    asked = {
-        question.id: question.randomizer
-        for question in survey.questions
-        if question.randomizer.channel.size_chances(1) is not None
-    }
-    found = {name: [0] * (one.channel.symbols + 1) for name, one in asked.items()}
-    for report in reports if asked else ():
-        for name, randomizer in asked.items():
-            found[name][len(randomizer.tallied(report[name]))] += 1
+def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, NDArray[np.int64]]:
+    """For each question whose reports differ in it, how many count for 0, 1, 2, ... symbols.
+
+    Parameters
+    ----------
+    survey : Survey
+        The version that the reports belong to.
+    reports : iterable of mappings
+        Each respondent's ``{question id: report}`` as it was sent; all are read at once.
+    """
+    sent = list(reports)
+    found = {}
+    for question in survey.questions:
+        randomizer = question.randomizer
+        sizes = randomizer.sizes_many(randomizer.read_many([one[question.id] for one in sent]))
+        if sizes is not None:
+            found[question.id] = sizes
     return found
 
 
-def _weights(question: Question, sizes: list[int]) -> _Found:
+def _weights(question: Question, counts: NDArray[np.int64]) -> _Found:
     """An input has 1 to so many ones: "none of these" and no-answer are bits of their own."""
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     most = max(max(pair) for pair in encoder.apart)
     laws = [channel.size_chances(ones) for ones in range(1, most + 1)]
-    counts = np.array(sizes, dtype=np.int64)
     return _fit(counts, laws[0]) if most == 1 else _mixed(counts, most, lambda law: laws[law])
 
 

@@ -1,6 +1,6 @@
 """A randomizer: encoder, then channel; what the respondent's browser runs for one question."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -33,6 +33,17 @@ class Reports:
 
     cohorts: NDArray[Any]
     drawn: NDArray[Any]
+
+    def of(self, chosen: Any) -> "Reports":
+        """Some of the reports: `chosen` is a slice, a mask, or their places."""
+        return Reports(self.cohorts[chosen], self.drawn[chosen])
+
+    def distinct(self) -> tuple["Reports", NDArray[np.int64]]:
+        """One report of each kind, in some order, and for each report which of them it is like."""
+        rows = np.column_stack([self.drawn, self.cohorts]).astype(np.uint64, copy=False)
+        cells = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
+        _, first, codes = np.unique(cells, return_index=True, return_inverse=True)
+        return self.of(first), codes
 
     @property
     def nbytes(self) -> int:
@@ -174,22 +185,60 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             symbols = channel.randomize_many(symbols, block)
         return Reports(cohorts, symbols)
 
+    def read_many(self, sent: Sequence[Any]) -> Reports:
+        """Reports as they were sent, in the form in which `randomize_many` gives them.
+
+        Preconditions: each passes `check_report`.
+        """
+        if self.encoder.cohorts is None:
+            return Reports(np.broadcast_to(np.uint8(0), len(sent)), self.channel.read_many(sent))
+        dtype = np.min_scalar_type(self.encoder.cohorts - 1)
+        cohorts = np.array([one["cohort"] for one in sent], dtype=dtype)
+        return Reports(cohorts, self.channel.read_many([one["report"] for one in sent]))
+
+    def joined(self, some: Sequence[Reports]) -> Reports:
+        """The reports of several reads as one."""
+        read = [*some, self.read_many([])]
+        cohorts = np.concatenate([one.cohorts for one in read])
+        return Reports(cohorts, np.concatenate([one.drawn for one in read]))
+
     def tally_many(self, reports: Reports) -> NDArray[np.int64]:
         """The tally of many reports, of this shape: how many of each cohort count for a symbol."""
         cohorts, symbols = self.shape
         if cohorts == 1:
             return self.channel.count_many(reports.drawn).reshape(1, symbols)
-        if not isinstance(self.channel, OneSymbol):
-            own = (reports.drawn[reports.cohorts == cohort] for cohort in range(cohorts))
-            return np.array([self.channel.count_many(one) for one in own])
         counts = np.zeros(cohorts * symbols, dtype=np.int64)
-        dtype = np.min_scalar_type(len(counts) - 1)
         for part in parts(len(reports.drawn), max(32768, 4 * len(counts))):
-            cells = reports.cohorts[part].astype(dtype)
-            cells *= dtype.type(symbols)
-            cells += reports.drawn[part].astype(dtype, copy=False)
-            counts += np.bincount(cells, minlength=len(counts))
+            counts += np.bincount(self._cells(reports.of(part)), minlength=len(counts))
         return counts.reshape(cohorts, symbols)
+
+    def cells_many(
+        self, reports: Reports
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The cells of a tally to which reports add: cohorts, symbols, how many do; in order."""
+        if self.shape[0] == 1:
+            counts = self.channel.count_many(reports.drawn)
+            symbols = np.flatnonzero(counts)
+            return np.zeros_like(symbols), symbols, counts[symbols]
+        # Few of many cohorts: no whole tally is laid out for them.
+        cells, times = np.unique(self._cells(reports), return_counts=True)
+        cohorts, symbols = np.divmod(cells.astype(np.int64), self.channel.symbols)
+        return cohorts, symbols, times
+
+    def sizes_many(self, reports: Reports) -> NDArray[np.int64] | None:
+        """(symbols + 1,) how many reports count for 0, 1, 2, ... symbols; None if all are alike."""
+        found = self.channel.sizes_many(reports.drawn)
+        return None if found is None else np.bincount(found, minlength=self.channel.symbols + 1)
+
+    def _cells(self, reports: Reports) -> NDArray[Any]:
+        """The places in a flattened tally of everything that reports count for."""
+        cohorts, symbols = self.shape
+        dtype = np.min_scalar_type(cohorts * symbols)
+        places, counted = self.channel.entries(reports.drawn)
+        cells: NDArray[Any] = reports.cohorts[places].astype(dtype)
+        cells *= dtype.type(symbols)
+        cells += counted.astype(dtype, copy=False)
+        return cells
 
     def check_report(self, report: Any, field: str) -> None:
         """Raise ReportError unless `report` is one that this randomizer can make."""
@@ -204,10 +253,9 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return self.channel.check_report(report["report"], f"{field}.report")
 
     def tallied(self, report: Any) -> list[tuple[int, int]]:
-        """The cohort and symbol of each thing that a report counts for."""
-        if self.encoder.cohorts is None:
-            return [(0, symbol) for symbol in self.channel.tallied(report)]
-        return [(report["cohort"], symbol) for symbol in self.channel.tallied(report["report"])]
+        """The cohort and symbol of each thing that one report, as it was sent, counts for."""
+        cohorts, symbols, _ = self.cells_many(self.read_many([report]))
+        return list(zip(cohorts.tolist(), symbols.tolist(), strict=True))
 
     def longest(self) -> Any:
         """The report that takes the most room as JSON."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from decimal import Decimal
 from functools import lru_cache
+from itertools import islice
 from math import isfinite
 from typing import Any
 
@@ -23,6 +24,9 @@ PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 #: How the names of columns begin that hold reports. These are encoded, and written as they are, so
 #: that they can be read back to the bit; bits in base64url can begin with -.
 REPORT = "noisy_"
+
+#: So many rows make a piece of text.
+_AT_ONCE = 1000
 
 #: How a cell begins that spreadsheets run as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -45,20 +49,35 @@ def ledger_rows(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 
 def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> str:
     """Rows as a table, `form` "csv" or "json"; nothing known is an empty cell or null."""
-    columns = tuple(columns)
+    return "".join(pieces(rows, columns, form))
+
+
+def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> Iterator[str]:
+    """The text of `to_text` piece by piece, so that a million rows need not be in memory."""
+    columns, rows = tuple(columns), iter(rows)
     if form == "json":
         # A row a line. Put together here: what is at hand in C can take no Decimal, and a ledger
         # has a million cells.
         keys = {column: f"{_ENCODE(column)}: " for column in columns}
         lines = (", ".join([key + _json(row[one]) for one, key in keys.items()]) for row in rows)
-        return "[" + ",".join(f"\n {{{line}}}" for line in lines) + "\n]\n"
+        before = "["
+        while some := list(islice(lines, _AT_ONCE)):
+            yield before + ",".join(f"\n {{{line}}}" for line in some)
+            before = ","
+        yield before.rstrip(",") + "\n]\n"
+        return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     write = [_cell if column.startswith(REPORT) else _guarded for column in columns]
     cells = list(zip(columns, write, strict=True))
-    writer.writerows([written(row[column]) for column, written in cells] for row in rows)
-    return text.getvalue()
+    table = ([written(row[column]) for column, written in cells] for row in rows)
+    while cut := list(islice(table, _AT_ONCE)):
+        writer.writerows(cut)
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
+    yield text.getvalue()
 
 
 def _json(value: Any) -> str:

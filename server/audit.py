@@ -18,6 +18,8 @@ _MEANING = {
     "report": "randomized answers, under a random number",
     "ledger": "what each pseudonym has spent",
     "tally": "how often each symbol was reported",
+    "total": "how many pseudonyms have spent how much",
+    "size": "how many reports stand for how many symbols",
     "invitation": "hashes of invitations, and whether each was used",
     "research_token": "hashes of tokens printed by a running server",
     "researcher": "accounts, with scrypt hashes of their passwords",

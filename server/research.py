@@ -301,7 +301,7 @@ def results(survey_id: str) -> str:
     access.record("view", survey_id)
     by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}
     fakes, moved = find_shifts(found)
-    checks = plausibility(found.survey, found.tallies)  # single reports would take too long
+    checks = plausibility(found.survey, found.tallies, store.sizes(found.survey, found.wave))
     return render_template(
         "results.html",
         survey=found.survey,

@@ -1,6 +1,6 @@
 """Looking results up: from a store to the estimates and the ledger of one survey."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from analysis.columns import Column
 from analysis.columns.of_survey import (
     column_names,
-    columns_of,
     debiasing,
     one_draw,
+    read_columns,
     rounding,
     variable,
 )
 from analysis.document import ID
 from analysis.estimate import Estimate, estimates
-from analysis.ledger import DELTA, LEDGERS, Totals
+from analysis.ledger import DELTA, LEDGERS, PERSONAL, Totals
 from analysis.plausibility import Plausibility, plausibility
 from analysis.poisoning import shifts
+from analysis.randomizer import Reports
 from analysis.survey import Survey
 from analysis.table import REPORT
 from server.clock import today
@@ -126,13 +127,19 @@ def find_reports(
     columns = [f"{REPORT}{variable(one)}" for one in worth]
     columns += [f"debiased_{name}" for names, _ in worth.values() for name in names]
 
-    def row(reports: dict[str, Any]) -> dict[str, Any]:
-        weights = [one for name, (_, weigh) in worth.items() for one in weigh(reports[name])]
-        cells = [*(reports[name] for name in worth), *weights]
-        return dict(zip(columns, cells, strict=True))
+    def rows() -> Iterator[dict[str, Any]]:
+        for payloads in store.payloads(survey, wave, in_order=True):
+            cells: list[Iterable[Any]] = []
+            weights: list[Iterable[Any]] = []
+            for question in survey.questions:
+                sent = [payload[question.id] for payload in payloads]
+                _, weigh = worth[question.id]
+                cells.append(sent)
+                weights += weigh(question.randomizer.read_many(sent)).T.tolist()
+            for row in zip(*cells, *weights, strict=True):
+                yield dict(zip(columns, row, strict=True))
 
-    payloads = store.payloads(survey, wave, in_order=True)
-    return WaveReports(survey, wave, tuple(columns), map(row, payloads))
+    return WaveReports(survey, wave, tuple(columns), rows())
 
 
 def find_columns(
@@ -174,14 +181,15 @@ def find_columns(
                 f"{' and '.join(own)}: expected columns that were randomized apart, but of several "
                 "options a report tells one, or all together; take one of them"
             )
-    reports: dict[str, list[Any]] = {name: [] for name in questions}
-    for payload in store.payloads(survey, wave):
-        for name, own in reports.items():
-            own.append(payload[name])
+    read: dict[str, list[Reports]] = {name: [] for name in questions}
+    for payloads in store.payloads(survey, wave):
+        for name, question in questions.items():
+            sent = [payload[name] for payload in payloads]
+            read[name].append(question.randomizer.read_many(sent))
     found = {
         column.name: column
         for name, question in questions.items()
-        for column in columns_of(question, reports[name])
+        for column in read_columns(question, question.randomizer.joined(read[name]))
     }
     notes = filter(None, map(rounding, questions.values()))
     return WaveColumns(survey, wave, [found[name] for name in names], tuple(notes))
@@ -218,12 +226,9 @@ def version_and_wave(
 def find_plausibility(
     store: Store, survey_id: str, wave: int | None, version: str | None
 ) -> list[Plausibility]:
-    """Whether a wave's reports look as their channels draw them; parameters as of `find`.
-
-    Each report is looked at, which takes some seconds for a million.
-    """
+    """Whether a wave's reports look as their channels draw them; parameters as of `find`."""
     survey, wave = version_and_wave(store, survey_id, wave, version)
-    return plausibility(survey, store.tallies(survey, wave), store.payloads(survey, wave))
+    return plausibility(survey, store.tallies(survey, wave), store.sizes(survey, wave))
 
 
 def find_shifts(
@@ -266,4 +271,5 @@ def find_ledger(
     current = asked_now(store, survey_id)
     totals = Totals(store.of_terms(survey_id), current.survey.cap, delta)
     _, rows = LEDGERS[by]
-    return rows(store.accounts(survey_id), totals)
+    own = store.accounts(survey_id) if by in PERSONAL else store.alike(survey_id)
+    return rows(own, totals)

@@ -6,10 +6,11 @@ A channel takes an input ``0 <= x < inputs``, or, if it takes bits, the places o
 ``client/channels.js``, tied by the vectors in ``tests/vectors/``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from analysis.channels.bits import Bits
@@ -59,9 +60,6 @@ class Channel(Protocol):
     def distribution(self, symbol: Any) -> Iterator[tuple[Any, Fraction]]:
         """Every report with its exact probability for the input `symbol`."""
 
-    def chance(self, report: Any, symbol: Any) -> float:
-        """The probability of one report for the input `symbol`."""
-
     def moments(self, symbol: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """How a report counts, given an input: (symbols,) mean and (symbols, symbols) E[c c']."""
 
@@ -80,9 +78,6 @@ class Channel(Protocol):
     def longest(self) -> Any:
         """The report that takes the most room as JSON."""
 
-    def tallied(self, report: Any) -> tuple[int, ...]:
-        """The symbols that a report counts for."""
-
     def reports_in(self, counts: NDArray[Any]) -> int:
         """The number of reports behind the ``(symbols,)`` tally `counts`."""
 
@@ -92,8 +87,26 @@ class Channel(Protocol):
         Inputs of a channel that takes bits are packed, too.
         """
 
+    def read_many(self, sent: Sequence[Any]) -> NDArray[Any]:
+        """Reports as they were sent, in the form that `randomize_many` gives.
+
+        All that reads reports reads them so. Preconditions: each passes `check_report`.
+        """
+
     def count_many(self, reports: NDArray[Any]) -> NDArray[Any]:
-        """The ``(symbols,)`` tally of what `randomize_many` gave."""
+        """The ``(symbols,)`` tally of what `randomize_many` or `read_many` gave."""
+
+    def entries(self, reports: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Everything that some reports count for: the places of the reports, and the symbols."""
+
+    def sizes_many(self, reports: NDArray[Any]) -> NDArray[Any] | None:
+        """For how many symbols each report counts; None where all count for equally many."""
+
+    def holds_many(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[np.bool_]:
+        """(n, inputs) whether each report counts for each of these inputs, of one 1 if of bits."""
+
+    def log_chances(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[Any]:
+        """(n, inputs) natural logarithms of how likely each report is under each of `symbols`."""
 
 
 #: Every channel by its name on the wire.

@@ -10,9 +10,10 @@ By hand: one 3, zero 1 of 4, and inputs that differ in a bit each way: ratio 9, 
 
 import base64
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import comb, gcd, prod
 from typing import Any, ClassVar
@@ -22,10 +23,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from analysis.errors import ReportError, shown
-from analysis.packed import Packed, clear_tail, column_sums
+from analysis.packed import Packed, clear_tail, column_sums, from_bytes, sizes, unpack
 from analysis.words import WORD, Block, below, bernoulli_bits, parts
 
-_ALPHABET = re.compile(r"[A-Za-z0-9_-]*")
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 @dataclass(frozen=True)
@@ -135,13 +136,6 @@ class Bits:
             chance = prod(drawn, start=Fraction(1))
             yield base64.urlsafe_b64encode(packed).rstrip(b"=").decode(), chance
 
-    def chance(self, report: str, symbol: tuple[int, ...]) -> float:
-        rates = np.full(self.inputs, self.zero / self.total)
-        rates[list(symbol)] = self.one / self.total
-        ones = self._ones(report)
-        missing = np.prod(np.delete(1 - rates, ones))
-        return float(np.prod(rates[ones]) * missing)
-
     def moments(self, symbol: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         mean = np.full(self.symbols, self.zero / self.total)
         mean[list(symbol)], mean[-1] = self.one / self.total, 1.0
@@ -162,22 +156,22 @@ class Bits:
         return np.convolve(np.append(0.0, told), rest)
 
     def check_report(self, report: Any, field: str) -> None:
-        expected = f"{self.inputs} bits as {self.length} characters of base64url"
-        if (
-            not isinstance(report, str)
-            or len(report) != self.length
-            or not _ALPHABET.fullmatch(report)
-            # One way to write it, so that equal reports are equal bytes.
-            or any(place >= self.inputs for place in self._ones(report))
-            or report != self._rewritten(report)
-        ):
+        if not isinstance(report, str) or not self._pattern.fullmatch(report):
+            expected = f"{self.inputs} bits as {self.length} characters of base64url"
             raise ReportError(field, expected, shown(report))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """All reports: one way to write each, since the bits past the last one are 0."""
+        free, left = divmod(self.inputs, 6)
+        # Of the character with the last bits, the higher `left` places are free.
+        last = re.escape(_ALPHABET[:: 2 ** (6 - left)])
+        zeros = "A" * (self.length - free - 1)
+        end = f"[{last}]{zeros}" if self.length > free else ""
+        return re.compile(f"[{re.escape(_ALPHABET)}]{{{free}}}{end}")
 
     def longest(self) -> str:
         return "A" * self.length
-
-    def tallied(self, report: str) -> tuple[int, ...]:
-        return (*self._ones(report), self.inputs)
 
     def reports_in(self, counts: NDArray[Any]) -> int:
         return int(counts[self.inputs])
@@ -196,19 +190,41 @@ class Bits:
         clear_tail(reports, self.inputs)
         return reports
 
+    def read_many(self, sent: Sequence[str]) -> Packed:
+        # Filled up with zeros to whole groups of four characters, all are decoded in one go.
+        width = self.length + -self.length % 4
+        text = "".join([report.ljust(width, "A") for report in sent])
+        read = np.frombuffer(base64.urlsafe_b64decode(text), dtype=np.uint8)
+        rows = read.reshape(len(sent), width // 4 * 3)
+        return from_bytes(rows[:, : -(-self.inputs // 8)], self.inputs)
+
     def count_many(self, reports: Packed) -> NDArray[np.int64]:
         return np.append(column_sums(reports, self.inputs), len(reports))
 
-    def _ones(self, report: str) -> list[int]:
-        flags = np.unpackbits(np.frombuffer(self._bytes(report), dtype=np.uint8))
-        return [int(place) for place in np.flatnonzero(flags)]
+    def entries(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        places, symbols = np.nonzero(unpack(reports, self.inputs))
+        every = np.arange(len(reports))
+        last = np.full(len(reports), self.inputs)
+        return np.append(places, every), np.append(symbols, last)
 
-    @staticmethod
-    def _bytes(report: str) -> bytes:
-        return base64.urlsafe_b64decode(report + "=" * (-len(report) % 4))
+    def sizes_many(self, reports: Packed) -> NDArray[np.int64]:
+        return sizes(reports) + 1
 
-    def _rewritten(self, report: str) -> str:
-        return base64.urlsafe_b64encode(self._bytes(report)).rstrip(b"=").decode()
+    def holds_many(self, reports: Packed, symbols: Sequence[tuple[int]]) -> NDArray[np.bool_]:
+        flags = unpack(reports, self.inputs)
+        return np.asarray(flags[:, np.array([place for (place,) in symbols], dtype=np.int64)] == 1)
+
+    def log_chances(
+        self, reports: Packed, symbols: Sequence[tuple[int, ...]]
+    ) -> NDArray[np.float64]:
+        rates = np.full((len(symbols), self.inputs), self.zero / self.total)
+        for row, ones in enumerate(symbols):
+            rates[row, list(ones)] = self.one / self.total
+        odds, none = np.log(rates) - np.log1p(-rates), np.log1p(-rates).sum(axis=1)
+        found = np.empty((len(reports), len(symbols)))
+        for part in parts(len(reports), 4096):
+            found[part] = unpack(reports[part], self.inputs).astype(np.float64) @ odds.T + none
+        return found
 
 
 def _binomial(n: int, chance: float) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """What channels have in common whose report is one symbol, an integer of 0..symbols-1."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 from typing import Any, ClassVar
@@ -47,10 +47,6 @@ class OneSymbol(ABC):
         pairs = list(permutations(range(len(rows)), 2)) or [(0, 0)]
         return np.asarray(np.moveaxis(rows[pairs], 1, 2) / rows[0].sum())
 
-    def chance(self, report: int, symbol: int) -> float:
-        row = self.weights(symbol)
-        return row[report] / sum(row)
-
     def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         row = np.array(self.weights(symbol), dtype=float)
         return row / row.sum(), np.diag(row / row.sum())
@@ -73,9 +69,6 @@ class OneSymbol(ABC):
     def longest(self) -> int:
         return self.symbols - 1
 
-    def tallied(self, report: int) -> tuple[int, ...]:
-        return (report,)
-
     def reports_in(self, counts: NDArray[Any]) -> int:
         return int(counts.sum())
 
@@ -84,5 +77,21 @@ class OneSymbol(ABC):
         """The smallest integer that many of its reports can be kept in."""
         return np.min_scalar_type(self.symbols - 1)
 
+    def read_many(self, sent: Sequence[int]) -> NDArray[Any]:
+        return np.array(sent, dtype=self.dtype)
+
     def count_many(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(reports, minlength=self.symbols)
+
+    def entries(self, reports: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        return np.arange(len(reports)), reports
+
+    def sizes_many(self, reports: NDArray[Any]) -> None:
+        return None
+
+    def holds_many(self, reports: NDArray[Any], symbols: Sequence[int]) -> NDArray[np.bool_]:
+        return np.asarray(reports[:, None] == np.asarray(symbols, dtype=np.int64))
+
+    def log_chances(self, reports: NDArray[Any], symbols: Sequence[int]) -> NDArray[np.float64]:
+        rows = np.log(self.chances()[np.asarray(symbols, dtype=np.int64)])
+        return np.asarray(rows[:, reports].T)

@@ -9,12 +9,12 @@ include (inputs - size) / (exclude size).
 By hand: 4 inputs, size 2, include 3, exclude 1 gives 3 * 2 / (1 * 2) = 3, ε = ln 3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
-from math import comb
+from math import comb, log
 from statistics import NormalDist
 from typing import Any, ClassVar
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import ReportError, shown
-from analysis.packed import Packed, clear_tail, column_sums, sizes, words_for
+from analysis.packed import Packed, clear_tail, column_sums, pack, sizes, unpack, words_for
 from analysis.words import WORD, Block, below, below_many, bernoulli_bits, parts
 
 #: Of so few sets, a list is made and drawn from.
@@ -93,12 +93,6 @@ class Subset:
         for members in combinations(range(self.inputs), self.size):
             yield members, within if symbol in members else without
 
-    def chance(self, report: list[int], symbol: int) -> float:
-        weight, others = self.include, comb(self.inputs - 1, self.size - 1)
-        if symbol not in report:
-            weight, others = self.exclude, comb(self.inputs - 1, self.size)
-        return weight / (self.include + self.exclude) / others
-
     def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         others, include = self.inputs - 1, self.include / (self.include + self.exclude)
         # Of the others, needed or needed + 1 are members, all equally likely.
@@ -132,9 +126,6 @@ class Subset:
 
     def longest(self) -> list[int]:
         return list(range(self.inputs - self.size, self.inputs))
-
-    def tallied(self, report: Any) -> tuple[int, ...]:
-        return tuple(report)
 
     def reports_in(self, counts: NDArray[Any]) -> int:
         return int(counts.sum()) // self.size
@@ -217,8 +208,31 @@ class Subset:
                 rows = np.flatnonzero(left)
                 left, starts = left[rows], starts[rows]
 
+    def read_many(self, sent: Sequence[list[int]]) -> Packed:
+        members = np.array(sent, dtype=np.int64).reshape(len(sent), self.size)
+        flags = np.zeros((len(sent), self.inputs), dtype=np.uint8)
+        np.put_along_axis(flags, members, 1, axis=1)
+        return pack(flags)
+
     def count_many(self, reports: Packed) -> NDArray[np.int64]:
         return column_sums(reports, self.inputs)
+
+    def entries(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        places, symbols = np.nonzero(unpack(reports, self.inputs))
+        return places, symbols
+
+    def sizes_many(self, reports: Packed) -> None:
+        return None
+
+    def holds_many(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.bool_]:
+        flags = unpack(reports, self.inputs)
+        return np.asarray(flags[:, np.asarray(symbols, dtype=np.int64)] == 1)
+
+    def log_chances(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.float64]:
+        total = self.include + self.exclude
+        within = log(self.include / total) - log(comb(self.inputs - 1, self.size - 1))
+        without = log(self.exclude / total) - log(comb(self.inputs - 1, self.size))
+        return np.where(self.holds_many(reports, symbols), within, without)
 
 
 @lru_cache(maxsize=16)

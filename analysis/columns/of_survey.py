@@ -1,7 +1,8 @@
 """The columns of a survey's reports: what each respondent's report says of each thing asked."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from analysis.channels.one_symbol import OneSymbol
 from analysis.columns import Column, left_inverse
 from analysis.domain import NO_ANSWER, Categories, Numbers, Scale, Sets
+from analysis.encoders import Encoder
 from analysis.encoders.several import Pick
 from analysis.question import Question
-from analysis.randomizer import Randomizer
+from analysis.randomizer import Reports
 
 #: More values than that make neither a table that could be read nor a model.
 MOST_VALUES = 64
@@ -49,21 +51,26 @@ def rounding(question: Question) -> str | None:
     )
 
 
-def columns_of(question: Question, reports: Sequence[Any]) -> list[Column]:
+def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
     """The column of a question; of one with several options, a column for each, of yes and no.
 
     Parameters
     ----------
     question : Question
         Of a survey; not a text, and not a ranking.
-    reports : sequence
-        Of each respondent, as they were sent.
+    sent : sequence
+        The report of each respondent, as it was sent.
 
     Raises
     ------
     ValueError
         If the question's answers are no columns that can be crossed, or have too many values.
     """
+    return read_columns(question, question.randomizer.read_many(sent))
+
+
+def read_columns(question: Question, reports: Reports) -> list[Column]:
+    """The same of reports that `Randomizer.read_many` has read."""
     domain = question.domain
     if isinstance(domain, Sets):
         return [_option(question, domain, option, reports) for option in range(len(domain.flags))]
@@ -81,20 +88,18 @@ def columns_of(question: Question, reports: Sequence[Any]) -> list[Column]:
     )
 
 
-def _categories(question: Question, domain: Categories, reports: Sequence[Any]) -> Column:
+def _categories(question: Question, domain: Categories, reports: Reports) -> Column:
     randomizer = question.randomizer
-    channel, encoder = randomizer.channel, randomizer.encoder
-    values = range(len(domain.ids))
-    whole = encoder.cohorts is None and isinstance(channel, OneSymbol)
+    channel = randomizer.channel
+    whole = randomizer.encoder.cohorts is None and isinstance(channel, OneSymbol)
     if whole:
-        kinds, codes = list(range(channel.symbols)), np.asarray(reports, dtype=np.int64)
+        kinds, codes = _every_symbol(channel), reports.drawn.astype(np.int64)
     else:
-        kinds, codes = _distinct(reports)
-    chances = np.empty((len(kinds), len(values)))
-    for row, report in enumerate(kinds):
-        cohort, drawn = _parts(randomizer, report)
-        inputs = (encoder.encode(value, cohort, iter(())) for value in values)
-        chances[row] = [channel.chance(drawn, one) for one in inputs]
+        kinds, codes = reports.distinct()
+    logs = _of_inputs(question, domain, kinds, channel.log_chances)
+    # Of some reports of many only ratios matter: a single chance may be too small for a float.
+    logs -= 0.0 if whole else logs.max(axis=1, keepdims=True)
+    chances = np.exp(logs)
     amounts = None
     if isinstance(domain, Scale):
         amounts = (*map(float, domain.scores), *[float("nan")] * domain.no_answer)
@@ -104,27 +109,56 @@ def _categories(question: Question, domain: Categories, reports: Sequence[Any]) 
     return _column(question, question.id, domain.ids, codes, chances, scores, whole, amounts)
 
 
+def _every_symbol(channel: OneSymbol) -> Reports:
+    """A report of each kind that there is."""
+    drawn = np.arange(channel.symbols)
+    return Reports(np.zeros(len(drawn), dtype=np.uint8), drawn)
+
+
+def _of_inputs(
+    question: Question,
+    domain: Categories,
+    reports: Reports,
+    told: Callable[[NDArray[Any], Sequence[Any]], NDArray[Any]],
+) -> NDArray[Any]:
+    """(n, values) what the channel tells of each report and the input that each value becomes."""
+    encoder, values = question.randomizer.encoder, len(domain.ids)
+    order = np.argsort(reports.cohorts, kind="stable")
+    cohorts, starts, sizes = np.unique(
+        reports.cohorts[order], return_index=True, return_counts=True
+    )
+    if len(cohorts) == 1:
+        return told(reports.drawn, _inputs(encoder, values, int(cohorts[0])))
+    found = np.empty((len(order), values))
+    for cohort, start, size in zip(cohorts.tolist(), starts, sizes, strict=True):
+        own = order[start : start + size]
+        found[own] = told(reports.drawn[own], _inputs(encoder, values, cohort))
+    return found
+
+
+@lru_cache(maxsize=2**16)
+def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
+    """What the first `values` values become in a cohort."""
+    return tuple(encoder.encode(value, cohort, iter(())) for value in range(values))
+
+
 def _support_scores(
-    question: Question, domain: Categories, kinds: list[Any]
+    question: Question, domain: Categories, reports: Reports
 ) -> NDArray[np.float64] | None:
-    """As shares are estimated: from which values a report supports; None if not by support."""
-    shares = question.mechanism.shares(question.randomizer, domain)
+    """(n, values) as shares are estimated: from which values each report supports; None if not so.
+
+    A report supports a value if it counts for the input that the value becomes.
+    """
+    randomizer = question.randomizer
+    shares = question.mechanism.shares(randomizer, domain)
     if len(shares.values) != len(domain.ids):
         return None
     p, q = (np.array([float(getattr(one, side)) for one in shares.values]) for side in "pq")
-    scores = np.empty((len(kinds), len(domain.ids)))
-    tally = np.zeros(question.randomizer.shape, dtype=np.int64)
-    for row, report in enumerate(kinds):
-        cells = question.randomizer.tallied(report)
-        for cell in cells:
-            tally[cell] = 1
-        scores[row] = (shares.count(tally)[0] - q) / (p - q)
-        for cell in cells:
-            tally[cell] = 0
-    return scores
+    supports = _of_inputs(question, domain, reports, randomizer.channel.holds_many)
+    return np.asarray((supports - q) / (p - q))
 
 
-def _number(question: Question, domain: Numbers, reports: Sequence[Any]) -> Column:
+def _number(question: Question, domain: Numbers, reports: Reports) -> Column:
     """Its values are the points of the encoder's grid, to which numbers were rounded unbiased."""
     channel, steps = question.randomizer.channel, question.randomizer.encoder.steps
     points = [domain.low + (domain.high - domain.low) * step / steps for step in range(steps + 1)]
@@ -132,13 +166,12 @@ def _number(question: Question, domain: Numbers, reports: Sequence[Any]) -> Colu
     weights = np.array([channel.weights(one) for one in inputs], dtype=np.float64)
     chances = (weights / weights[0].sum()).T
     values = tuple(f"{float(point):.10g}" for point in points)
-    codes = np.asarray(reports, dtype=np.int64)
     missing = domain.no_answer
     return _column(
         question,
         question.id,
         values + (NO_ANSWER,) * missing,
-        codes,
+        reports.drawn.astype(np.int64),
         chances,
         left_inverse(chances),
         True,
@@ -146,7 +179,7 @@ def _number(question: Question, domain: Numbers, reports: Sequence[Any]) -> Colu
     )
 
 
-def _option(question: Question, domain: Sets, option: int, reports: Sequence[Any]) -> Column:
+def _option(question: Question, domain: Sets, option: int, reports: Reports) -> Column:
     """Whether one of several options was ticked, from its bit, or if it was the one picked."""
     randomizer = question.randomizer
     values = (_YES, _NO, *[NO_ANSWER] * domain.no_answer)
@@ -155,10 +188,8 @@ def _option(question: Question, domain: Sets, option: int, reports: Sequence[Any
         told = channel.chances().T / parts
         # The last row is of those who told of another option, as likely under every value.
         chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / parts)])
-        codes = np.array(
-            [one["report"] if one["cohort"] == option else len(told) for one in reports],
-            dtype=np.int64,
-        )
+        drawn = reports.drawn.astype(np.int64)
+        codes = np.where(reports.cohorts == option, drawn, len(told))
     else:
         bits = randomizer.channel
         one, zero = bits.one / bits.total, bits.zero / bits.total
@@ -167,11 +198,9 @@ def _option(question: Question, domain: Sets, option: int, reports: Sequence[Any
         chances = np.array([own, 1 - own])
         if domain.no_answer:
             chances = np.vstack([chances * skipped, chances * (1 - skipped)])
-        last = bits.inputs - 1
-        codes = np.empty(len(reports), dtype=np.int64)
-        for row, report in enumerate(reports):
-            ticked = bits.tallied(report)
-            codes[row] = (option not in ticked) + 2 * (domain.no_answer and last not in ticked)
+        told = bits.holds_many(reports.drawn, ((option,), (bits.inputs - 1,)))
+        ticked, without = told.T
+        codes = 1 - ticked.astype(np.int64) + 2 * (domain.no_answer & ~without)
     name = f"{question.id}.{domain.flags[option]}"
     return _column(question, name, values, codes, chances, left_inverse(chances), True, None)
 
@@ -190,7 +219,9 @@ def _column(
     return Column(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism)
 
 
-def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Any], list[float]]]:
+def debiasing(
+    question: Question,
+) -> tuple[tuple[str, ...], Callable[[Reports], NDArray[np.float64]]]:
     """What single reports are worth, debiased, for programs that know nothing of the channel.
 
     Averages of these weights over respondents are unbiased: of each value's share, or for a number
@@ -204,57 +235,31 @@ def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Any], list
     Returns
     -------
     tuple
-        Names, such as ``team_lab``, and the function that gives the weights of a report.
+        Names, such as ``team_lab``, and the function that gives the (n, names) weights of reports.
     """
     name, domain = variable(question.id), question.domain
     if isinstance(domain, Numbers):
         (mean,) = question.mechanism.means(question.randomizer, domain)
-        amounts = [
-            [float(mean.low * there + mean.width * score), float(there)][: 1 + domain.no_answer]
-            for score, there in zip(mean.scores, mean.present, strict=True)
-        ]
-        return (name, f"{name}_answered")[: 1 + domain.no_answer], amounts.__getitem__
+        low, width = float(mean.low), float(mean.width)
+        present = np.array(mean.present, dtype=np.float64)
+        amounts = low * present + width * np.array(mean.scores, dtype=np.float64)
+        worth = np.column_stack([amounts, present])[:, : 1 + domain.no_answer]
+        return (name, f"{name}_answered")[: 1 + domain.no_answer], lambda one: worth[one.drawn]
     try:
         columns = columns_of(question, [])
     except ValueError:
-        return (), lambda _: []
+        return (), lambda one: np.zeros((len(one.drawn), 0))
     names = tuple(
         variable(f"{column.name}_{value}") for column in columns for value in column.values
     )
-    known: dict[Hashable, list[float]] = {}
 
-    def weights(report: Any) -> list[float]:
-        key = _key(report)
-        if key not in known:
-            own = columns_of(question, [report])
-            known[key] = [float(one) for column in own for one in column.scores[column.codes[0]]]
-        return known[key]
+    def weights(reports: Reports) -> NDArray[np.float64]:
+        scores = None
+        if isinstance(domain, Categories):
+            scores = _support_scores(question, domain, reports)
+        if scores is None:
+            own = read_columns(question, reports)
+            scores = np.hstack([column.scores[column.codes] for column in own])
+        return scores
 
     return names, weights
-
-
-def _parts(randomizer: Randomizer[Any, Any], report: Any) -> tuple[int, Any]:
-    """The cohort of a report, 0 if it has none, and what was drawn."""
-    if randomizer.encoder.cohorts is None:
-        return 0, report
-    return report["cohort"], report["report"]
-
-
-def _distinct(reports: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Reports that differ, as they were sent, and which of them each respondent's is."""
-    places: dict[Hashable, int] = {}
-    kinds: list[Any] = []
-    codes = np.empty(len(reports), dtype=np.int64)
-    for row, report in enumerate(reports):
-        key = _key(report)
-        if key not in places:
-            places[key] = len(kinds)
-            kinds.append(report)
-        codes[row] = places[key]
-    return kinds, codes
-
-
-def _key(report: Any) -> Hashable:
-    if isinstance(report, dict):
-        return report["cohort"], _key(report["report"])
-    return tuple(report) if isinstance(report, list) else report

@@ -17,6 +17,7 @@ from analysis.ledger.totals import DELTA, Bill, Totals
 __all__ = [
     "DELTA",
     "LEDGERS",
+    "PERSONAL",
     "Account",
     "AnswerRow",
     "Bill",
@@ -33,6 +34,9 @@ __all__ = [
     "in_epsilon",
     "ledger",
 ]
+
+#: The tables that tell respondents apart; of the others an `Account` can stand for many.
+PERSONAL = ("respondent", "both")
 
 #: The tables that the ledger can be read as: the class of their rows, and what gives them.
 LEDGERS: dict[str, tuple[type, Callable[[Iterable[Account], Totals], Iterator[Any]]]] = {

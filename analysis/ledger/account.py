@@ -26,11 +26,15 @@ class Spend:
 
 @dataclass(frozen=True)
 class Account:
-    """What one respondent was charged in all, in millionths of ε, and for what."""
+    """What one respondent was charged in all, in millionths of ε, and for what.
+
+    Or what each of so many `respondents` was, who are not told apart: then `respondent` is empty.
+    """
 
     respondent: str
     times: Times
     charged: int
+    respondents: int = 1
 
 
 def accounts(spends: Iterable[Spend]) -> Iterator[Account]:
@@ -45,7 +49,7 @@ def accounts(spends: Iterable[Spend]) -> Iterator[Account]:
         yield Account(respondent, tuple(sorted(times.items())), charged)
 
 
-def charged_right(spends: Iterable[Spend], surveys: Mapping[str, Survey]) -> bool:
+def charged_right(own: Iterable[Account], surveys: Mapping[str, Survey]) -> bool:
     """Whether every respondent was charged what the reports cost, to the millionth.
 
     Or what earlier releases charged, which took versions with one memory to mean the same: the next
@@ -53,8 +57,10 @@ def charged_right(spends: Iterable[Spend], surveys: Mapping[str, Survey]) -> boo
 
     Parameters
     ----------
-    spends, surveys
-        As of `ledger`.
+    own : iterable of Account
+        Of one survey.
+    surveys : mapping
+        As of `Totals`.
     """
 
     @cache
@@ -62,7 +68,7 @@ def charged_right(spends: Iterable[Spend], surveys: Mapping[str, Survey]) -> boo
         answered = [(surveys[terms], n) for terms, n in times]
         return spent_on(answered), spent_on(answered, trusting=True)
 
-    return all(one.charged in costs(one.times) for one in accounts(spends))
+    return all(one.charged in costs(one.times) for one in own)
 
 
 def in_epsilon(millionths: int) -> Decimal:

@@ -31,7 +31,9 @@ class TotalRow:
 
 def by_total(own: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
     """One row for each distinct total, the smallest `epsilon` first."""
-    alike = Counter[tuple[Times, int]]((one.times, one.charged) for one in own)
+    alike = Counter[tuple[Times, int]]()
+    for one in own:
+        alike[one.times, one.charged] += one.respondents
     respondents = Counter[tuple[int, int, int, float, str, int, int]]()
     for (times, charged), n in alike.items():
         bill = totals.of(times)

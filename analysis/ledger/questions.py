@@ -47,7 +47,9 @@ class QuestionRow:
 
 def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]:
     """One row for each question under each terms that were answered, in their orders."""
-    alike = Counter[Times](one.times for one in own)
+    alike = Counter[Times]()
+    for one in own:
+        alike[one.times] += one.respondents
     for terms, survey in totals.surveys.items():
         answered = {times: dict(times)[terms] for times in alike if terms in dict(times)}
         if not answered:

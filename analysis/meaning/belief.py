@@ -44,11 +44,12 @@ def chance(question: Question, report: Any, answer: str) -> float:
     """
     randomizer = question.randomizer
     randomizer.check_report(report, "report")
-    cohorts = randomizer.encoder.cohorts
-    cohort, drawn = (0, report) if cohorts is None else (report["cohort"], report["report"])
-    inputs = randomizer.encoder.chances(_value(question, answer), cohort)
-    whole = sum(float(part) * float(randomizer.channel.chance(drawn, x)) for x, part in inputs)
-    return whole / (cohorts or 1)
+    read = randomizer.read_many([report])
+    inputs = randomizer.encoder.chances(_value(question, answer), int(read.cohorts[0]))
+    symbols, shares = zip(*inputs, strict=True)
+    (logs,) = randomizer.channel.log_chances(read.drawn, symbols)
+    whole = sum(float(part) * math.exp(log) for part, log in zip(shares, logs, strict=True))
+    return whole / (randomizer.encoder.cohorts or 1)
 
 
 def likelihood_ratio(question: Question, report: Any, one: str, other: str) -> float:

@@ -17,7 +17,7 @@ from analysis.files import open_file
 from analysis.ledger import DELTA
 from analysis.simulate import read_answers
 from analysis.survey import Survey
-from analysis.table import to_text
+from analysis.table import pieces
 from server.audit import FEWEST
 from server.clock import stamp, today
 from server.store import Store
@@ -41,7 +41,8 @@ def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form:
         cells = [["" if row[name] is None else row[name] for name in columns] for row in rows]
         click.echo(tabulate(cells, tuple(columns), floatfmt=".4g"))
     else:
-        click.echo(to_text(rows, columns, form), nl=False)
+        for piece in pieces(rows, columns, form):
+            click.echo(piece, nl=False)
 
 
 def record(store: Store, what: str, subject: str) -> None:

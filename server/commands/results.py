@@ -187,8 +187,8 @@ def _warn(
             f"by this many standard errors: {most}",
             err=True,
         )
-    reports = store.payloads(found.survey, found.wave)
-    for one in checks(found.survey, found.tallies, reports):
+    sizes = store.sizes(found.survey, found.wave)
+    for one in checks(found.survey, found.tallies, sizes):
         if one.looks == UNLIKE:
             click.echo(
                 f"wave {found.wave}: reports of {one.question} do not look as its channel draws "

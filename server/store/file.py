@@ -14,7 +14,7 @@ from typing import ClassVar
 from sqlite_utils import Database
 
 from server.store.locks import StoreError, is_served, private, server_lock, serving, take
-from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, prepare, statements
+from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, added_counts, prepare, statements
 
 
 class StoreBusy(StoreError):
@@ -142,6 +142,7 @@ class File:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")
+            connection.create_function("added_counts", 2, added_counts, deterministic=True)
             self._local.connection = connection
         own: sqlite3.Connection = self._local.connection
         return own

@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import pairwise
 from sqlite3 import Connection
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ledger import Account, Spend, in_epsilon
 from analysis.ledger.account import Times
 from analysis.survey import Survey
+from server.store.schema import BLOCK, answered_as, read_counts, written_counts
 from server.store.surveys import Surveys
 from server.wire import Refusal, Submission
 
@@ -27,6 +30,9 @@ ACCOUNTS = (
     "SELECT lower(hex(respondent)), json_group_array(json_array(lower(hex(terms)), submissions)), "
     "sum(charged) FROM ledger WHERE survey = ? GROUP BY respondent ORDER BY respondent"
 )
+
+#: So many reports are read at once: columns of them are read fast, and take few megabytes.
+AT_ONCE = 4096
 
 
 @dataclass
@@ -38,6 +44,8 @@ class _Batch:
     #: How often each pseudonym answered, by terms; and what it was charged.
     answered: dict[tuple[str, bytes], Counter[str]] = field(default_factory=dict)
     spent: Counter[tuple[str, bytes]] = field(default_factory=Counter)
+    #: The row of `total` that counts each pseudonym, before this transaction.
+    counted: dict[tuple[str, bytes], tuple[str, int]] = field(default_factory=dict)
     current: dict[str, Survey] = field(default_factory=dict)
     #: The open waves of each survey, and the versions that have ended, or whose survey has.
     opened: dict[str, list[int]] = field(default_factory=dict)
@@ -68,7 +76,7 @@ class Reports(Surveys):
             submissions = list(batch)
             pending = self._read(connection, submissions, today)
             results = [self._take(connection, one, pending) for one in submissions]
-            _write(connection, pending.taken)
+            _write(connection, pending)
         return results
 
     def _read(self, connection: Connection, submissions: list[Submission], today: date) -> _Batch:
@@ -93,6 +101,8 @@ class Reports(Surveys):
                 who = survey_id, respondent
                 pending.answered.setdefault(who, Counter())[terms] = times
                 pending.spent[who] += charged
+            for who, times in pending.answered.items():
+                pending.counted[who] = answered_as(times), pending.spent[who]
             current = self.current(survey_id)
             assert current is not None  # surveys are never deleted
             pending.current[survey_id] = current.survey
@@ -163,13 +173,7 @@ class Reports(Surveys):
             question.id: np.zeros(question.randomizer.shape, dtype=np.int64)
             for question in survey.questions
         }
-        rows = self._connection.execute(
-            "SELECT question, cohort, symbol, n FROM tally "
-            "WHERE survey = ? AND version = ? AND wave = ?",
-            (survey.id, survey.version, wave),
-        )
-        for question, cohort, symbol, n in rows:
-            counts[question][cohort, symbol] = n
+        self._read_counts("tally", survey, wave, counts)
         return counts
 
     def report_counts(self, survey_id: str) -> dict[str, int]:
@@ -202,20 +206,44 @@ class Reports(Surveys):
         )
         return dict(rows.fetchall())
 
+    def sizes(self, survey: Survey, wave: int) -> dict[str, NDArray[np.int64]]:
+        """How many of a wave's reports count for 0, 1, 2, ... symbols, where these differ in it."""
+        counts = {
+            question.id: np.zeros((1, question.randomizer.channel.symbols + 1), dtype=np.int64)
+            for question in survey.questions
+            if question.randomizer.channel.size_chances(1) is not None
+        }
+        self._read_counts("size", survey, wave, counts)
+        return {question: own[0] for question, own in counts.items()}
+
+    def _read_counts(
+        self, table: str, survey: Survey, wave: int, counts: dict[str, NDArray[np.int64]]
+    ) -> None:
+        """Fill in what `tally` or `size` has, by question."""
+        rows = self._connection.execute(
+            f"SELECT question, cohort, block, counts FROM {table} "
+            "WHERE survey = ? AND version = ? AND wave = ?",
+            (survey.id, survey.version, wave),
+        )
+        for question, cohort, block, written in rows:
+            found, start = read_counts(written), block * BLOCK
+            counts[question][cohort, start : start + len(found)] = found
+
     def payloads(
         self, survey: Survey, wave: int, in_order: bool = False
-    ) -> Iterator[dict[str, Any]]:
-        """The reports of a wave, in the order of their ids, which devices drew.
+    ) -> Iterator[list[dict[str, Any]]]:
+        """The reports of a wave, some thousand at a time, in the order of their ids.
 
-        Whoever is to get them gets them `in_order` of what they say, which tells nothing more: a
-        respondent who showed their receipt could else be found.
+        Devices drew these. Whoever is to get the reports gets them `in_order` of what they say,
+        which tells nothing more: a respondent who showed their receipt could else be found.
         """
         rows = self._connection.execute(
             "SELECT payload FROM report WHERE survey = ? AND version = ? AND wave = ?"
             + " ORDER BY payload" * in_order,
             (survey.id, survey.version, wave),
         )
-        return (json.loads(payload) for (payload,) in rows)
+        while some := rows.fetchmany(AT_ONCE):
+            yield msgspec.json.decode(f"[{','.join([payload for (payload,) in some])}]")
 
     def spends(self, survey_id: str) -> list[Spend]:
         """What each respondent was charged, by terms."""
@@ -234,6 +262,15 @@ class Reports(Surveys):
             if parts not in known:
                 known[parts] = tuple(sorted((terms, times) for terms, times in json.loads(parts)))
             yield Account(respondent, known[parts], charged)
+
+    def alike(self, survey_id: str) -> Iterator[Account]:
+        """The same, counted: an account for all who answered equally often and spent as much."""
+        rows = self._connection.execute(
+            "SELECT answered, charged, respondents FROM total WHERE survey = ?", (survey_id,)
+        )
+        for answered, charged, respondents in rows:
+            times = tuple((terms, times) for terms, times in json.loads(answered))
+            yield Account("", times, charged, respondents)
 
     def stored(self, survey_id: str, wave: int) -> int:
         """How many reports of a wave are kept, of all versions."""
@@ -255,8 +292,9 @@ def _overspends(spent: int, charge: int, cap: int) -> Refusal | None:
     )
 
 
-def _write(connection: Connection, taken: list[tuple[Submission, int]]) -> None:
+def _write(connection: Connection, batch: _Batch) -> None:
     """Each table in the order of its own keys."""
+    taken = batch.taken
     connection.executemany(
         "INSERT INTO report VALUES (?, ?, ?, ?, ?)",
         sorted(
@@ -273,27 +311,61 @@ def _write(connection: Connection, taken: list[tuple[Submission, int]]) -> None:
         "submissions = submissions + ?4, charged = charged + ?5",
         [(*key, n, charges[key]) for key, n in sorted(times.items())],
     )
+    _write_totals(connection, batch)
+    for table, blocks in _blocks(taken).items():
+        connection.executemany(
+            f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?7) "
+            "ON CONFLICT DO UPDATE SET counts = added_counts(counts, ?7)",
+            sorted(blocks),
+        )
+
+
+def _write_totals(connection: Connection, batch: _Batch) -> None:
+    """Count whoever answered in the row of their new total, and no longer in that of the old."""
+    changes = Counter[tuple[str, str, int]]()
+    for who in {(one.survey.id, one.respondent) for one, _ in batch.taken}:
+        if who in batch.counted:
+            changes[who[0], *batch.counted[who]] -= 1
+        changes[who[0], answered_as(batch.answered[who]), batch.spent[who]] += 1
     connection.executemany(
-        "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + ?7",
-        [(*key, n) for key, n in sorted(_tally(taken).items())],
+        "INSERT INTO total VALUES (?, ?, ?, ?4) "
+        "ON CONFLICT DO UPDATE SET respondents = respondents + ?4",
+        [(*key, n) for key, n in sorted(changes.items())],
+    )
+    connection.executemany(
+        "DELETE FROM total WHERE survey = ? AND answered = ? AND charged = ? AND respondents = 0",
+        sorted(changes),
     )
 
 
-def _tally(taken: list[tuple[Submission, int]]) -> Counter[tuple[Any, ...]]:
-    """How often each symbol of a question came; equal reports are looked at once."""
-    tally: Counter[tuple[Any, ...]] = Counter()
+def _blocks(taken: list[tuple[Submission, int]]) -> dict[str, list[tuple[Any, ...]]]:
+    """What to add to rows of `tally` and of `size`; each wave's reports are read by columns."""
     of_wave: dict[tuple[str, str, int], list[Submission]] = {}
     for one, _ in taken:
         of_wave.setdefault((one.survey.id, one.survey.version, one.wave), []).append(one)
+    found: dict[str, list[tuple[Any, ...]]] = {"tally": [], "size": []}
     for where, own in of_wave.items():
         for question in own[0].survey.questions:
-            name, randomizer = question.id, question.randomizer
-            reports: Iterable[tuple[Any, int]]
-            try:
-                reports = Counter(one.reports[name] for one in own).items()
-            except TypeError:  # lists, and objects with a cohort
-                reports = [(one.reports[name], 1) for one in own]
-            for report, times in reports:
-                for cell in randomizer.tallied(report):
-                    tally[*where, name, *cell] += times
-    return tally
+            randomizer, place = question.randomizer, (*where, question.id)
+            reports = randomizer.read_many([one.reports[question.id] for one in own])
+            found["tally"] += _rows(place, *randomizer.cells_many(reports))
+            sizes = randomizer.sizes_many(reports)
+            if sizes is not None:
+                symbols = np.flatnonzero(sizes)
+                found["size"] += _rows(place, np.zeros_like(symbols), symbols, sizes[symbols])
+    return found
+
+
+def _rows(
+    place: tuple[Any, ...],
+    cohorts: NDArray[np.int64],
+    symbols: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> Iterator[tuple[Any, ...]]:
+    """Counts of symbols as blocks; cohorts and symbols are in order."""
+    blocks, places = np.divmod(symbols, BLOCK)
+    begins = np.flatnonzero(np.diff(cohorts, prepend=-1) | np.diff(blocks, prepend=-1))
+    for begin, end in pairwise([*begins.tolist(), len(counts)]):
+        own = slice(begin, end)
+        written = written_counts(places[own], counts[own])
+        yield *place, int(cohorts[begin]), int(blocks[begin]), written

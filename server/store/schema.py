@@ -9,9 +9,18 @@ Only `log` and `throttle` know time: they tell what researchers did.
 
 import json
 import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import lru_cache
+from typing import Any
 
-from analysis.survey import thaw
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.plausibility import sizes_of
+from analysis.survey import Survey, thaw
 
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
 APPLICATION_ID = 0x64656E69
@@ -60,9 +69,35 @@ WITH priced AS MATERIALIZED (SELECT id, version, terms_of(spec, version) AS term
     ON priced.id = old.survey AND priced.version = old.version GROUP BY survey, respondent, terms;
 DROP TABLE ledger_of_versions
 """,
+    # Running totals of respondents, and of what reports count for; many counts in a row, since a
+    # report of 256 bits adds to half of them.
+    """
+ALTER TABLE tally RENAME TO tally_of_symbols;
+CREATE TABLE tally (survey TEXT, version TEXT, wave INTEGER, question TEXT, cohort INTEGER,
+    block INTEGER, counts BLOB NOT NULL,
+    PRIMARY KEY (survey, version, wave, question, cohort, block)) WITHOUT ROWID;
+INSERT INTO tally SELECT survey, version, wave, question, cohort, symbol / 512,
+    counts_of(symbol % 512, n) FROM tally_of_symbols GROUP BY 1, 2, 3, 4, 5, 6;
+DROP TABLE tally_of_symbols;
+CREATE TABLE size (survey TEXT, version TEXT, wave INTEGER, question TEXT, cohort INTEGER,
+    block INTEGER, counts BLOB NOT NULL,
+    PRIMARY KEY (survey, version, wave, question, cohort, block)) WITHOUT ROWID;
+INSERT INTO size SELECT report.survey, report.version, wave, key, 0, value / 512,
+    counts_of(value % 512, 1) FROM report
+    JOIN survey ON survey.id = report.survey AND survey.version = report.version,
+    json_each(sizes_of(spec, survey.version, payload)) GROUP BY 1, 2, 3, 4, 6;
+CREATE TABLE total (survey TEXT, answered TEXT, charged INTEGER, respondents INTEGER NOT NULL,
+    PRIMARY KEY (survey, answered, charged)) WITHOUT ROWID;
+INSERT INTO total SELECT survey, answered, charged, count(*) FROM (
+    SELECT survey, answered_as(lower(hex(terms)), submissions) AS answered, sum(charged) AS charged
+    FROM ledger GROUP BY survey, respondent) GROUP BY survey, answered, charged
+""",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+#: How many counts make a block: half of a page of SQLite's, so that no row needs further pages.
+BLOCK = 512
 
 
 def statements(version: int, target: int = SCHEMA_VERSION) -> list[str]:
@@ -77,11 +112,80 @@ def statements(version: int, target: int = SCHEMA_VERSION) -> list[str]:
 def prepare(connection: sqlite3.Connection) -> None:
     """Give a connection the functions of Python that `statements` call."""
     connection.create_function("terms_of", 2, _terms_of, deterministic=True)
+    connection.create_function("sizes_of", 3, _sizes_of, deterministic=True)
+    # The typed interface knows only aggregates that take any number of columns.
+    connection.create_aggregate("answered_as", 2, _Answered)  # type: ignore[arg-type]
+    connection.create_aggregate("counts_of", 2, _Counts)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=256)
+def _thawed(spec: str, version: str) -> Survey:
+    return thaw(json.loads(spec), version)
 
 
 def _terms_of(spec: str, version: str) -> bytes:
     """`Survey.terms` of a stored version, as the ledger has them."""
-    return bytes.fromhex(thaw(json.loads(spec), version).terms)
+    return bytes.fromhex(_thawed(spec, version).terms)
+
+
+def _sizes_of(spec: str, version: str, payload: str) -> str:
+    """For how many symbols each report of a payload counts, of those that differ in it."""
+    sizes = sizes_of(_thawed(spec, version), [json.loads(payload)])
+    return json.dumps({name: int(found.argmax()) for name, found in sizes.items()})
+
+
+def answered_as(times: Mapping[str, int]) -> str:
+    """How often somebody answered under each terms, as the table `total` writes it."""
+    return msgspec.json.encode(sorted(times.items())).decode()
+
+
+def written_counts(places: Sequence[int] | NDArray[Any], counts: Any) -> bytes:
+    """Counts at places of a block, as `tally` and `size` have them: 64 bits, lowest byte first.
+
+    Places that are not given have 0, and those after the largest are left out.
+    """
+    found = np.zeros(int(max(places)) + 1, dtype="<i8")
+    found[places] = counts
+    return found.tobytes()
+
+
+def read_counts(written: bytes) -> NDArray[np.int64]:
+    """The counts that `written_counts` wrote."""
+    return np.frombuffer(written, dtype="<i8")
+
+
+def added_counts(one: bytes, other: bytes) -> bytes:
+    """The sums of two blocks of counts, as they are written."""
+    fewer, more = sorted((read_counts(one), read_counts(other)), key=len)
+    more = more.copy()
+    more[: len(fewer)] += fewer
+    return more.tobytes()
+
+
+class _Counts:
+    """`written_counts` of the rows of a block."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[int]()
+
+    def step(self, place: int, n: int) -> None:
+        self._counts[place] += n
+
+    def finalize(self) -> bytes:
+        return written_counts(list(self._counts), list(self._counts.values()))
+
+
+class _Answered:
+    """`answered_as` of the rows of one respondent."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, int] = {}
+
+    def step(self, terms: str, submissions: int) -> None:
+        self._times[terms] = submissions
+
+    def finalize(self) -> str:
+        return answered_as(self._times)
 
 
 def created(tables: bool = True) -> dict[str, str]:

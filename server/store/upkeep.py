@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.ledger import charged_right
+from analysis.ledger import Account, charged_right
 from analysis.survey import Survey
 from server.store.copies import copy_to
 from server.store.reports import Reports
@@ -96,14 +96,19 @@ class Upkeep(Reports):
     def discrepancies(self, today: date) -> Iterator[str]:
         """Where tallies, reports and charges do not tell the same story: a sentence for each."""
         for survey_id in self.survey_ids():
-            spends, surveys = self.spends(survey_id), self.of_terms(survey_id)
+            surveys = self.of_terms(survey_id)
             charged, tallied = Counter[str](), Counter[str]()
-            for spend in spends:
-                charged[spend.terms] += spend.submissions
+            alike = Counter((one.times, one.charged) for one in self.accounts(survey_id))
+            own = [Account("", *account, n) for account, n in alike.items()]
+            for one in own:
+                for terms, times in one.times:
+                    charged[terms] += times * one.respondents
             if not charged.keys() <= surveys.keys():
                 yield f"{survey_id}: somebody was charged under terms that no version has"
-            elif not charged_right(spends, surveys):
+            elif not charged_right(own, surveys):
                 yield f"{survey_id}: somebody was charged another sum"
+            if {*own} != {*self.alike(survey_id)}:
+                yield f"{survey_id}: the totals are not a recount of the ledger"
             cells = self.cells(survey_id)
             for version in self.versions(survey_id):
                 survey = self._version(survey_id, version)
@@ -125,13 +130,18 @@ class Upkeep(Reports):
             tallied = question.randomizer.reports_in(tallies[question.id])
             if tallied != n:
                 yield f"{n} reports are tallied of one question, but {tallied} of {question.id}"
+        sizes = self.sizes(survey, wave)
         recount = {name: np.zeros_like(counts) for name, counts in tallies.items()}
+        resized = {name: np.zeros_like(counts) for name, counts in sizes.items()}
         reports = 0
-        for payload in self.payloads(survey, wave):
-            reports += 1
+        for payloads in self.payloads(survey, wave):
+            reports += len(payloads)
             for question in survey.questions:
-                for cell in question.randomizer.tallied(payload[question.id]):
-                    recount[question.id][cell] += 1
+                name, randomizer = question.id, question.randomizer
+                read = randomizer.read_many([payload[name] for payload in payloads])
+                recount[name] += randomizer.tally_many(read)
+                if (found := randomizer.sizes_many(read)) is not None:
+                    resized[name] += found
         last = survey.delete_reports_after
         if last is not None and today > last:
             if reports:
@@ -142,3 +152,6 @@ class Upkeep(Reports):
         for name, counts in recount.items():
             if not np.array_equal(counts, tallies[name]):
                 yield f"the tally of {name} is not a recount of the reports"
+        for name, counts in resized.items():
+            if not np.array_equal(counts, sizes[name]):
+                yield f"the sizes of {name} are not a recount of the reports"

@@ -1,5 +1,6 @@
 """Exact laws: what a randomizer reports for each value of a domain, as sums of fractions."""
 
+import string
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
@@ -70,12 +71,23 @@ def inputs_of(randomizer: Randomizer[Any, Any], domain: Domain) -> list[Any]:
     )
 
 
+def counted(channel: Any, report: Any) -> tuple[int, ...]:
+    """The symbols that a report counts for, read from its text by nothing but the protocol."""
+    if isinstance(report, int):
+        return (report,)
+    if not isinstance(report, str):
+        return tuple(report)
+    alphabet = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+    digits = "".join(f"{alphabet.index(character):06b}" for character in report)
+    return (*(place for place, digit in enumerate(digits) if digit == "1"), channel.inputs)
+
+
 def tally(randomizer: Randomizer[Any, Any], key: tuple[int, Any]) -> NDArray[np.int64]:
     """The tally of one report."""
     cohort, report = key
     counts = np.zeros(randomizer.shape, dtype=np.int64)
     sent = list(report) if isinstance(report, tuple) else report
-    for symbol in randomizer.channel.tallied(sent):
+    for symbol in counted(randomizer.channel, sent):
         counts[cohort, symbol] += 1
     return counts
 

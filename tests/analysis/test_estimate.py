@@ -16,6 +16,7 @@ from analysis.simulate import payloads
 from analysis.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
+laws = importlib.import_module("laws")
 one_question = importlib.import_module("one_question")
 
 _ENDS = ("conf_low", "conf_high")
@@ -139,7 +140,7 @@ def _reports(survey: Survey, law: list[float]) -> tuple[NDArray[np.float64], NDA
             for report, chance in channel.distribution(symbol):
                 if (cohort, report) not in tallies:
                     one = np.zeros(question.randomizer.shape, dtype=np.int64)
-                    one[cohort, list(channel.tallied(report))] = 1
+                    one[cohort, list(laws.counted(channel, report))] = 1
                     tallies[cohort, report] = one
                     chances[cohort, report] = 0.0
                 chances[cohort, report] += share * float(chance) / (encoder.cohorts or 1)

@@ -13,6 +13,7 @@ import pytest
 from analysis.channels.window import Window
 from analysis.errors import SurveyError
 from analysis.ledger import Spend, charged_right, ledger
+from analysis.ledger.account import accounts
 from analysis.survey import Survey, spent_on, thaw, version_of
 from analysis.survey_file import read_survey
 from analysis.waves import constant_ratio
@@ -148,17 +149,17 @@ def test_a_ledger_of_an_earlier_release_is_made_up_for_by_the_next_wave(read: Re
         Spend("aa", first.terms, 1, first.charge),
         Spend("aa", other.terms, 1, short - first.charge),
     ]
-    assert charged_right(spends, surveys)
+    assert charged_right(accounts(spends), surveys)
     (row,) = ledger(spends, surveys, first.cap)
     # What was charged too little is not there to be spent.
     assert row.epsilon * 1_000_000 == (row.cap - row.remaining) * 1_000_000 == spent_on(answered)
     charge = first.charge_after(answered, short)
     assert short + charge == spent_on([(first, 2), (other, 1)])
     spends.append(Spend("aa", first.terms, 1, charge))
-    assert charged_right(spends, surveys)
+    assert charged_right(accounts(spends), surveys)
     for wrong in (short - 1, short + 1, 0):
         damaged = [spends[0], Spend("aa", other.terms, 1, wrong - first.charge)]
-        assert not charged_right(damaged, surveys)
+        assert not charged_right(accounts(damaged), surveys)
 
 
 def test_a_charge_that_was_too_large_is_not_refunded(read: Read) -> None:

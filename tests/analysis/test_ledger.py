@@ -196,8 +196,9 @@ def test_versions_add_up_and_share_their_memory(tmp_path: Path) -> None:
     assert rows[0].epsilon_sum == in_epsilon(older.charge + 2 * newer.charge)
     # The least that was promised holds.
     assert [row.cap for row in rows] == [Decimal(8)] * 3
-    assert charged_right(of_two(versions), versions)
-    assert not charged_right([*of_two(versions), Spend("aa", newer.terms, 0, 1)], versions)
+    assert charged_right(accounts(of_two(versions)), versions)
+    wrong = [*of_two(versions), Spend("aa", newer.terms, 0, 1)]
+    assert not charged_right(accounts(wrong), versions)
 
 
 def tables(spent: list[Spend], versions: dict[str, Survey]) -> dict[str, list[object]]:

@@ -16,7 +16,7 @@ from scipy.stats import binom, chi2, chisquare
 from analysis.channels.table import Table
 from analysis.encoders.categories import Index
 from analysis.mechanisms import MECHANISMS
-from analysis.plausibility import UNLIKELY, Plausibility, plausibility
+from analysis.plausibility import UNLIKELY, Plausibility, plausibility, sizes_of
 from analysis.question import Question
 from analysis.randomizer import Randomizer
 from analysis.simulate import payloads
@@ -30,6 +30,10 @@ cases = importlib.import_module("one_question")
 
 def checks(survey: Survey, counts: NDArray[np.int64]) -> dict[str, Plausibility]:
     return {row.check: row for row in plausibility(survey, {"q": counts})}
+
+
+def sizes(survey: Survey, sent: list[Any]) -> dict[str, NDArray[np.int64]]:
+    return sizes_of(survey, ({"q": one} for one in sent))
 
 
 def test_every_mechanism_is_tested_here() -> None:
@@ -55,7 +59,7 @@ def test_honest_texts_look_as_drawn_and_equal_reports_do_not(
         for report in reports:
             for cell in question.randomizer.tallied(report["q"]):
                 tally[cell] += 1
-        return {one.looks for one in plausibility(survey, {"q": tally}, reports)}
+        return {one.looks for one in plausibility(survey, {"q": tally}, sizes_of(survey, reports))}
 
     # A false alarm comes once in 10,000 checks.
     assert looks(sent) == {"as drawn"}
@@ -148,7 +152,8 @@ def test_weights_of_honest_reports_pass() -> None:
             draw = seeded_words(mechanism, place, repr(people))
             answers = (people * 300)[:300]
             sent = ({"q": question.randomizer.randomize(one, draw)} for one in answers)
-            *_, row = plausibility(survey, {"q": np.zeros(question.randomizer.shape, int)}, sent)
+            empty = np.zeros(question.randomizer.shape, int)
+            *_, row = plausibility(survey, {"q": empty}, sizes_of(survey, sent))
             assert (row.check, row.n) == ("weights", 300)
             assert row.looks == "as drawn"
             found.append(row.p_value)
@@ -167,7 +172,7 @@ def test_a_survey_has_its_checks_in_order(survey: Survey) -> None:
         for question in survey.questions:
             for cell in question.randomizer.tallied(report[question.id]):
                 tallies[question.id][cell] += 1
-    found = plausibility(survey, tallies, iter(sent))
+    found = plausibility(survey, tallies, sizes_of(survey, sent))
     assert [(row.question, row.check) for row in found] == [
         (one, "symbols") for one in ("meat", "dish", "price")
     ]
@@ -192,7 +197,7 @@ def test_numbers_of_ones_are_held_against_their_law_by_chi_square() -> None:
     channel = survey.questions[0].randomizer.channel
     p, q = channel.one / channel.total, channel.zero / channel.total
     sent = [*["AA"] * 150, *["gA"] * 200, *["QA"] * 60, *["wA"] * 90]
-    *_, row = plausibility(survey, {"q": np.zeros((1, 3), int)}, ({"q": one} for one in sent))
+    *_, row = plausibility(survey, {"q": np.zeros((1, 3), int)}, sizes(survey, sent))
     law = np.array([(1 - p) * (1 - q), p * (1 - q) + q * (1 - p), p * q])
     expected = chisquare([150, 260, 90], 500 * law)
     assert row.statistic == pytest.approx(expected.statistic)
@@ -267,7 +272,7 @@ def test_reports_with_all_bits_set_are_found_by_weights(mechanism: str, fakes: i
     for report in sent:
         for cell in question.randomizer.tallied(report):
             counts[cell] += 1
-    symbols, weights = plausibility(survey, {"q": counts}, ({"q": one} for one in sent))
+    symbols, weights = plausibility(survey, {"q": counts}, sizes(survey, sent))
     assert (weights.check, weights.looks) == ("weights", "unlike the channel")
     assert weights.n == symbols.n == 2000
     # Each bit by itself could have been set so often.
@@ -288,10 +293,10 @@ def test_weights_that_no_number_of_ticks_explains_are_found() -> None:
     draw = seeded_words("none")
     values = [(1, 1, *[0] * 19), (*[0] * 20, 1), None]
     sent = [question.randomizer.randomize(values[one % 3], draw) for one in range(900)]
-    clean = plausibility(survey, {"q": np.zeros((1, 23), int)}, ({"q": one} for one in sent))
+    clean = plausibility(survey, {"q": np.zeros((1, 23), int)}, sizes(survey, sent))
     assert clean[-1].looks == "as drawn"
     sent += [question.randomizer.longest()] * 30  # no bit is set
-    found = plausibility(survey, {"q": np.zeros((1, 23), int)}, ({"q": one} for one in sent))
+    found = plausibility(survey, {"q": np.zeros((1, 23), int)}, sizes(survey, sent))
     assert found[-1].looks == "unlike the channel"
     assert 10 < found[-1].statistic <= 30
 

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
+from itertools import chain
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from sqlite3 import SQLITE_FULL, Connection, OperationalError
@@ -75,7 +76,7 @@ def kept(store: Store, survey: Survey) -> dict[str, Any]:
     """All that a refused report must leave as it was."""
     waves = range(1, 10)
     return {
-        "reports": {wave: list(store.payloads(survey, wave)) for wave in waves},
+        "reports": {wave: list(chain(*store.payloads(survey, wave))) for wave in waves},
         "ledger": store.spends("tenths"),
         "tally": {wave: store.tallies(survey, wave)["a"].tolist() for wave in waves},
         "invitations": store.invitations("tenths"),

@@ -4,6 +4,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def _kept(store: Store, survey: Survey) -> tuple[int, int, int]:
     """Reports, millionths charged and symbols tallied in wave 1."""
     tallies = store.tallies(survey, 1)
     return (
-        len(list(store.payloads(survey, 1))),
+        len(list(chain(*store.payloads(survey, 1)))),
         sum(spend.charged for spend in store.spends(survey.id)),
         sum(int(counts.sum()) for counts in tallies.values()),
     )

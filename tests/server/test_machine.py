@@ -10,7 +10,7 @@ import sqlite3
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -333,7 +333,7 @@ class Machine(RuleBasedStateMachine):
                 (tally,) = self.store.tallies(survey, wave).values()
                 assert tally.max() <= 1
                 assert set(tally.nonzero()[1]) == symbols
-                kept = [payload["unique"] for payload in self.store.payloads(survey, wave)]
+                kept = [payload["unique"] for payload in chain(*self.store.payloads(survey, wave))]
                 assert sorted(kept) == sorted(symbols)
         spends = self.store.spends("machine")
         assert charges == {(one.respondent, one.terms): one.submissions for one in spends}

@@ -46,7 +46,7 @@ def _running(database: Path) -> Iterator[sqlite3.Connection]:
         fcntl.flock(lock, fcntl.LOCK_SH)
         connection = sqlite3.connect(database, isolation_level=None)
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("UPDATE tally SET n = n")
+        connection.execute("UPDATE tally SET cohort = cohort")
         yield connection
         connection.execute(
             "INSERT INTO ledger SELECT survey, zeroblob(16), version, 2, 1, 4000000 FROM ledger "

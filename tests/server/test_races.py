@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numpy.typing import NDArray
 
 from analysis.channels.window import Window
 from analysis.survey import Survey
@@ -127,14 +129,14 @@ def test_a_submission_that_breaks_the_store_fails_alone(
             batches.append(0)
             return super().add(counted(), today)
 
-    tallied = Window.tallied
+    read_many = Window.read_many
 
-    def fragile(self: Window, report: int) -> tuple[int, ...]:
-        if report == 2 and self.inputs == 3:
+    def fragile(self: Window, sent: list[int]) -> NDArray[Any]:
+        if 2 in sent and self.inputs == 3:
             raise RuntimeError("a fault of its own")
-        return tallied(self, report)
+        return read_many(self, sent)
 
-    monkeypatch.setattr(Window, "tallied", fragile)
+    monkeypatch.setattr(Window, "read_many", fragile)
     checked = [check(store, survey.id, body) for _, body in islice(submissions(survey), 400)]
     breaks = [one for one in checked if one.reports["meat"] == 2][:1]
     good = [one for one in checked if one.reports["meat"] != 2][:30]

@@ -8,12 +8,14 @@ import os
 import signal
 import sqlite3
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 from limits import LONG
 
+from analysis.plausibility import sizes_of
 from server.store import Store, StoreError
 from server.store.schema import SCHEMA_VERSION, statements
 
@@ -53,7 +55,7 @@ def test_a_database_of_a_released_schema_is_brought_up_and_keeps_what_it_has(
     store = Store(_restored(dump, tmp_path / "old.db"), upgrade=True)
     survey = store.current("canteen")
     assert survey is not None
-    assert len(list(store.payloads(survey.survey, 1))) == 25
+    assert len(list(chain(*store.payloads(survey.survey, 1)))) == 25
     assert sum(spend.submissions for spend in store.spends("canteen")) == 25
     assert list(store.discrepancies(date(2026, 1, 1))) == []
     assert store.integrity() == "ok"
@@ -94,11 +96,50 @@ def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> 
     content = database.read_bytes()
     for version in versions:
         rows = sum(
-            n for table in ("report", "tally") for (n,) in _rows(
+            n for table in ("report", "tally", "size") for (n,) in _rows(
                 database, f"SELECT count(*) FROM {table} WHERE version = '{version.decode()}'"
             )
         )  # fmt: skip
         assert content.count(version) == rows + 1
+
+
+def test_running_totals_are_counted_from_what_is_stored(tmp_path: Path) -> None:
+    # Nine respondents in the first wave and five of them in a second; both questions are bits.
+    database = _restored(FOLDER / "3-bits.sql", tmp_path / "bits.db")
+    store = Store(database, upgrade=True)
+    current = store.current("panel")
+    assert current is not None
+    terms = current.survey.terms
+    alike = {one.times: one.respondents for one in store.alike("panel")}
+    assert alike == {((terms, 1),): 4, ((terms, 2),): 5}
+    for wave, n in ((1, 9), (2, 5)):
+        sent = chain(*store.payloads(current.survey, wave))
+        counted = sizes_of(current.survey, sent)
+        kept = store.sizes(current.survey, wave)
+        assert {name: one.tolist() for name, one in kept.items()} == {
+            name: one.tolist() for name, one in counted.items()
+        }
+        assert {int(one.sum()) for one in kept.values()} == {n}
+    assert list(store.discrepancies(date(2026, 1, 1))) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("UPDATE total SET respondents = respondents + 1", "totals are not a recount"),
+        ("DELETE FROM total WHERE respondents = 4", "totals are not a recount"),
+        ("UPDATE size SET counts = zeroblob(8) WHERE question = 'team'", "of team"),
+        ("UPDATE tally SET counts = zeroblob(8) WHERE question = 'team'", "the tally of team"),
+        ("DELETE FROM size WHERE wave = 2", "the sizes of seen"),
+    ],
+)
+def test_running_totals_that_were_changed_are_found(damage: str, told: str, tmp_path: Path) -> None:
+    database = _restored(FOLDER / "3-bits.sql", tmp_path / "bits.db")
+    Store(database, upgrade=True).close()
+    with sqlite3.connect(database) as connection:
+        connection.execute(damage)
+    connection.close()
+    assert told in " ".join(Store(database).discrepancies(date(2026, 1, 1)))
 
 
 def test_a_survey_that_was_tampered_with_is_not_migrated(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +215,9 @@ def test_no_json_value_anywhere_makes_the_server_fail(
 
 def _nothing_is_stored(store: Store, survey: Survey) -> bool:
     tallied = sum(int(counts.sum()) for counts in store.tallies(survey, 1).values())
-    return not list(store.payloads(survey, 1)) and not store.spends(survey.id) and not tallied
+    return (
+        not list(chain(*store.payloads(survey, 1))) and not store.spends(survey.id) and not tallied
+    )
 
 
 @pytest.fixture

@@ -1,0 +1,126 @@
+"""What `growth.py` runs, in a process of its own: `python grown.py CHECKOUT DATABASE WHAT [GIVEN]`.
+
+The modules are those of the checkout, which may be an older one.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+sys.path.insert(0, sys.argv[1])
+
+from analysis.simulate import payloads
+from analysis.survey import Survey
+from analysis.survey_file import read_survey
+from server import create_app
+from server.cli import main
+from server.intake import check
+from server.store import Store
+from server.wire import Submission
+
+DATABASE = Path(sys.argv[2])
+TODAY = date(2026, 1, 1)
+#: Different answers that are randomized; the reports of a million respondents are taken from these.
+KINDS = 300
+
+
+def question(name: str, kind: str, more: str, options: int = 0) -> str:
+    """A question of a survey file."""
+    listed = ", ".join(f'{{id = "o{place}", text = "O{place}"}}' for place in range(options))
+    text = f'[[questions]]\nid = "{name}"\nkind = "{kind}"\ntext = "?"\nepsilon = 1\n{more}\n'
+    return text + f"options = [{listed}]\n" * bool(options)
+
+
+SURVEYS = {
+    "growth": [
+        question("met", "yes-no", 'mechanism = "krr"'),
+        question("tools", "choice", 'mechanism = "oue"', 8),
+        question("hours", "number", "min = 0\nmax = 60"),
+    ],
+    "small": [question(f"q{place}", "yes-no", 'mechanism = "krr"') for place in range(5)],
+    "large": [question(f"q{place}", "choice", 'mechanism = "oue"', 256) for place in range(5)],
+}
+
+
+def published(name: str) -> tuple[Store, Survey]:
+    """A new database with one survey, which is open."""
+    file = DATABASE.with_suffix(".toml")
+    head = f'title = "{name}"\nid = "{name}"\n[privacy]\ncap = 100\n'
+    file.write_text(head + "".join(SURVEYS[name]))
+    survey = read_survey(file)
+    store = Store(DATABASE, create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    return store, survey
+
+
+def reports(survey: Survey) -> list[dict[str, Any]]:
+    """The reports of `KINDS` respondents."""
+    answers: dict[str, Callable[[int], str]] = {
+        "yes-no": lambda row: ("yes", "no")[row % 2],
+        "choice": lambda row: f"o{row % 8}",
+        "number": lambda row: str(row % 60),
+    }
+    rows = [
+        {one.id: answers[one.spec["kind"]](row) for one in survey.questions} for row in range(KINDS)
+    ]
+    return list(payloads(survey, rows, 1, 1))
+
+
+def fill(n: str) -> None:
+    """Store so many submissions."""
+    store, survey = published("growth")
+    kinds = [one["reports"] for one in reports(survey)]
+
+    def sent() -> Iterator[Submission]:
+        for row in range(int(n)):
+            own = dict(kinds[row * 7919 % KINDS])
+            yield Submission(survey, 1, os.urandom(16), os.urandom(16), None, own)
+
+    left = sent()
+    while some := list(islice(left, 5000)):
+        assert set(store.add(some, TODAY)) == {201}
+    store.add_token("growth")
+    store.close()
+
+
+def command(*given: str) -> None:
+    """Run a command, and throw away what it prints."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    main.main([*given, "--db", str(DATABASE)], standalone_mode=False)
+
+
+def page() -> None:
+    """Look at the page of results, twice; print the processor seconds of the second look."""
+    client = create_app({"DATABASE": DATABASE}).test_client()
+    for _ in range(2):
+        before = process_time()
+        response = client.get("/results/growth", headers={"Authorization": "Bearer growth"})
+        assert response.status_code == 200, response.status
+        response.get_data()
+    print(process_time() - before)
+
+
+def intake(name: str) -> None:
+    """Print the processor microseconds of a submission, 64 in a transaction."""
+    import json
+
+    store, survey = published(name)
+    bodies = []
+    for row, one in enumerate(reports(survey) * 7):
+        own = {"rid": f"{row:032x}", "respondent": f"{row + 2**64:032x}"}
+        bodies.append(json.dumps({**one, **own}).encode())
+    before, left = process_time(), iter(bodies)
+    while some := list(islice(left, 64)):
+        results = store.add([check(store, survey.id, body) for body in some], TODAY)
+        assert set(results) == {201}
+    print(1e6 * (process_time() - before) / len(bodies))
+
+
+if __name__ == "__main__":
+    {"fill": fill, "command": command, "page": page, "intake": intake}[sys.argv[3]](*sys.argv[4:])

@@ -1,0 +1,136 @@
+"""How costs grow with the number of reports: `python benchmarks/growth.py [--help]`.
+
+Fills databases with 1,000 to 1,000,000 reports to three questions (yes-no by k-RR, 8 options by
+unary encoding, a number) and runs each command on them, as a program of its own. Goals: what is
+printed from running totals takes at most 1.5 times as long for a million reports as for a thousand;
+what reads every report takes less than 5 µs for each report and question, start of the program
+included, and less than 300 MiB. Taking in five unary encodings of 256 options costs at most 1.5
+times the processor time of five yes-no questions. Exit status 1 if a goal is missed.
+
+--beside FOLDER measures another checkout in the same run, too; goals are not for that one.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).parents[1]
+QUESTIONS = 3
+GROWTH, MICROSECONDS, MEBIBYTES, LARGE = 1.5, 5.0, 300, 1.5
+
+#: What is printed from running totals, and what reads every report.
+FLAT = {
+    "estimate": ("command", "estimate", "growth"),
+    "plausibility": ("command", "plausibility", "growth"),
+    "ledger --by total": ("command", "ledger", "growth", "--by", "total"),
+    "results page, second look": ("page",),
+}
+READING = {
+    "crosstab": ("command", "crosstab", "growth", "met", "tools"),
+    "export": ("command", "export", "growth"),
+    "audit": ("command", "audit"),
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor seconds, and the most memory, in MiB."""
+
+    seconds: float
+    mebibytes: float
+
+
+def run(checkout: Path, database: Path, *what: str) -> Cost:
+    """Run a part of `grown.py`; what it prints, if anything, are the seconds that count."""
+    program = [sys.executable, str(ROOT / "benchmarks/grown.py"), str(checkout), str(database)]
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(
+            [*program, *what], stdout=out, stderr=subprocess.PIPE, text=True, cwd=database.parent
+        )
+        assert process.stderr is not None
+        told = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        printed = out.read().decode().strip()
+    if process.returncode:
+        sys.exit(f"{' '.join(what)} failed in {checkout}:\n{told}")
+    seconds = float(printed) if printed else used.ru_utime + used.ru_stime
+    return Cost(seconds, used.ru_maxrss / 1024)
+
+
+def costs(checkout: Path, folder: Path, sizes: list[int]) -> dict[str, dict[int, Cost]]:
+    """What each command costs on a database of each size."""
+    found: dict[str, dict[int, Cost]] = {name: {} for name in FLAT | READING}
+    for n in sizes:
+        database = folder / f"{n}.db"
+        filled = run(checkout, database, "fill", str(n))
+        print(f"  {n:>9,} reports stored: {1e6 * filled.seconds / n:.0f} µs each", flush=True)
+        for name, what in (FLAT | READING).items():
+            # The start of Python varies more than what is measured.
+            tries = [run(checkout, database, *what) for _ in range(3 if n <= 10_000 else 1)]
+            best = median(one.seconds for one in tries)
+            found[name][n] = Cost(best, max(one.mebibytes for one in tries))
+        database.unlink()
+    return found
+
+
+def report(found: dict[str, dict[int, Cost]], sizes: list[int]) -> bool:
+    """Print a table; whether all goals are met."""
+    print(f"\n  {'':26}" + "".join(f"{n:>12,}" for n in sizes) + "   grows, or µs, and MiB")
+    good = True
+    for name, own in found.items():
+        cells = "".join(f"{own[n].seconds:>11.2f}s" for n in sizes)
+        least, most = own[sizes[0]], own[sizes[-1]]
+        if name in FLAT:
+            grown = most.seconds / least.seconds
+            told, met = f"{grown:.2f} times", grown <= GROWTH
+        else:
+            each = 1e6 * most.seconds / sizes[-1] / QUESTIONS
+            told = f"{each:.2f} µs, {most.mebibytes:.0f} MiB"
+            met = each < MICROSECONDS and most.mebibytes < MEBIBYTES
+        good = good and met
+        print(f"  {name:26}{cells}   {told}{'' if met else ' (goal missed)'}")
+    return good
+
+
+def intake(checkout: Path, folder: Path) -> bool:
+    """Print what large and small reports cost to take in; whether the goal is met."""
+    each: dict[str, list[float]] = {"small": [], "large": []}
+    for turn in range(3):
+        for name, own in each.items():
+            own.append(run(checkout, folder / f"{name}{turn}.db", "intake", name).seconds)
+    small, large = (median(own) for own in each.values())
+    print(
+        f"  intake, µs of processor time: five yes-no {small:.0f}, five of 256 bits {large:.0f}: "
+        f"{large / small:.2f} times"
+    )
+    return large / small <= LARGE
+
+
+def main() -> int:
+    """Measure this checkout, and maybe another one."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--beside", type=Path, help="another checkout")
+    parser.add_argument("--most", type=int, default=1_000_000, help="reports, at most")
+    given = parser.parse_args()
+    sizes = [n for n in (1_000, 10_000, 100_000, 1_000_000) if n <= given.most]
+    good = True
+    for checkout in (given.beside, ROOT):
+        if checkout is None:
+            continue
+        print(f"{'this checkout' if checkout == ROOT else checkout}:")
+        with tempfile.TemporaryDirectory() as name:
+            met = report(costs(checkout.resolve(), Path(name), sizes), sizes)
+            met = intake(checkout.resolve(), Path(name)) and met
+        good = met if checkout == ROOT else good
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

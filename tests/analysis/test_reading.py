@@ -1,0 +1,87 @@
+"""Reports are read by columns, as they were sent: the inverse of drawing many at once."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.channels import Channel
+from analysis.channels.bits import Bits
+from analysis.channels.subset import Subset
+from analysis.randomizer import Reports
+from analysis.words import seeded_block, seeded_words
+
+sys.path[:0] = [str(Path(__file__).parent)]
+laws = importlib.import_module("laws")
+channels = importlib.import_module("test_channels")
+cases = importlib.import_module("one_question")
+
+
+@pytest.mark.parametrize("channel", channels.SAMPLES, ids=str)
+def test_reports_are_read_as_they_were_sent(channel: Channel) -> None:
+    symbols = channels.symbols_of(channel)
+    laws_of = [dict(channel.distribution(symbol)) for symbol in symbols]
+    reports = list(laws_of[0])
+    read = channel.read_many([channels.sent(report) for report in reports])
+    counted: dict[int, set[int]] = {place: set() for place in range(len(reports))}
+    for place, symbol in zip(*(part.tolist() for part in channel.entries(read)), strict=True):
+        counted[place].add(symbol)
+    own = [set(laws.counted(channel, channels.sent(report))) for report in reports]
+    assert list(counted.values()) == own
+    sizes = channel.sizes_many(read)
+    assert (sizes is None) == (channel.size_chances(1) is None)
+    assert sizes is None or sizes.tolist() == [len(one) for one in own]
+    logs = channel.log_chances(read, symbols)
+    exact = [[float(law[report]) for law in laws_of] for report in reports]
+    np.testing.assert_allclose(np.exp(logs), exact, rtol=1e-12)
+    single = [one for one in symbols if not channel.takes_bits or len(one) == 1]
+    places = [one[0] if channel.takes_bits else one for one in single]
+    held = channel.holds_many(read, single)
+    assert held.tolist() == [[place in one for place in places] for one in own]
+
+
+@pytest.mark.parametrize(
+    "channel", [*(Bits(n, 3, 1, 4) for n in range(1, 80)), Bits(4096, 3, 1, 4), Subset(70, 9, 3, 1)]
+)
+def test_what_is_drawn_is_what_is_read_when_it_was_sent(channel: Any) -> None:
+    symbol = (0,) if channel.takes_bits else 0
+    reports = channel.randomize_many(channels.repeated(channel, symbol, 20), seeded_block("read"))
+    texts = channels.wire(channel, reports)
+    for report in texts:
+        channel.check_report(report, "reports.q")
+    np.testing.assert_array_equal(channel.read_many(texts), reports)
+    assert channel.read_many([]).shape == (0, reports.shape[1])
+
+
+@cases.every_case
+def test_columns_of_reports_add_up_to_what_single_reports_count_for(
+    mechanism: str, question: dict[str, Any]
+) -> None:
+    (asked,) = cases.survey_of(mechanism, question).questions
+    randomizer = asked.randomizer
+    words = seeded_words("columns", mechanism, repr(question))
+    values = list(laws.values_of(asked.domain))
+    sent = [randomizer.randomize(values[row % len(values)], words) for row in range(60)]
+    expected = np.zeros(randomizer.shape, dtype=np.int64)
+    for report in sent:
+        of_cohort = isinstance(report, dict)
+        drawn = report["report"] if of_cohort else report
+        for symbol in laws.counted(randomizer.channel, drawn):
+            expected[report["cohort"] if of_cohort else 0, symbol] += 1
+    read = randomizer.read_many(sent)
+    np.testing.assert_array_equal(randomizer.tally_many(read), expected)
+    cohorts, symbols, counts = randomizer.cells_many(read)
+    assert counts.tolist() == expected[cohorts, symbols].tolist()
+    assert int(counts.sum()) == int(expected.sum())
+    halves = [randomizer.read_many(sent[:30]), randomizer.read_many(sent[30:])]
+    joined = randomizer.joined(halves)
+    np.testing.assert_array_equal(joined.drawn, read.drawn)
+    np.testing.assert_array_equal(joined.cohorts, read.cohorts)
+    kinds, codes = read.distinct()
+    again: Reports = kinds.of(codes)
+    np.testing.assert_array_equal(again.drawn, read.drawn)
+    np.testing.assert_array_equal(again.cohorts, read.cohorts)
+    assert len(kinds.cohorts) == len({repr(report) for report in sent})
