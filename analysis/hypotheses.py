@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import pinvh
 from scipy.special import chdtrc, fdtrc, ndtr
 
 from analysis.columns import Column
@@ -348,7 +348,7 @@ def _moments(
 
 def _inverse(covariance: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Generalized inverse, and rank."""
-    inverse, rank = pinvh(covariance, 1e-15, _NOTHING, return_rank=True)
+    inverse, rank = scipy.linalg.pinvh(covariance, 1e-15, _NOTHING, return_rank=True)
     return inverse, int(rank)
 
 

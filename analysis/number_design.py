@@ -18,9 +18,8 @@ from math import ceil, log
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array, hstack, vstack
 
 from analysis.rational import least_variance, proven
 from analysis.scale_design import LARGEST_TABLE, json_length, spends_all
@@ -54,7 +53,9 @@ class _Task:
         left = np.minimum(place.astype(int), inputs - 1)
         parts = np.concatenate([1 - (place - left), place - left])
         cells = (np.concatenate([at, at]), np.concatenate([left, left + 1]))
-        return 2 * at / count - 1, csr_array((parts, cells), shape=(count + 1, inputs + 1))
+        return 2 * at / count - 1, scipy.sparse.csr_array(
+            (parts, cells), shape=(count + 1, inputs + 1)
+        )
 
     def frequencies(self, count: int) -> _Floats:
         """The prior's shares of `count` equal parts of the range.
@@ -173,13 +174,18 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
 
     def equations(high: _Floats, low: _Floats, rest: Sequence[float] = (0, 0, 0)) -> Any:
         """For each input, coefficients of its `R`, of all `L`, and of `Q`, `g`, the variance."""
-        left = coo_array((high[column], (row, cell)), shape=(inputs + 1, size))
+        left = scipy.sparse.coo_array((high[column], (row, cell)), shape=(inputs + 1, size))
         right = np.append(np.bincount(kind, low, kinds), rest)
-        return hstack([left, csr_array(np.tile(right, (inputs + 1, 1)))], format="csr")
+        return scipy.sparse.hstack(
+            [left, scipy.sparse.csr_array(np.tile(right, (inputs + 1, 1)))], format="csr"
+        )
 
     def others(rest: _Floats) -> Any:
         """Coefficients of `Q`, `g` and the variance alone."""
-        return hstack([csr_array((len(rest), size + kinds)), csr_array(rest)], format="csr")
+        return scipy.sparse.hstack(
+            [scipy.sparse.csr_array((len(rest), size + kinds)), scipy.sparse.csr_array(rest)],
+            format="csr",
+        )
 
     ones = np.ones(outputs)
     numbers, rounding = task.points(inputs)
@@ -189,7 +195,7 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
     rest[:, 2] = -1 if prior is None else 0
     factor = 1 + task.no_answer * (1 / (bound - 1) ** 2 + 2 / (bound - 1))
     variances = rounding @ equations(share * scores**2, scores**2 / bound) + others(rest)
-    caps = coo_array(
+    caps = scipy.sparse.coo_array(
         (
             np.concatenate([np.ones(size), -np.ones(size)]),
             (np.concatenate([cell, cell]), np.concatenate([cell, size + kind[column]])),
@@ -218,11 +224,11 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
         sums.append(np.ones(1))
     bounds = np.tile([0, np.inf], (size + kinds + 3, 1))
     bounds[size + kinds, 1] = task.no_answer
-    result = linprog(
+    result = scipy.optimize.linprog(
         cost,
-        A_ub=vstack(above, format="csr"),
+        A_ub=scipy.sparse.vstack(above, format="csr"),
         b_ub=np.concatenate(limits),
-        A_eq=vstack(same, format="csr"),
+        A_eq=scipy.sparse.vstack(same, format="csr"),
         b_eq=np.concatenate(sums),
         bounds=bounds,
         method="highs",

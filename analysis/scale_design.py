@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from analysis.rational import least_variance, proven
 from analysis.words import WORD
@@ -213,7 +213,7 @@ def _sparse(features: _Floats, masses: _Floats, equations: _Floats) -> _Floats:
     products = white[upper[0]] * white[upper[1]]
     balance = equations * masses
     same = np.vstack([products, balance])
-    result = linprog(
+    result = scipy.optimize.linprog(
         (masses / masses.max()) ** 0.5,
         A_eq=same,
         b_eq=same.sum(axis=1),

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from analysis.channels.one_symbol import OneSymbol
 from analysis.domain import Categories, Domain, Numbers, Rankings, Scale, Sets, Texts
@@ -268,10 +268,12 @@ def share_covariance(
         cells = [mechanism.cells(randomizer, value) for value in range(k)]
         places = np.repeat(np.arange(k), [len(own) for own in cells]), np.concatenate(cells)
         shape = k, randomizer.shape[0] * randomizer.shape[1]
-        scores = csr_array((np.full(len(places[0]), 1 / (p - q)), places), shape=shape)
+        scores = scipy.sparse.csr_array((np.full(len(places[0]), 1 / (p - q)), places), shape=shape)
     else:
         means = {mean.term: mean for mean in mechanism.means(randomizer, domain)}
-        scores = csr_array(np.array([means[term].scores for term in domain.ids], dtype=float))
+        scores = scipy.sparse.csr_array(
+            np.array([means[term].scores for term in domain.ids], dtype=float)
+        )
     inputs = [_inputs(randomizer, value) for value in range(k)]
     if isinstance(randomizer.channel, OneSymbol):
         cohorts = len(inputs[0])

@@ -1,53 +1,88 @@
-"""The `deniable` command. Data goes to stdout, messages to stderr."""
+"""The `deniable` command. Data goes to stdout, messages to stderr.
 
+A command's module is imported when the command is called: most need numpy and scipy, which take
+longer to start than some commands to run.
+"""
+
+from importlib import import_module
 from typing import Any
 
 import click
 
-from analysis.errors import AnswersError, DataError, SurveyError
-from server.commands import (
-    analyze,
-    codebook,
-    crosstab,
-    decode,
-    field,
-    ledger,
-    plan,
-    regress,
-    researchers,
-    results,
-    serve,
-    simulate,
-    survey,
-    upkeep,
-)
-from server.deliver import Unreachable
-from server.demo import MissingData
-from server.results import Missing
-from server.serving import PortError
-from server.store import StoreError
+#: Each command in the order of use: where it is, and what it does in a few words.
+COMMANDS = {
+    "check": ("survey.check", "Check a survey file; print each question's mechanism and ε."),
+    "plan": ("plan.plan", "Say how precise each question will be, before fielding."),
+    "simulate": ("simulate.simulate", "Randomize a table of made-up answers, as devices would."),
+    "publish": ("survey.publish", "Freeze a survey, and store it; print its version."),
+    "serve": ("serve.serve", "Publish surveys, open a wave of each, and serve them."),
+    "invite": ("field.invite", "Print links, each for one person and one wave at a time."),
+    "open": ("field.open_", "Open a wave, and close the others."),
+    "close": ("field.close", "Take no more reports; delete those that are due."),
+    "researcher": ("researchers.researcher", "Manage the accounts of those who see results."),
+    "log": ("researchers.log", "Print what researchers did."),
+    "estimate": ("results.estimate", "Print debiased estimates with intervals."),
+    "crosstab": ("crosstab.crosstab_", "Print how the answers to two questions go together."),
+    "regress": ("regress.regress_", "Fit a model with randomized outcomes or predictors."),
+    "analyze": ("analyze.analyze", "Estimate from answers that were collected elsewhere."),
+    "codebook": (
+        "codebook.codebook_",
+        "Print wording, codes, mechanisms, and a methods paragraph.",
+    ),
+    "plausibility": (
+        "results.plausibility",
+        "Say whether reports look genuine, or some are fakes.",
+    ),
+    "ledger": ("ledger.ledger", "Print what respondents have spent, and were promised."),
+    "export": ("results.export", "Print the randomized reports, a row for each respondent."),
+    "decode": ("decode.decode_", "Say which strings google/rappor's reports hold, how often."),
+    "backup": ("upkeep.backup", "Copy the database to a new file, also under a server."),
+    "restore": ("upkeep.restore", "Check a backup, and make a database from it."),
+    "migrate": ("upkeep.migrate", "Bring an earlier release's database to this one's schema."),
+    "audit": ("upkeep.audit", "Check what is stored, and what a server serves."),
+    "demo": ("serve.demo", "Replay a real survey of 6,366 people; serve its results."),
+}
 
-#: Mistakes that are told in one line: the input's, not the program's.
-_REFUSED = (
-    *(SurveyError, AnswersError, DataError),
-    *(StoreError, Missing, PortError, Unreachable, MissingData),
-)
 
-_COMMANDS = (
-    *(survey.check, plan.plan, survey.publish, simulate.simulate),
-    *(serve.serve, field.invite, field.open_, field.close, researchers.researcher, researchers.log),
-    *(results.estimate, crosstab.crosstab_, regress.regress_, analyze.analyze, codebook.codebook_),
-    *(results.plausibility, ledger.ledger, results.export, decode.decode_),
-    *(upkeep.backup, upkeep.restore, upkeep.migrate, upkeep.audit, serve.demo),
-)
+def _refused() -> tuple[type[Exception], ...]:
+    """Mistakes that are told in one line: the input's, not the program's."""
+    from analysis.errors import AnswersError, DataError, SurveyError
+    from server.deliver import Unreachable
+    from server.demo import MissingData
+    from server.results import Missing
+    from server.serving import PortError
+    from server.store import StoreError
+
+    return (
+        *(SurveyError, AnswersError, DataError),
+        *(StoreError, Missing, PortError, Unreachable, MissingData),
+    )
 
 
 class _Commands(click.Group):
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name][0].split(".")
+        found: click.Command = getattr(import_module(f"server.commands.{module}"), attribute)
+        return found
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
+
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
-        except _REFUSED as error:
-            raise click.ClickException(str(error)) from None
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
+            raise
+        except Exception as error:
+            if isinstance(error, _refused()):
+                raise click.ClickException(str(error)) from None
+            raise
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,9 +90,6 @@ class _Commands(click.Group):
 def main() -> None:
     """Ask sensitive questions on the web without ever holding a true answer."""
 
-
-for command in _COMMANDS:
-    main.add_command(command)
 
 if __name__ == "__main__":
     main()

@@ -19,7 +19,7 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from server import PLANES, create_app
+from server.app import PLANES, create_app
 from server.gateway import Gateway
 
 #: Connections that one worker keeps, where the system lets it open so many files; and files that it

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from limits import LONG
@@ -32,7 +33,7 @@ from analysis.regression import Term
 from analysis.selection import choose
 from analysis.table import COLUMNS_BY, ESTIMATE_COLUMNS
 from server.audit import Finding
-from server.cli import main
+from server.cli import COMMANDS, main
 from server.store.researchers import Entry
 
 ROOT = Path(__file__).parent.parent
@@ -55,12 +56,25 @@ def test_costs_in_the_readme_are_computed(epsilon: str) -> None:
     assert f"{_half_width(3, '1', 2000)} instead of {_half_width(2, '1', 2000)[2:]}" in README
 
 
-@pytest.mark.parametrize("name", sorted(main.commands))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_commands_are_documented(name: str) -> None:
     assert f"deniable {name}" in README or f"make {name}" in README
     result = CliRunner().invoke(main, [name, "--help"])
     assert result.exit_code == 0
-    assert main.commands[name].help
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.name == name
+    assert command.help
+
+
+def test_help_lists_all_commands_in_full_and_imports_none_of_them() -> None:
+    program = "import sys; from server.cli import main; main(standalone_mode=False);"
+    program += "print('numpy' in sys.modules, 'flask' in sys.modules, 'analysis' in sys.modules)"
+    call = [sys.executable, "-c", program, "--help"]
+    told = subprocess.run(call, capture_output=True, text=True, timeout=LONG, check=True).stdout
+    for name, (_, sentence) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(sentence)}$", told, re.M), told
+    assert told.endswith("False False False\n")
 
 
 def test_commands_of_the_readme_run(tmp_path: Path) -> None:

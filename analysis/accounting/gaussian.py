@@ -7,7 +7,7 @@ number that is its whole range, and twice what a sum over people changes by when
 from collections.abc import Sequence
 from math import exp, fsum, sqrt
 
-from scipy.optimize import brentq
+import scipy
 from scipy.special import log_ndtr, ndtr
 
 from analysis.accounting.check import check_delta, check_positive
@@ -41,7 +41,9 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
             f"sigma must be {least:g} to {most:g}, got another for epsilon {epsilon:g} "
             f"and delta {delta:g}"
         )
-    return float(brentq(lambda sigma: _delta(sigma, epsilon) - delta, least, most, xtol=1e-12))
+    return float(
+        scipy.optimize.brentq(lambda sigma: _delta(sigma, epsilon) - delta, least, most, xtol=1e-12)
+    )
 
 
 def gaussian_epsilon(sigma: float, delta: float) -> float:
@@ -54,7 +56,9 @@ def gaussian_epsilon(sigma: float, delta: float) -> float:
     high = 1.0
     while _delta(sigma, high) > delta:
         high *= 2
-    found = float(brentq(lambda epsilon: _delta(sigma, epsilon) - delta, 0.0, high, xtol=1e-14))
+    found = float(
+        scipy.optimize.brentq(lambda epsilon: _delta(sigma, epsilon) - delta, 0.0, high, xtol=1e-14)
+    )
     return found * (1 + 1e-12) + 1e-13
 
 

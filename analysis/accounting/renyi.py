@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from math import exp, inf, log, log1p
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from analysis.accounting.check import check_count, check_delta, check_positive
 from analysis.accounting.loss import PrivacyLoss
@@ -46,7 +46,9 @@ def from_renyi(curve: Callable[[float], float], delta: float) -> float:
     if values[best] == inf:
         return inf
     ends = powers[max(0, best - 1)], powers[min(len(powers) - 1, best + 1)]
-    found = minimize_scalar(at, bounds=ends, method="bounded", options={"xatol": 1e-6})
+    found = scipy.optimize.minimize_scalar(
+        at, bounds=ends, method="bounded", options={"xatol": 1e-6}
+    )
     return max(0.0, min(values[best], float(found.fun)))
 
 

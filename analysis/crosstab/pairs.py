@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from analysis.columns import Column
 from analysis.mixture import Mixture, mixture
@@ -166,7 +166,7 @@ def _counted(first: Column, second: Column, weights: NDArray[np.float64] | None)
     shape = len(first.chances), len(second.chances)
     if shape[0] * shape[1] > _DENSE:
         ones = np.ones(first.n) if weights is None else weights
-        return csr_array((ones, (first.codes, second.codes)), shape=shape)
+        return scipy.sparse.csr_array((ones, (first.codes, second.codes)), shape=shape)
     counts = np.zeros(shape[0] * shape[1])
     # In pieces that stay in the cache: new memory for all takes longer than counting.
     for part in parts(first.n, max(32768, 4 * len(counts))):

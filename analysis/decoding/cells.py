@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from analysis.decoding.noise import Background
 
@@ -24,8 +24,8 @@ class Cells:
     hits: NDArray[np.int64]
     cells: int
     background: Background
-    support: sparse.csc_array
-    turned: sparse.csr_array
+    support: "scipy.sparse.csc_array"
+    turned: "scipy.sparse.csr_array"
 
     @classmethod
     def of(cls, hits: NDArray[np.int64], cells: int) -> "Cells":
@@ -34,7 +34,7 @@ class Cells:
         rows = (np.arange(cohorts)[:, None, None] * cells + hits).ravel()
         columns = np.broadcast_to(np.arange(candidates)[None, :, None], hits.shape).ravel()
         shape = (cohorts * cells, candidates)
-        support = sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        support = scipy.sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=shape)
         support.data[:] = 1.0  # equal cells of a candidate were added up
         return cls(hits, cells, Background.of(cells, hashes), support, support.T.tocsr())
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 #: Points of the spread beside 0, in equal ratios. With half of them results differ by less than a
 #: tenth of a standard error.
@@ -73,7 +73,9 @@ def _kept(weights: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[n
     weights = np.append(max(float(weights[0]), 1e-6), weights[1:])
     end = (1 - 1e-9) / -above[0]
     if weights @ above > 0:
-        slope = brentq(lambda b: float((weights * above / (1 + b * above)).sum()), 0, end)
+        slope = scipy.optimize.brentq(
+            lambda b: float((weights * above / (1 + b * above)).sum()), 0, end
+        )
         weights = weights / (1 + slope * above)
     scaled: NDArray[np.float64] = weights / weights.sum()
     return scaled

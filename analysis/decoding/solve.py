@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from analysis.decoding.cells import Cells
 
@@ -98,8 +98,8 @@ def solve(
     columns = whitener.white(cells.columns(fitted))
     information = np.empty(cells.candidates)
     products = columns.T @ columns
-    factor = cho_factor(products + np.diag(1 / loose[fitted]), check_finite=False)
-    inverse = cho_solve(factor, np.eye(len(fitted)), check_finite=False)
+    factor = scipy.linalg.cho_factor(products + np.diag(1 / loose[fitted]), check_finite=False)
+    inverse = scipy.linalg.cho_solve(factor, np.eye(len(fitted)), check_finite=False)
     # By what is left without the candidate's own effect: the direct formula would lose all digits.
     alone = np.maximum(1 / np.diag(inverse) - 1 / loose[fitted], 1e-6 / loose[fitted])
     information[fitted] = 1 / (loose[fitted] + 1 / alone)

@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from analysis.decoding import Chances
@@ -206,4 +206,4 @@ def floor(
         sd, more = np.sqrt(supports * (1 - supports) * len(encoder.lengths) / n) / (p - chance)
         return float(seen * sd + sure * more - share)
 
-    return 1.0 if missing(1.0) > 0 else float(brentq(missing, 0.0, 1.0))
+    return 1.0 if missing(1.0) > 0 else float(scipy.optimize.brentq(missing, 0.0, 1.0))

@@ -15,8 +15,8 @@ the last chance that is kept is the end of such a piece, or where the level is c
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import bdtr, expit, xlog1py, xlogy
 
 #: Chances of support by which ends lie further out than computed, so that ties, which belong to the
@@ -71,7 +71,9 @@ def _part_beyond(count: int, n: int, least: float, most: float, level: float) ->
     place = int(np.flatnonzero(kept_at_end | (before(last, start) < level))[-1])
     furthest = float(end[place])
     if not kept_at_end[place]:
-        furthest = float(brentq(lambda a: before(last[place], a) - level, start[place], furthest))
+        furthest = float(
+            scipy.optimize.brentq(lambda a: before(last[place], a) - level, start[place], furthest)
+        )
     if furthest <= least + ROUNDING:
         return 1.0
     return max(0.0, most - furthest - ROUNDING) / (most - least)

@@ -2,7 +2,7 @@
 
 from math import exp
 
-from scipy.optimize import brentq
+import scipy
 from scipy.special import chdtri, xlog1py, xlogy
 
 
@@ -33,7 +33,7 @@ def profile_likelihood(
         return exp(height(share) - top) - limit
 
     low, high = (
-        end if end == best or above(end) >= 0 else float(brentq(above, best, end))
+        end if end == best or above(end) >= 0 else float(scipy.optimize.brentq(above, best, end))
         for end in (0.0, 1.0)
     )
     return low, high

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.fft import fftn
 
 from analysis.channels.window import Window
 from analysis.domain import Categories, Domain, Texts
@@ -91,7 +91,7 @@ class HashedKrr(OneOfK):
         g, digits = randomizer.encoder.inputs, randomizer.encoder.digits
         # The last axis of a cohort's number is its lowest digit.
         cells = counts.reshape(*[g] * digits, g)
-        spectrum = fftn(cells).reshape(-1, g)
+        spectrum = scipy.fft.fftn(cells).reshape(-1, g)
         values = np.arange(randomizer.encoder.values)
         total = np.zeros(len(values))
         for factor in range(g):

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from analysis.channels.bits import Bits
 from analysis.domain import NO_ANSWER, Domain, Sets
@@ -54,7 +54,9 @@ class AllBits(TakesEpsilon):
             p, q = chances(angle)
             return Share("", Fraction(p), Fraction(q)).variance(share)
 
-        found = minimize_scalar(cost, bounds=(1e-3, math.pi / 2 - 1e-3), method="bounded")
+        found = scipy.optimize.minimize_scalar(
+            cost, bounds=(1e-3, math.pi / 2 - 1e-3), method="bounded"
+        )
         p, q = chances(float(found.x))
         # Rounded so that both ratios fall; the bound is proved whatever floats have done.
         one, zero = math.floor(p * WORD), math.ceil(q * WORD)

@@ -16,7 +16,7 @@ By hand: k = 4, ε∞ = 2, ε₁ = 1 keep the answer with p₁ = .711, its memor
 from fractions import Fraction
 from typing import Any
 
-from scipy.optimize import brentq
+import scipy
 
 from analysis.channels.bits import Bits
 from analysis.channels.window import Window
@@ -100,7 +100,7 @@ def _stages_of_bits(
     most = min(q, 1 - p) * (1 - 1e-9)
     if spare(most) > 0 or spare(0.0) < 0:
         raise TooCoarse("weights of 32 bits cannot serve so large an ε over all waves")
-    flip = brentq(spare, 0.0, most, xtol=1e-15)
+    flip = scipy.optimize.brentq(spare, 0.0, most, xtol=1e-15)
     first = permanent(flip)
     while first.ratio(apart) > whole:
         first = Bits(bits.inputs, first.one - 1, first.zero + 1, WORD)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, eigh
 
 from analysis.regression.likelihood import Likelihood, Point
 
@@ -85,9 +85,9 @@ def _step(point: Point, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
         np.linalg.cholesky(information)
         return np.asarray(np.linalg.solve(information, gradient), dtype=np.float64)
-    except LinAlgError:
+    except scipy.linalg.LinAlgError:
         most = point.most
     # An outcome that hardly depends on a parameter any more leaves it no curvature at all.
     most += 1e-12 * np.trace(most) / len(most) * np.eye(len(most))
-    bends, ways = eigh(information, most)
+    bends, ways = scipy.linalg.eigh(information, most)
     return np.asarray(ways @ ((ways.T @ gradient) / np.maximum(np.abs(bends), _LEAST)))

@@ -7,8 +7,8 @@ place of the true one. They need no law of the errors, and none of the predictor
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError
 
 Array = NDArray[np.float64]
 #: Standard errors that the least certain direction of the predictors must be away from 0.
@@ -96,7 +96,7 @@ class Equations:
         for _ in range(_ROUNDS):
             try:
                 np.linalg.cholesky(bread)
-            except LinAlgError:
+            except scipy.linalg.LinAlgError:
                 return place, False
             step = np.linalg.solve(bread, gradient)
             gain = float(step @ gradient)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.linalg import block_diag
+import scipy
 
 from analysis.columns import Column
 from analysis.domain import NO_ANSWER
@@ -62,7 +62,7 @@ def likeliest(
     doubtful = []
     if reached and family in LAWS and table.predictors:
         doubtful = doubts(table, family, found.unit, point, back)
-    back = block_diag(
+    back = scipy.linalg.block_diag(
         *[found.unit * back] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
     )
     meat = (point.scores * rows.squares[:, None]).T @ point.scores if robust else None

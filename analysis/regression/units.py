@@ -6,8 +6,8 @@ Then errors of parameters can be judged without knowing what the columns measure
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 #: Part of a column's mean square that the columns before must leave unexplained.
 _OWN = 1e-12
@@ -54,7 +54,7 @@ def independent(matrix: NDArray[np.float64], times: NDArray[np.float64]) -> NDAr
     products = _products(matrix[:, None], times)
     sizes = np.sqrt(np.diag(products))
     sizes[sizes == 0] = 1.0
-    _, triangle, order = qr(products / np.outer(sizes, sizes), pivoting=True)
+    _, triangle, order = scipy.linalg.qr(products / np.outer(sizes, sizes), pivoting=True)
     sound = np.abs(np.diag(triangle)) > _OWN * np.abs(triangle[0, 0])
     return np.sort(order[sound])
 

@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
-from sqlite_utils import Database
-
 from server.store.locks import StoreError, is_served, private, server_lock, serving, take
 from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, added_counts, prepare, statements
 
@@ -94,7 +92,8 @@ class File:
             version = SCHEMA_VERSION if upgrade else _schema_in_header(self.path)
             if 0 < version < SCHEMA_VERSION:
                 raise _earlier(path, version)
-            empty = not Database(self._connection).table_names()
+            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            empty = not tables
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             (kind,) = self._connection.execute("PRAGMA application_id").fetchone()
             if empty and not create:

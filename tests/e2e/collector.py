@@ -21,7 +21,7 @@ from limits import MOMENT, wait_until
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from analysis.survey_file import read_survey
-from server import create_app
+from server.app import create_app
 from server.store import Store
 
 _NUMBERS = count(1)

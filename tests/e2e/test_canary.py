@@ -36,7 +36,7 @@ from watchers import (
     kept_places,
 )
 
-import server as application
+from server import app as application
 
 CANARIES = MARKERS + CHOSEN
 #: Where the page has answers in hand: the file, the line before which something is done, and what.

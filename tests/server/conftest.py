@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from analysis.simulate import payloads
 from analysis.survey import Survey
-from server import create_app
+from server.app import create_app
 from server.store import Store
 
 # For load.py; the tests are no package, so that no name of theirs can hide the application's.

@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import access, create_app
+from server import access
+from server.app import create_app
 from server.store import Store
 from server.store.researchers import FREE_ATTEMPTS, Researcher
 

@@ -18,7 +18,7 @@ from flask.testing import FlaskClient
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import create_app
+from server.app import create_app
 from server.intake import check
 from server.invitations import ISSUER
 from server.store import Store

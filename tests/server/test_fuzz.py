@@ -21,7 +21,7 @@ from analysis.channels import CHANNELS
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import create_app
+from server.app import create_app
 from server.clock import today
 from server.invitations import ISSUER
 from server.store import Store

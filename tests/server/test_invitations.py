@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from analysis.survey_file import read_survey
-from server import create_app
+from server.app import create_app
 from server.invitations import DIGITS, ISSUER, RateLimit, check_digits
 from server.store import Store
 

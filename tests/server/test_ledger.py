@@ -17,7 +17,7 @@ from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from analysis.table import COLUMNS_BY
-from server import create_app
+from server.app import create_app
 from server.cli import main
 from server.deliver import to_store
 from server.store import Store

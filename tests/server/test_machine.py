@@ -29,7 +29,7 @@ from hypothesis.stateful import (
 
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import create_app
+from server.app import create_app
 from server.clock import today
 from server.intake import check
 from server.invitations import ISSUER

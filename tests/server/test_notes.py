@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from analysis.simulate import payloads
 from analysis.survey import Survey
-from server import create_app
+from server.app import create_app
 from server.cli import main
 from server.store import Store
 

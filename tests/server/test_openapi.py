@@ -19,7 +19,7 @@ from analysis.question import Question
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import create_app
+from server.app import create_app
 from server.clock import today
 from server.deliver import to_store
 from server.openapi import document

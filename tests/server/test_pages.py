@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import create_app
+from server.app import create_app
 from server.audit import of_modules
 from server.cli import main
 from server.program import CLIENT, client_files, hash_of_all, modules_of

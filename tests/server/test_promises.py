@@ -24,8 +24,9 @@ from flask.testing import FlaskClient
 
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import create_app, promises, writer
+from server import promises, writer
 from server.access import hashed
+from server.app import create_app
 from server.cli import main
 from server.commands import serve
 from server.intake import check

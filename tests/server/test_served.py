@@ -18,7 +18,8 @@ from werkzeug.wrappers import Response
 
 from analysis.survey import version_of
 from analysis.survey_file import read_survey
-from server import create_app, fetching
+from server import fetching
+from server.app import create_app
 from server.cli import main
 from server.fetching import Answer, Site
 from server.store import Store

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from analysis.survey import Survey
-from server import create_app
+from server.app import create_app
 from server.store import Store
 
 Ask = Callable[[FlaskClient, str], tuple[int, bytes, dict[str, str]]]

@@ -18,7 +18,8 @@ from flask.testing import FlaskClient
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
-from server import CLIENT, health, writer
+from server import health, writer
+from server.app import CLIENT
 from server.cli import main
 from server.deliver import to_store
 from server.invitations import ISSUER

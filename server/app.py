@@ -1,0 +1,67 @@
+"""The application: all that is served, behind one WSGI callable."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+
+from server import access, clock, failures, headers, health, intake, openapi, pages, research
+from server.invitations import RateLimit
+from server.program import CLIENT, STATIC, client_files
+from server.rendering import Pages
+from server.store import Store
+from server.writer import Writer
+
+
+class Collector(Flask):
+    """Flask, but what goes wrong is logged without time, address, values or messages."""
+
+    def log_exception(self, exc_info: Any) -> None:
+        failures.log(exc_info[1])
+
+
+#: What an application can serve: respondents, researchers, or both.
+PLANES = ("public", "research")
+
+
+def create_app(config: dict[str, Any] | None = None) -> Flask:
+    """The application.
+
+    Parameters
+    ----------
+    config : dict, optional
+        ``DATABASE``, the path of the store, by default from the environment variable
+        ``DENIABLE_DB``; ``PLANES``, a list of what to serve, by default from ``DENIABLE_PLANES``,
+        else all; ``CLIENT``, the folder of the modules to serve; ``SECRET_KEY``, which signs
+        researchers' sessions, by default from ``DENIABLE_KEY``, else random.
+    """
+    app = Collector(__name__, static_folder=None)
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # questions stay in their order
+    app.config.update(
+        CLIENT=CLIENT,
+        PLANES=os.environ.get("DENIABLE_PLANES", ",".join(PLANES)).split(","),
+        SECRET_KEY=os.environ.get("DENIABLE_KEY") or secrets.token_hex(32),
+        **access.COOKIE,
+    )
+    app.url_map.merge_slashes = False  # whose redirects name the host that a request claims
+    app.session_interface = access.Sessions()
+    app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
+    app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
+    app.extensions["static"] = client_files(STATIC)
+    app.extensions["kept"] = {}
+    store = Store(Path(app.config["DATABASE"]))
+    app.extensions["store"] = store
+    app.extensions["writer"] = Writer(store, clock.today)
+    app.extensions["link_limit"] = RateLimit()
+    for blueprint in (pages.blueprint, health.blueprint):
+        app.register_blueprint(blueprint)
+    if "public" in app.config["PLANES"]:
+        app.register_blueprint(pages.survey_blueprint)
+        app.register_blueprint(intake.blueprint)
+        app.register_blueprint(openapi.blueprint)
+    if "research" in app.config["PLANES"]:
+        app.register_blueprint(research.blueprint)
+    app.wsgi_app = headers.added(app.wsgi_app)  # type: ignore[assignment, method-assign]
+    return app
