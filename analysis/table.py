@@ -3,13 +3,16 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from analysis.estimate import Estimate
 from analysis.ledger import LEDGERS
@@ -55,29 +58,54 @@ def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str
 def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> Iterator[str]:
     """The text of `to_text` piece by piece, so that a million rows need not be in memory."""
     columns, rows = tuple(columns), iter(rows)
+
+    def parts() -> Iterator[list[list[Any]]]:
+        while some := list(islice(rows, _AT_ONCE)):
+            yield [[row[name] for row in some] for name in columns]
+
+    return pieces_of_columns(parts(), columns, form)
+
+
+def pieces_of_columns(
+    parts: Iterable[Sequence[Sequence[Any] | NDArray[Any]]], columns: Iterable[str], form: str
+) -> Iterator[str]:
+    """The same of tables of many rows, each column by column: a piece for each, and the ends."""
+    columns = tuple(columns)
     if form == "json":
         # A row a line. Put together here: what is at hand in C can take no Decimal, and a ledger
         # has a million cells.
-        keys = {column: f"{_ENCODE(column)}: " for column in columns}
-        lines = (", ".join([key + _json(row[one]) for one, key in keys.items()]) for row in rows)
+        keys = [f"{_ENCODE(column)}: " for column in columns]
         before = "["
-        while some := list(islice(lines, _AT_ONCE)):
-            yield before + ",".join(f"\n {{{line}}}" for line in some)
-            before = ","
+        for part in parts:
+            cells = [_each(_json, column, key) for column, key in zip(part, keys, strict=True)]
+            lines = [f"\n {{{', '.join(row)}}}" for row in zip(*cells, strict=True)]
+            if lines:
+                yield before + ",".join(lines)
+                before = ","
         yield before.rstrip(",") + "\n]\n"
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     write = [_cell if column.startswith(REPORT) else _guarded for column in columns]
-    cells = list(zip(columns, write, strict=True))
-    table = ([written(row[column]) for column, written in cells] for row in rows)
-    while cut := list(islice(table, _AT_ONCE)):
-        writer.writerows(cut)
+    for part in parts:
+        writer.writerows(zip(*map(_each, write, part), strict=True))
         yield text.getvalue()
         text.seek(0)
         text.truncate()
     yield text.getvalue()
+
+
+def _each(
+    write: Callable[[Any], Any], column: Sequence[Any] | NDArray[Any], key: str = ""
+) -> list[Any]:
+    """What is written of each value of a column; of an array, of each different value once."""
+    if isinstance(column, np.ndarray):
+        values, places = np.unique(column, return_inverse=True)
+        written: NDArray[Any] = np.array([write(value) for value in values.tolist()], dtype=object)
+        found: list[Any] = (key + written if key else written)[places].tolist()
+        return found
+    return [key + write(value) for value in column] if key else [write(value) for value in column]
 
 
 def _json(value: Any) -> str:

@@ -1,11 +1,10 @@
 """What researchers see: estimates, pictures and what respondents have spent."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from itertools import groupby
-from typing import Any
 
 from flask import Blueprint, Response, g, redirect, render_template, request
 from markupsafe import Markup
@@ -27,7 +26,8 @@ from analysis.table import (
     PLAUSIBILITY_COLUMNS,
     estimate_rows,
     ledger_rows,
-    to_text,
+    pieces,
+    pieces_of_columns,
 )
 from server import access
 from server.clock import today
@@ -167,7 +167,8 @@ def _asked(survey_id: str) -> WaveEstimates:
 def get_estimates(survey_id: str, form: str) -> Response:
     found = _asked(survey_id)
     rows = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
-    return _download(rows, ESTIMATE_COLUMNS, form, survey_id, _of_wave("estimates", found))
+    text = pieces(rows, ESTIMATE_COLUMNS, form)
+    return _download(text, form, survey_id, _of_wave("estimates", found))
 
 
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
@@ -180,21 +181,23 @@ def get_ledger(survey_id: str, form: str) -> Response:
         raise Missing(f"delta: expected a number above 0 and below 1, got {delta[:20]!a}")
     rows = ledger_rows(find_ledger(the_store(), survey_id, by, float(delta)))
     what = "ledger" if by == "respondent" else f"ledger-by-{by}"
-    return _download(rows, COLUMNS_BY[by], form, survey_id, what)
+    return _download(pieces(rows, COLUMNS_BY[by], form), form, survey_id, what)
 
 
 @blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
 def get_reports(survey_id: str, form: str) -> Response:
     store = the_store()
     found = find_reports(store, survey_id, _wave(), request.args.get("version"))
-    return _download(found.rows, found.columns, form, survey_id, _of_wave("reports", found))
+    text = pieces_of_columns(found.parts, found.columns, form)
+    return _download(text, form, survey_id, _of_wave("reports", found))
 
 
 @blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
 def get_plausibility(survey_id: str, form: str) -> Response:
     store = the_store()
     rows = find_plausibility(store, survey_id, _wave(), request.args.get("version"))
-    return _download(map(asdict, rows), PLAUSIBILITY_COLUMNS, form, survey_id, "plausibility")
+    text = pieces(map(asdict, rows), PLAUSIBILITY_COLUMNS, form)
+    return _download(text, form, survey_id, "plausibility")
 
 
 @blueprint.get("/api/log.<any(csv, json):form>")
@@ -202,7 +205,7 @@ def get_plausibility(survey_id: str, form: str) -> Response:
 def get_log(form: str) -> Response:
     store = the_store()
     columns = [field.name for field in fields(Entry)]
-    return _download(map(asdict, store.log()), columns, form, "deniable", "log")
+    return _download(pieces(map(asdict, store.log()), columns, form), form, "deniable", "log")
 
 
 @blueprint.post("/results/<survey_id>/close")
@@ -220,10 +223,8 @@ def _of_wave(what: str, found: WaveEstimates | WaveReports) -> str:
     return f"{what}-wave-{found.wave}-{found.survey.version[:8]}"
 
 
-def _download(
-    rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str, survey_id: str, what: str
-) -> Response:
-    text = to_text(rows, columns, form)  # read to the end before anything is written
+def _download(parts: Iterable[str], form: str, survey_id: str, what: str) -> Response:
+    text = "".join(parts)  # read to the end before anything is written
     access.record("download", f"{survey_id} {what}.{form}")
     kind = "text/csv" if form == "csv" else "application/json"
     response = Response(text, content_type=f"{kind}; charset=utf-8")

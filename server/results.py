@@ -1,6 +1,6 @@
 """Looking results up: from a store to the estimates and the ledger of one survey."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -45,12 +45,12 @@ class WaveEstimates:
 
 @dataclass(frozen=True)
 class WaveReports:
-    """The reports of one wave of one version: a row for each respondent."""
+    """The reports of one wave of one version: some thousand rows at once, column by column."""
 
     survey: Survey
     wave: int
     columns: tuple[str, ...]
-    rows: Iterator[dict[str, Any]]
+    parts: Iterator[list[Sequence[Any] | NDArray[Any]]]
 
 
 @dataclass(frozen=True)
@@ -127,19 +127,18 @@ def find_reports(
     columns = [f"{REPORT}{variable(one)}" for one in worth]
     columns += [f"debiased_{name}" for names, _ in worth.values() for name in names]
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def parts() -> Iterator[list[Sequence[Any] | NDArray[Any]]]:
         for payloads in store.payloads(survey, wave, in_order=True):
-            cells: list[Iterable[Any]] = []
-            weights: list[Iterable[Any]] = []
+            noisy: list[Sequence[Any] | NDArray[Any]] = []
+            debiased: list[NDArray[np.float64]] = []
             for question in survey.questions:
                 sent = [payload[question.id] for payload in payloads]
+                noisy.append(sent)
                 _, weigh = worth[question.id]
-                cells.append(sent)
-                weights += weigh(question.randomizer.read_many(sent)).T.tolist()
-            for row in zip(*cells, *weights, strict=True):
-                yield dict(zip(columns, row, strict=True))
+                debiased += list(weigh(question.randomizer.read_many(sent)).T)
+            yield [*noisy, *debiased]
 
-    return WaveReports(survey, wave, tuple(columns), rows())
+    return WaveReports(survey, wave, tuple(columns), parts())
 
 
 def find_columns(

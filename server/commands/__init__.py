@@ -41,8 +41,13 @@ def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form:
         cells = [["" if row[name] is None else row[name] for name in columns] for row in rows]
         click.echo(tabulate(cells, tuple(columns), floatfmt=".4g"))
     else:
-        for piece in pieces(rows, columns, form):
-            click.echo(piece, nl=False)
+        print_pieces(pieces(rows, columns, form))
+
+
+def print_pieces(text: Iterable[str]) -> None:
+    """Print a long text on stdout, piece by piece."""
+    for piece in text:
+        click.echo(piece, nl=False)
 
 
 def record(store: Store, what: str, subject: str) -> None:

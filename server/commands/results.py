@@ -20,11 +20,13 @@ from analysis.table import (
     ESTIMATE_COLUMNS,
     PLAUSIBILITY_COLUMNS,
     estimate_rows,
+    pieces_of_columns,
 )
 from server.commands import (
     database,
     form_of_table,
     level_of_intervals,
+    print_pieces,
     print_table,
     record,
     survey_id,
@@ -225,4 +227,4 @@ def export(survey_id: str, wave: int | None, version: str | None, db: Path, form
     store = Store(db)
     found = find_reports(store, survey_id, wave, version)
     record(store, "export", f"{survey_id} {found.survey.version}, wave {found.wave}")
-    print_table(found.rows, found.columns, form)
+    print_pieces(pieces_of_columns(found.parts, found.columns, form))

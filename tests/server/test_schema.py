@@ -17,7 +17,7 @@ from limits import LONG
 
 from analysis.plausibility import sizes_of
 from server.store import Store, StoreError
-from server.store.schema import SCHEMA_VERSION, statements
+from server.store.schema import BLOCK, MIGRATIONS, SCHEMA_VERSION, statements
 
 FOLDER = Path(__file__).parent / "schemas"
 SCHEMAS = sorted(FOLDER.glob("[0-9].sql"))
@@ -101,6 +101,13 @@ def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> 
             )
         )  # fmt: skip
         assert content.count(version) == rows + 1
+
+
+def test_counts_are_migrated_into_the_blocks_that_are_read() -> None:
+    # A released migration is never changed, so its number is written out.
+    assert f"symbol / {BLOCK}" in MIGRATIONS[3]
+    assert f"symbol % {BLOCK}" in MIGRATIONS[3]
+    assert f"value / {BLOCK}" in MIGRATIONS[3]
 
 
 def test_running_totals_are_counted_from_what_is_stored(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ import re
 import sqlite3
 import subprocess
 import sys
+from base64 import urlsafe_b64decode
 from collections import Counter
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -230,3 +232,52 @@ def test_a_second_store_of_one_process_leaves_the_first_its_locks(
     _fill(store, survey, 5, seed=6)
     with sqlite3.connect(database) as other:
         assert other.execute("SELECT count(*) FROM report").fetchone() == (8,)
+
+
+MANY = """
+title = "Many"
+id = "many"
+[privacy]
+cap = 50
+"""
+ASKED = """
+[[questions]]
+id = "{mechanism}"
+kind = "choice"
+text = "Which?"
+epsilon = 2
+mechanism = "{mechanism}"
+options = [{options}]
+"""
+
+
+def test_counts_of_many_symbols_and_cohorts_are_those_of_the_reports(tmp_path: Path) -> None:
+    options = ", ".join(f'{{id = "o{place}", text = "{place}"}}' for place in range(1100))
+    asked = [ASKED.format(mechanism=one, options=options) for one in ("krr", "oue", "hashed-krr")]
+    (tmp_path / "many.toml").write_text(MANY + "".join(asked))
+    survey = read_survey(tmp_path / "many.toml")
+    store = Store(tmp_path / "many.db", create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    for seed in (1, 2):  # more than one transaction adds to the same rows
+        people = [
+            dict.fromkeys(("krr", "oue", "hashed-krr"), f"o{row * 37 % 1100}") for row in range(60)
+        ]
+        to_store(store, survey.id, payloads(survey, people, 1, seed), lambda _: None)
+    found, sizes = store.tallies(survey, 1), store.sizes(survey, 1)
+    recount = {
+        question.id: np.zeros(question.randomizer.shape, int) for question in survey.questions
+    }
+    ones = Counter[int]()
+    for payload in chain(*store.payloads(survey, 1)):
+        recount["krr"][0, payload["krr"]] += 1
+        bits = np.unpackbits(np.frombuffer(urlsafe_b64decode(payload["oue"] + "=="), np.uint8))
+        recount["oue"][0, :-1] += bits[: recount["oue"].shape[1] - 1]
+        recount["oue"][0, -1] += 1
+        ones[int(bits.sum()) + 1] += 1
+        recount["hashed-krr"][payload["hashed-krr"]["cohort"], payload["hashed-krr"]["report"]] += 1
+    for name, counts in recount.items():
+        np.testing.assert_array_equal(found[name], counts, name)
+    assert {size: n for size, n in enumerate(sizes["oue"].tolist()) if n} == ones
+    assert sizes.keys() == {"oue"}
+    assert list(store.discrepancies(date(2026, 1, 1))) == []
