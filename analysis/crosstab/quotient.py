@@ -73,10 +73,10 @@ def quotient(
     # Kinds at the corners of what is possible; all others have scores in between.
     first, second = pairs.first.chances.any(axis=1), pairs.second.chances.any(axis=1)
     ends = np.array([one[first].min(), one[first].max()])
-    others = above[second], (above if below is None else below)[second]
-    corners = np.unique(np.column_stack(others), axis=0)
-    over = np.outer(ends, corners[:, 0]).ravel()
-    under = np.ones_like(over) if below is None else np.outer(ends, corners[:, 1]).ravel()
+    # Two scores as one complex number: numpy sorts these ten times as fast as rows of two.
+    corners = np.unique(above[second] + 1j * (above if below is None else below)[second])
+    over = np.outer(ends, corners.real).ravel()
+    under = np.ones_like(over) if below is None else np.outer(ends, corners.imag).ravel()
     nobody = np.zeros_like(over)
     return Quotient(
         np.append(times, nobody),
