@@ -159,7 +159,7 @@ def _expected(randomizer: Any, law: Any, scores: tuple[Fraction, ...]) -> Fracti
         cohort, report = key
         sent = list(report) if isinstance(report, tuple) else report
         return sum(
-            (scores[cohort * symbols + one] for one in randomizer.channel.tallied(sent)),
+            (scores[cohort * symbols + one] for one in laws.counted(randomizer.channel, sent)),
             Fraction(0),
         )
 

@@ -21,7 +21,6 @@ from analysis.survey_file import read_survey
 from server import fetching
 from server.app import create_app
 from server.cli import main
-from server.fetching import Answer, Site
 from server.store import Store
 
 #: What somebody before the server does to an answer at a path.
@@ -385,10 +384,10 @@ def test_lines_that_browsers_and_auditors_could_read_apart_are_found(
 
         thread = threading.Thread(target=serve)
         thread.start()
-        got = Site(f"http://127.0.0.1:{listener.getsockname()[1]}").fetch("/me", "plain")
+        got = fetching.Site(f"http://127.0.0.1:{listener.getsockname()[1]}").fetch("/me", "plain")
         thread.join(MOMENT)
     if oddity is None:
-        assert got == Answer(
+        assert got == fetching.Answer(
             200, (("content-length", "2"), ("content-type", "text/css")), b"hi", ()
         )
     else:
