@@ -275,7 +275,10 @@ def test_write_that_ends_after_the_press_brings_nothing_back(
     assert page.evaluate(KEYS) == ["secret", f"survey/{survey}"]
 
 
-@pytest.mark.parametrize("is_running", [True, False], ids=["running", "closed"])
+@pytest.mark.parametrize(
+    "is_running",
+    [pytest.param(True, id="running"), pytest.param(False, id="closed", marks=pytest.mark.more)],
+)
 def test_copied_profile_holds_no_answer_and_not_the_text_of_the_draft(
     browser: Browser, tmp_path: Path, collector: Collector, resuming: str, is_running: bool
 ) -> None:

@@ -136,6 +136,7 @@ def test_device_of_many_offers_no_page_of_what_it_gave(
     device.context.close()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("leak", ["report", "form", "secret"])
 def test_watchers_catch_a_device_that_keeps_something(
     device: Profile, serve_client: Callable[..., Collector], leak: str

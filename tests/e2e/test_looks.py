@@ -77,7 +77,16 @@ PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
 
 
 @pytest.mark.parametrize(
-    ("look", "scene"), PLAYED, ids=[f"{look}-{scene.__name__}" for look, scene in PLAYED]
+    ("look", "scene"),
+    [
+        pytest.param(
+            look,
+            scene,
+            id=f"{look}-{scene.__name__}",
+            marks=[pytest.mark.more] * (look == "desktop-dark" and scene is not research),
+        )
+        for look, scene in PLAYED
+    ],
 )
 def test_every_page_is_accessible_in_every_state(
     new_device: Callable[..., Device],

@@ -103,6 +103,7 @@ def test_report_that_waited_is_sent_from_a_page_opened_later(
     check_stored_once(device, collector, survey, sent=len(device.posted()))
 
 
+@pytest.mark.more
 def test_tabs_that_are_pressed_at_the_same_moment_send_the_same_report(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:

@@ -82,6 +82,7 @@ def test_respondents_leave_the_same_traces(
     assert any(isinstance(report, list) for report in found[0][1]["reports"].values())
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [

@@ -50,7 +50,9 @@ def expect_dead(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.more] * (name != "survey")) for name in PAGES]
+)
 def test_no_tampered_module_is_accepted_after_a_first_fetch_that_failed(
     device: Device, attacked: Attacked, name: str, failure: str
 ) -> None:

@@ -373,7 +373,13 @@ class Machine(RuleBasedStateMachine):
         assert found == {wave: (len(TOKENS), used[wave]) for wave in WAVES}
 
 
-@pytest.mark.parametrize("kinds", [ALL_OPEN, INVITED], ids=["open", "invited"])
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        pytest.param(INVITED, id="invited"),
+        pytest.param(ALL_OPEN, id="open", marks=pytest.mark.more),
+    ],
+)
 def test_each_submission_counts_once_or_never(
     tmp_path: Path, kinds: tuple[tuple[str, float], ...]
 ) -> None:
