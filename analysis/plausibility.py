@@ -121,9 +121,11 @@ def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, 
     found = {}
     for question in survey.questions:
         randomizer = question.randomizer
+        if randomizer.channel.size_chances(1) is None:
+            continue  # all count for equally many
         sizes = randomizer.sizes_many(randomizer.read_many([one[question.id] for one in sent]))
-        if sizes is not None:
-            found[question.id] = sizes
+        assert sizes is not None
+        found[question.id] = sizes
     return found
 
 

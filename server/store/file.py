@@ -125,8 +125,8 @@ class File:
                     if "user-defined function" not in str(error):
                         raise
                     raise StoreError(
-                        f"{self.path}: expected surveys as they were published, got one that is "
-                        "not what its version says"
+                        f"{self.path}: expected surveys and reports as they were stored, got a "
+                        "survey that is not what its version says, or a damaged report"
                     ) from None
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -5,12 +5,19 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from analysis.ledger import Account, charged_right
 from analysis.survey import Survey
 from server.store.copies import copy_to
 from server.store.reports import Reports
+
+#: What reading raises of reports that somebody changed in the file.
+_UNREADABLE = (
+    *(ValueError, TypeError, LookupError, OverflowError, AttributeError),
+    msgspec.MsgspecError,
+)
 
 
 class Upkeep(Reports):
@@ -132,14 +139,18 @@ class Upkeep(Reports):
         recount = {name: np.zeros_like(counts) for name, counts in tallies.items()}
         resized = {name: np.zeros_like(counts) for name, counts in sizes.items()}
         reports = 0
-        for payloads in self.payloads(survey, wave):
-            reports += len(payloads)
-            for question in survey.questions:
-                name, randomizer = question.id, question.randomizer
-                read = randomizer.read_many([payload[name] for payload in payloads])
-                recount[name] += randomizer.tally_many(read)
-                if (found := randomizer.sizes_many(read)) is not None:
-                    resized[name] += found
+        try:
+            for payloads in self.payloads(survey, wave):
+                reports += len(payloads)
+                for question in survey.questions:
+                    name, randomizer = question.id, question.randomizer
+                    read = randomizer.read_many([payload[name] for payload in payloads])
+                    recount[name] += randomizer.tally_many(read)
+                    if (found := randomizer.sizes_many(read)) is not None:
+                        resized[name] += found
+        except _UNREADABLE:
+            yield "a report is stored that no device can have sent"
+            return
         last = survey.delete_reports_after
         if last is not None and today > last:
             if reports:

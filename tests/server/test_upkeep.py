@@ -100,6 +100,30 @@ def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: s
     assert "not as it should be" in told.stderr
 
 
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        ('{"dish":0,"meat":99,"price":0}', "no device can have sent"),
+        ('{"dish":0,"meat":300,"price":0}', "no device can have sent"),
+        ('{"dish":0,"meat":-1,"price":0}', "no device can have sent"),
+        ('{"dish":0,"meat":"yes","price":0}', "no device can have sent"),
+        ('{"dish":0,"meat":0}', "no device can have sent"),
+        ('["dish"]', "no device can have sent"),
+        ('{"dish":0,', "no device can have sent"),
+    ],
+)
+def test_an_audit_sees_a_report_that_was_changed(
+    store: Store, survey: Survey, database: Path, payload: str, told: str
+) -> None:
+    fill(store, survey, 30)
+    store._connection.execute(
+        "UPDATE report SET payload = ? WHERE rid = (SELECT min(rid) FROM report)", (payload,)
+    )
+    result = run("audit", "--db", database)
+    assert result.exit_code == 1
+    assert told in result.stderr
+
+
 def _pages_of(told: Result) -> list[str]:
     """The lines that have the hash of a whole page."""
     return re.findall(r"^page(?: as served)?,.*$", told.stdout, re.M)
