@@ -81,8 +81,8 @@ def plausibility(
         For each question's id the (cohorts, symbols) array of how many reports of each cohort,
         or of all, count for each symbol.
     sizes : mapping, optional
-        As of `sizes_of`: for each question whose reports differ in it the (symbols + 1,) array of
-        how many count for 0, 1, 2, ... symbols. Without them there is no check ``weights``.
+        As of `sizes_of`: the (symbols + 1,) array of how many reports count for 0, 1, 2, ...
+        symbols, of each question where that can differ. Without them there is no check ``weights``.
     """
     sizes = sizes or {}
     rows: list[Plausibility] = []
@@ -108,7 +108,7 @@ def _row(question: Question, check: str, found: _Found, n: int) -> Plausibility:
 
 
 def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, NDArray[np.int64]]:
-    """For each question whose reports differ in it, how many count for 0, 1, 2, ... symbols.
+    """How many reports count for 0, 1, 2, ... symbols, of each question where that can differ.
 
     Parameters
     ----------

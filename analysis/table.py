@@ -69,7 +69,7 @@ def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str)
 def pieces_of_columns(
     parts: Iterable[Sequence[Sequence[Any] | NDArray[Any]]], columns: Iterable[str], form: str
 ) -> Iterator[str]:
-    """The same of tables of many rows, each column by column: a piece for each, and the ends."""
+    """Yield the text of a table that is given in parts, each column by column."""
     columns = tuple(columns)
     if form == "json":
         # A row a line. Put together here: what is at hand in C can take no Decimal, and a ledger
@@ -99,7 +99,7 @@ def pieces_of_columns(
 def _each(
     write: Callable[[Any], Any], column: Sequence[Any] | NDArray[Any], key: str = ""
 ) -> list[Any]:
-    """What is written of each value of a column; of an array, of each different value once."""
+    """The written cells of a column; each distinct value of an array is written once."""
     if isinstance(column, np.ndarray):
         values, places = np.unique(column, return_inverse=True)
         written: NDArray[Any] = np.array([write(value) for value in values.tolist()], dtype=object)

@@ -45,7 +45,7 @@ class WaveEstimates:
 
 @dataclass(frozen=True)
 class WaveReports:
-    """The reports of one wave of one version: some thousand rows at once, column by column."""
+    """The reports of one wave of one version: a few thousand rows at once, column by column."""
 
     survey: Survey
     wave: int
@@ -270,5 +270,5 @@ def find_ledger(
     current = asked_now(store, survey_id)
     totals = Totals(store.of_terms(survey_id), current.survey.cap, delta)
     _, rows = LEDGERS[by]
-    own = store.accounts(survey_id) if by in PERSONAL else store.alike(survey_id)
+    own = store.accounts(survey_id) if by in PERSONAL else store.grouped_accounts(survey_id)
     return rows(own, totals)

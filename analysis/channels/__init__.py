@@ -103,7 +103,7 @@ class Channel(Protocol):
         """For how many symbols each report counts; None where all count for equally many."""
 
     def holds_many(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[np.bool_]:
-        """(n, inputs) whether each report counts for each of these inputs, of one 1 if of bits."""
+        """(n, inputs) whether each report counts for each input; inputs of bits have a single 1."""
 
     def log_chances(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[Any]:
         """(n, inputs) natural logarithms of how likely each report is under each of `symbols`."""

@@ -70,7 +70,7 @@ def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
 
 
 def read_columns(question: Question, reports: Reports) -> list[Column]:
-    """The same of reports that `Randomizer.read_many` has read."""
+    """The columns of a question, as of `columns_of`, from reports that `read_many` has read."""
     domain = question.domain
     if isinstance(domain, Sets):
         return [_option(question, domain, option, reports) for option in range(len(domain.flags))]
@@ -119,20 +119,20 @@ def _of_inputs(
     question: Question,
     domain: Categories,
     reports: Reports,
-    told: Callable[[NDArray[Any], Sequence[Any]], NDArray[Any]],
+    evaluate: Callable[[NDArray[Any], Sequence[Any]], NDArray[Any]],
 ) -> NDArray[Any]:
-    """(n, values) what the channel tells of each report and the input that each value becomes."""
+    """(n, values) `evaluate` of each report and the inputs that the values become in its cohort."""
     encoder, values = question.randomizer.encoder, len(domain.ids)
     order = np.argsort(reports.cohorts, kind="stable")
     cohorts, starts, sizes = np.unique(
         reports.cohorts[order], return_index=True, return_counts=True
     )
     if len(cohorts) == 1:
-        return told(reports.drawn, _inputs(encoder, values, int(cohorts[0])))
+        return evaluate(reports.drawn, _inputs(encoder, values, int(cohorts[0])))
     found = np.empty((len(order), values))
     for cohort, start, size in zip(cohorts.tolist(), starts, sizes, strict=True):
         own = order[start : start + size]
-        found[own] = told(reports.drawn[own], _inputs(encoder, values, cohort))
+        found[own] = evaluate(reports.drawn[own], _inputs(encoder, values, cohort))
     return found
 
 

@@ -28,7 +28,7 @@ class Spend:
 class Account:
     """What one respondent was charged in all, in millionths of ε, and for what.
 
-    Or what each of so many `respondents` was, who are not told apart: then `respondent` is empty.
+    It can stand for several `respondents` who were charged the same; then `respondent` is empty.
     """
 
     respondent: str

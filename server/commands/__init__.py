@@ -3,6 +3,7 @@
 import getpass
 import io
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,10 @@ def form_of_table(
     )(command)
 
 
+#: Bytes of a text that is printed which stay in memory.
+_IN_MEMORY = 2**24
+
+
 def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> None:
     """Print rows on stdout; `form` "text" is for people, the others for programs."""
     if form == "text":
@@ -45,9 +50,18 @@ def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form:
 
 
 def print_pieces(text: Iterable[str]) -> None:
-    """Print a long text on stdout, piece by piece."""
-    for piece in text:
-        click.echo(piece, nl=False)
+    """Print a long text on stdout, once all of it is made.
+
+    Whoever reads it may be slow. Until then it waits in a file without a name, and not in an open
+    query: the write-ahead log, which has the order of arrival, could not be emptied under one. And
+    if something fails, nothing is printed, instead of a part.
+    """
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as file:
+        for piece in text:
+            file.write(piece)
+        file.seek(0)
+        while piece := file.read(_IN_MEMORY // 16):
+            click.echo(piece, nl=False)
 
 
 def record(store: Store, what: str, subject: str) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from analysis.ledger import Account, Spend, in_epsilon
 from analysis.ledger.account import Times
 from analysis.survey import Survey
+from server.store.locks import StoreError
 from server.store.schema import BLOCK, answered_as, read_counts, written_counts
 from server.store.surveys import Surveys
 from server.wire import Refusal, Submission
@@ -31,7 +32,7 @@ ACCOUNTS = (
     "sum(charged) FROM ledger WHERE survey = ? GROUP BY respondent ORDER BY respondent"
 )
 
-#: So many reports are read at once: columns of them are read fast, and take few megabytes.
+#: Reports that are read at once: enough for numpy to be fast, and only a few megabytes.
 AT_ONCE = 4096
 
 
@@ -44,7 +45,7 @@ class _Batch:
     #: How often each pseudonym answered, by terms; and what it was charged.
     answered: dict[tuple[str, bytes], Counter[str]] = field(default_factory=dict)
     spent: Counter[tuple[str, bytes]] = field(default_factory=Counter)
-    #: The row of `total` that counts each pseudonym, before this transaction.
+    #: The row of `respondent_total` that counts each pseudonym, before this transaction.
     counted: dict[tuple[str, bytes], tuple[str, int]] = field(default_factory=dict)
     current: dict[str, Survey] = field(default_factory=dict)
     #: The open waves of each survey, and the versions that have ended, or whose survey has.
@@ -207,32 +208,40 @@ class Reports(Surveys):
         return dict(rows.fetchall())
 
     def sizes(self, survey: Survey, wave: int) -> dict[str, NDArray[np.int64]]:
-        """How many of a wave's reports count for 0, 1, 2, ... symbols, where these differ in it."""
+        """For each question whose reports can count for different numbers of symbols: how many
+        of a wave's reports count for 0, 1, 2, ... symbols.
+        """
         counts = {
             question.id: np.zeros((1, question.randomizer.channel.symbols + 1), dtype=np.int64)
             for question in survey.questions
             if question.randomizer.channel.size_chances(1) is not None
         }
-        self._read_counts("size", survey, wave, counts)
+        self._read_counts("report_size", survey, wave, counts)
         return {question: own[0] for question, own in counts.items()}
 
     def _read_counts(
         self, table: str, survey: Survey, wave: int, counts: dict[str, NDArray[np.int64]]
     ) -> None:
-        """Fill in what `tally` or `size` has, by question."""
+        """Fill in what `tally` or `report_size` has, by question."""
         rows = self._connection.execute(
             f"SELECT question, cohort, block, counts FROM {table} "
             "WHERE survey = ? AND version = ? AND wave = ?",
             (survey.id, survey.version, wave),
         )
-        for question, cohort, block, written in rows:
-            found, start = read_counts(written), block * BLOCK
-            counts[question][cohort, start : start + len(found)] = found
+        try:
+            for question, cohort, block, written in rows:
+                found, start = read_counts(written), block * BLOCK
+                counts[question][cohort, start : start + len(found)] = found
+        except (ValueError, LookupError, TypeError):
+            raise StoreError(
+                f"{self.path}: the table {table} is damaged: its counts of {survey.id}, wave "
+                f"{wave}, are not those of the survey's questions"
+            ) from None
 
     def payloads(
         self, survey: Survey, wave: int, in_order: bool = False
     ) -> Iterator[list[dict[str, Any]]]:
-        """The reports of a wave, some thousand at a time, in the order of their ids.
+        """The reports of a wave, a few thousand at a time, in the order of their ids.
 
         Devices drew these. Whoever is to get the reports gets them `in_order` of what they say,
         which tells nothing more: a respondent who showed their receipt could else be found.
@@ -263,13 +272,17 @@ class Reports(Surveys):
                 known[parts] = tuple(sorted((terms, times) for terms, times in json.loads(parts)))
             yield Account(respondent, known[parts], charged)
 
-    def alike(self, survey_id: str) -> Iterator[Account]:
-        """The same, counted: an account for all who answered equally often and spent as much."""
+    def grouped_accounts(self, survey_id: str) -> Iterator[Account]:
+        """One account for each group of respondents who answered and were charged the same."""
         rows = self._connection.execute(
-            "SELECT answered, charged, respondents FROM total WHERE survey = ?", (survey_id,)
+            "SELECT answered, charged, respondents FROM respondent_total WHERE survey = ?",
+            (survey_id,),
         )
         for answered, charged, respondents in rows:
-            times = tuple((terms, times) for terms, times in json.loads(answered))
+            try:
+                times = tuple((terms, times) for terms, times in json.loads(answered))
+            except (ValueError, TypeError):
+                raise StoreError(f"{self.path}: the table respondent_total is damaged") from None
             yield Account("", times, charged, respondents)
 
     def stored(self, survey_id: str, wave: int) -> int:
@@ -328,22 +341,23 @@ def _write_totals(connection: Connection, batch: _Batch) -> None:
             changes[who[0], *batch.counted[who]] -= 1
         changes[who[0], answered_as(batch.answered[who]), batch.spent[who]] += 1
     connection.executemany(
-        "INSERT INTO total VALUES (?, ?, ?, ?4) "
+        "INSERT INTO respondent_total VALUES (?, ?, ?, ?4) "
         "ON CONFLICT DO UPDATE SET respondents = respondents + ?4",
         [(*key, n) for key, n in sorted(changes.items())],
     )
     connection.executemany(
-        "DELETE FROM total WHERE survey = ? AND answered = ? AND charged = ? AND respondents = 0",
+        "DELETE FROM respondent_total "
+        "WHERE survey = ? AND answered = ? AND charged = ? AND respondents = 0",
         sorted(changes),
     )
 
 
 def _blocks(taken: list[tuple[Submission, int]]) -> dict[str, list[tuple[Any, ...]]]:
-    """What to add to rows of `tally` and of `size`; each wave's reports are read by columns."""
+    """What to add to rows of `tally` and `report_size`; a wave's reports are read by columns."""
     of_wave: dict[tuple[str, str, int], list[Submission]] = {}
     for one, _ in taken:
         of_wave.setdefault((one.survey.id, one.survey.version, one.wave), []).append(one)
-    found: dict[str, list[tuple[Any, ...]]] = {"tally": [], "size": []}
+    found: dict[str, list[tuple[Any, ...]]] = {"tally": [], "report_size": []}
     for where, own in of_wave.items():
         for question in own[0].survey.questions:
             randomizer, place = question.randomizer, (*where, question.id)
@@ -352,7 +366,9 @@ def _blocks(taken: list[tuple[Submission, int]]) -> dict[str, list[tuple[Any, ..
             sizes = randomizer.sizes_many(reports)
             if sizes is not None:
                 symbols = np.flatnonzero(sizes)
-                found["size"] += _rows(place, np.zeros_like(symbols), symbols, sizes[symbols])
+                found["report_size"] += _rows(
+                    place, np.zeros_like(symbols), symbols, sizes[symbols]
+                )
     return found
 
 

@@ -79,16 +79,16 @@ CREATE TABLE tally (survey TEXT, version TEXT, wave INTEGER, question TEXT, coho
 INSERT INTO tally SELECT survey, version, wave, question, cohort, symbol / 512,
     counts_of(symbol % 512, n) FROM tally_of_symbols GROUP BY 1, 2, 3, 4, 5, 6;
 DROP TABLE tally_of_symbols;
-CREATE TABLE size (survey TEXT, version TEXT, wave INTEGER, question TEXT, cohort INTEGER,
+CREATE TABLE report_size (survey TEXT, version TEXT, wave INTEGER, question TEXT, cohort INTEGER,
     block INTEGER, counts BLOB NOT NULL,
     PRIMARY KEY (survey, version, wave, question, cohort, block)) WITHOUT ROWID;
-INSERT INTO size SELECT report.survey, report.version, wave, key, 0, value / 512,
+INSERT INTO report_size SELECT report.survey, report.version, wave, key, 0, value / 512,
     counts_of(value % 512, 1) FROM report
     JOIN survey ON survey.id = report.survey AND survey.version = report.version,
     json_each(sizes_of(spec, survey.version, payload)) GROUP BY 1, 2, 3, 4, 6;
-CREATE TABLE total (survey TEXT, answered TEXT, charged INTEGER, respondents INTEGER NOT NULL,
-    PRIMARY KEY (survey, answered, charged)) WITHOUT ROWID;
-INSERT INTO total SELECT survey, answered, charged, count(*) FROM (
+CREATE TABLE respondent_total (survey TEXT, answered TEXT, charged INTEGER,
+    respondents INTEGER NOT NULL, PRIMARY KEY (survey, answered, charged)) WITHOUT ROWID;
+INSERT INTO respondent_total SELECT survey, answered, charged, count(*) FROM (
     SELECT survey, answered_as(lower(hex(terms)), submissions) AS answered, sum(charged) AS charged
     FROM ledger GROUP BY survey, respondent) GROUP BY survey, answered, charged
 """,
@@ -96,7 +96,8 @@ INSERT INTO total SELECT survey, answered, charged, count(*) FROM (
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
-#: How many counts make a block: half of a page of SQLite's, so that no row needs further pages.
+#: How many counts make a block: a report of 256 bits adds to one row, and a number of thousands of
+#: symbols does not have all of them written at each report.
 BLOCK = 512
 
 
@@ -135,14 +136,15 @@ def _sizes_of(spec: str, version: str, payload: str) -> str:
 
 
 def answered_as(times: Mapping[str, int]) -> str:
-    """How often somebody answered under each terms, as the table `total` writes it."""
+    """How often somebody answered under each terms, as the table `respondent_total` writes it."""
     return msgspec.json.encode(sorted(times.items())).decode()
 
 
 def written_counts(places: Sequence[int] | NDArray[Any], counts: Any) -> bytes:
-    """Counts at places of a block, as `tally` and `size` have them: 64 bits, lowest byte first.
+    """Counts at places of a block, as `tally` and `report_size` have them.
 
-    Places that are not given have 0, and those after the largest are left out.
+    Each has 64 bits, the lowest byte first. Places that are not given have 0, and those after the
+    largest are left out.
     """
     found = np.zeros(int(max(places)) + 1, dtype="<i8")
     found[places] = counts

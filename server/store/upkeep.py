@@ -14,10 +14,7 @@ from server.store.copies import copy_to
 from server.store.reports import Reports
 
 #: What reading raises of reports that somebody changed in the file.
-_UNREADABLE = (
-    *(ValueError, TypeError, LookupError, OverflowError, AttributeError),
-    msgspec.MsgspecError,
-)
+_UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, msgspec.MsgspecError)
 
 
 class Upkeep(Reports):
@@ -33,7 +30,7 @@ class Upkeep(Reports):
     def forget(self, today: date) -> int:
         """Delete the reports of versions that promised it for an earlier day; how many.
 
-        Their tallies and ledger stay. The invitations to a survey go with the reports of the
+        Their tallies, sizes and ledger stay. The invitations to a survey go with the reports of the
         version published last.
         """
         deleted, changed, before = 0, False, self._connection.total_changes
@@ -103,8 +100,8 @@ class Upkeep(Reports):
         for survey_id in self.survey_ids():
             surveys = self.of_terms(survey_id)
             charged, tallied = Counter[str](), Counter[str]()
-            alike = Counter((one.times, one.charged) for one in self.accounts(survey_id))
-            own = [Account("", *account, n) for account, n in alike.items()]
+            groups = Counter((one.times, one.charged) for one in self.accounts(survey_id))
+            own = [Account("", *account, n) for account, n in groups.items()]
             for one in own:
                 for terms, times in one.times:
                     charged[terms] += times * one.respondents
@@ -112,7 +109,7 @@ class Upkeep(Reports):
                 yield f"{survey_id}: somebody was charged under terms that no version has"
             elif not charged_right(own, surveys):
                 yield f"{survey_id}: somebody was charged another sum"
-            if {*own} != {*self.alike(survey_id)}:
+            if {*own} != {*self.grouped_accounts(survey_id)}:
                 yield f"{survey_id}: the totals are not a recount of the ledger"
             cells = self.cells(survey_id)
             for version in self.versions(survey_id):
@@ -144,7 +141,10 @@ class Upkeep(Reports):
                 reports += len(payloads)
                 for question in survey.questions:
                     name, randomizer = question.id, question.randomizer
-                    read = randomizer.read_many([payload[name] for payload in payloads])
+                    sent = [payload[name] for payload in payloads]
+                    for report in sent:
+                        randomizer.check_report(report, name)
+                    read = randomizer.read_many(sent)
                     recount[name] += randomizer.tally_many(read)
                     if (found := randomizer.sizes_many(read)) is not None:
                         resized[name] += found

@@ -96,7 +96,7 @@ def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> 
     content = database.read_bytes()
     for version in versions:
         rows = sum(
-            n for table in ("report", "tally", "size") for (n,) in _rows(
+            n for table in ("report", "tally", "report_size") for (n,) in _rows(
                 database, f"SELECT count(*) FROM {table} WHERE version = '{version.decode()}'"
             )
         )  # fmt: skip
@@ -117,7 +117,7 @@ def test_running_totals_are_counted_from_what_is_stored(tmp_path: Path) -> None:
     current = store.current("panel")
     assert current is not None
     terms = current.survey.terms
-    alike = {one.times: one.respondents for one in store.alike("panel")}
+    alike = {one.times: one.respondents for one in store.grouped_accounts("panel")}
     assert alike == {((terms, 1),): 4, ((terms, 2),): 5}
     for wave, n in ((1, 9), (2, 5)):
         sent = chain(*store.payloads(current.survey, wave))
@@ -133,11 +133,14 @@ def test_running_totals_are_counted_from_what_is_stored(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        ("UPDATE total SET respondents = respondents + 1", "totals are not a recount"),
-        ("DELETE FROM total WHERE respondents = 4", "totals are not a recount"),
-        ("UPDATE size SET counts = zeroblob(8) WHERE question = 'team'", "of team"),
+        ("UPDATE respondent_total SET respondents = respondents + 1", "totals are not a recount"),
+        ("DELETE FROM respondent_total WHERE respondents = 4", "totals are not a recount"),
+        (
+            "UPDATE report_size SET counts = zeroblob(8) WHERE question = 'team'",
+            "the sizes of team",
+        ),
         ("UPDATE tally SET counts = zeroblob(8) WHERE question = 'team'", "the tally of team"),
-        ("DELETE FROM size WHERE wave = 2", "the sizes of seen"),
+        ("DELETE FROM report_size WHERE wave = 2", "the sizes of seen"),
     ],
 )
 def test_running_totals_that_were_changed_are_found(damage: str, told: str, tmp_path: Path) -> None:

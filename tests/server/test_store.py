@@ -1,5 +1,6 @@
 """What is stored, and above all what is not."""
 
+import json
 import multiprocessing
 import re
 import sqlite3
@@ -21,7 +22,9 @@ from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.deliver import to_store
+from server.intake import check
 from server.store import Store, StoreError
+from server.wire import Submission
 
 
 def _fill(store: Store, survey: Survey, n: int, wave: int = 1, seed: int = 5) -> Counter[str]:
@@ -52,7 +55,10 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
             "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
         )
     )
-    respondents = {"survey", "wave", "report", "ledger", "tally", "total", "size", "invitation"}
+    respondents = {"survey", "wave", "report", "ledger", "tally", "invitation"} | {
+        "respondent_total",
+        "report_size",
+    }
     assert set(tables) == respondents | {
         "research_token",
         "researcher",
@@ -96,6 +102,7 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_batch(
 ) -> None:
     _fill(store, survey, 10)
     before = (store.spends(survey.id), list(chain(*store.payloads(survey, 1))))
+    totals = list(store.grouped_accounts(survey.id))
     kept = {name: counts.tolist() for name, counts in store.tallies(survey, 1).items()}
 
     def fail(self: Window, sent: list[int]) -> None:
@@ -106,6 +113,9 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_batch(
     with pytest.raises(RuntimeError, match="power cut"):
         _fill(store, survey, 30, seed=9)
     assert (store.spends(survey.id), list(chain(*store.payloads(survey, 1)))) == before
+    assert list(store.grouped_accounts(survey.id)) == totals
+    monkeypatch.undo()
+    assert list(store.discrepancies(date(2026, 1, 1))) == []
     assert {name: counts.tolist() for name, counts in store.tallies(survey, 1).items()} == kept
 
 
@@ -281,3 +291,40 @@ def test_counts_of_many_symbols_and_cohorts_are_those_of_the_reports(tmp_path: P
     assert {size: n for size, n in enumerate(sizes["oue"].tolist()) if n} == ones
     assert sizes.keys() == {"oue"}
     assert list(store.discrepancies(date(2026, 1, 1))) == []
+
+
+def test_totals_follow_the_ledger_through_a_batch_of_everything(tmp_path: Path) -> None:
+    text = MANY.replace("cap = 50", "cap = 5") + ASKED.format(
+        mechanism="krr", options='{id = "a", text = "A"}, {id = "b", text = "B"}'
+    )
+    store = Store(tmp_path / "x.db", create=True)
+    surveys = []
+    for old, new in (("", ""), ('"many"', '"other"'), ("cap = 5", "cap = 4")):
+        (tmp_path / "x.toml").write_text(text.replace(old, new) if old else text)
+        surveys.append(read_survey(tmp_path / "x.toml"))
+        store.publish(surveys[-1])
+        store.open_wave(surveys[-1].id)
+    first, other, lower = surveys
+    assert first.terms != lower.terms
+
+    def sent(survey: Survey, respondent: str, rid: int) -> Submission:
+        (body,) = payloads(survey, [{"krr": "a"}], 1, rid)
+        body |= {"respondent": respondent * 16, "rid": f"{rid:032x}"}
+        return check(store, survey.id, json.dumps(body).encode())
+
+    def add(*batch: tuple[Survey, str, int]) -> list[int]:
+        found = store.add([sent(*one) for one in batch], date(2026, 1, 1))
+        assert list(store.discrepancies(date(2026, 1, 1))) == []
+        return [one if isinstance(one, int) else 0 for one in found]
+
+    # The same pseudonym twice, a known report, one of another survey, and one beyond the cap of 4.
+    batch = [(first, "aa", 1), (first, "aa", 2), (first, "aa", 1), (other, "aa", 3)]
+    assert add(*batch, (lower, "bb", 4), (lower, "aa", 5)) == [201, 201, 200, 201, 201, 0]
+    groups = {one.times: one.respondents for one in store.grouped_accounts("many")}
+    assert groups == {((first.terms, 2),): 1, ((lower.terms, 1),): 1}
+    # Under other terms, and a pseudonym more that is like another.
+    assert add((first, "bb", 6), (lower, "cc", 7), (lower, "dd", 8)) == [201, 201, 201]
+    groups = {one.times: one.respondents for one in store.grouped_accounts("many")}
+    both = tuple(sorted([(first.terms, 1), (lower.terms, 1)]))
+    assert groups == {((first.terms, 2),): 1, both: 1, ((lower.terms, 1),): 2}
+    assert [one.respondents for one in store.grouped_accounts("other")] == [1]

@@ -11,10 +11,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
+from analysis import table
 from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
@@ -23,7 +25,7 @@ from server.app import CLIENT
 from server.cli import main
 from server.deliver import to_store
 from server.invitations import ISSUER
-from server.store import Store, StoreBusy
+from server.store import Store, StoreBusy, reports
 from server.store.file import File
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
@@ -101,19 +103,25 @@ def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: s
 
 
 @pytest.mark.parametrize(
-    ("payload", "told"),
+    "payload",
     [
-        ('{"dish":0,"meat":99,"price":0}', "no device can have sent"),
-        ('{"dish":0,"meat":300,"price":0}', "no device can have sent"),
-        ('{"dish":0,"meat":-1,"price":0}', "no device can have sent"),
-        ('{"dish":0,"meat":"yes","price":0}', "no device can have sent"),
-        ('{"dish":0,"meat":0}', "no device can have sent"),
-        ('["dish"]', "no device can have sent"),
-        ('{"dish":0,', "no device can have sent"),
+        '{"dish":0,"meat":99,"price":0}',
+        '{"dish":0,"meat":300,"price":0}',
+        '{"dish":0,"meat":-1,"price":0}',
+        '{"dish":0,"meat":"yes","price":0}',
+        '{"dish":0,"meat":"0","price":0}',
+        '{"dish":0,"meat":0.7,"price":0}',
+        '{"dish":0,"meat":false,"price":0}',
+        '{"dish":0,"meat":[0],"price":0}',
+        '{"dish":0,"meat":0}',
+        '["dish"]',
+        '{"dish":0,',
+        "[" * 5000 + "]" * 5000,
     ],
+    ids=lambda payload: payload[:30],
 )
 def test_an_audit_sees_a_report_that_was_changed(
-    store: Store, survey: Survey, database: Path, payload: str, told: str
+    store: Store, survey: Survey, database: Path, payload: str
 ) -> None:
     fill(store, survey, 30)
     store._connection.execute(
@@ -121,7 +129,51 @@ def test_an_audit_sees_a_report_that_was_changed(
     )
     result = run("audit", "--db", database)
     assert result.exit_code == 1
-    assert told in result.stderr
+    assert "no device can have sent" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE tally SET counts = zeroblob(800)",
+        "UPDATE tally SET counts = zeroblob(3)",
+        "UPDATE tally SET cohort = 7",
+        "UPDATE tally SET question = question || 'x'",
+        "UPDATE respondent_total SET answered = 'x'",
+        "UPDATE respondent_total SET answered = '[1]'",
+    ],
+)
+def test_damaged_totals_are_told_in_a_line(
+    store: Store, survey: Survey, database: Path, damage: str
+) -> None:
+    fill(store, survey, 30)
+    store._connection.execute(damage)
+    result = run("audit", "--db", database)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "is damaged" in result.stderr
+
+
+def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
+    store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, survey, 30)
+    other, settled = Store(database), []
+    echo = click.echo
+
+    def slow(text: Any = None, **more: Any) -> None:
+        # While it is printed, another process writes and empties its log.
+        fill(other, survey, 1, 100 + len(settled))
+        settled.append(other.settle())
+        echo(text, **more)
+
+    monkeypatch.setattr(click, "echo", slow)
+    monkeypatch.setattr(reports, "AT_ONCE", 4)
+    monkeypatch.setattr(table, "_AT_ONCE", 4)
+    for what in ("export", "ledger"):
+        assert run(what, survey.id, "--db", database).exit_code == 0
+    assert len(settled) == 2
+    assert all(settled)
 
 
 def _pages_of(told: Result) -> list[str]:

@@ -162,7 +162,7 @@ def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_
             "UPDATE ledger SET charged = ? WHERE terms = ?",
             (short - first.charge, bytes.fromhex(swapped.terms)),
         )
-        connection.execute("UPDATE total SET charged = ?", (short,))
+        connection.execute("UPDATE respondent_total SET charged = ?", (short,))
     assert charged(empty) == {short}
     assert list(empty.discrepancies(date.today())) == []
     answered(empty, first, 3)

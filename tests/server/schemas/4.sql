@@ -62,15 +62,18 @@ INSERT INTO "report" VALUES('canteen',X'DE9A7EB024CD3F5F2740856E3DDFF2DF','c987b
 INSERT INTO "report" VALUES('canteen',X'E4BFF69D601F66AA46EAA2A65A7A8662','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,'{"dish":3,"meat":1,"price":11}');
 INSERT INTO "report" VALUES('canteen',X'FBD7CD68E752B51D48BB988168C100F7','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,'{"dish":1,"meat":1,"price":11}');
 INSERT INTO "report" VALUES('canteen',X'FDF493D04D3DE35FD6689F16D8D5590E','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,'{"dish":3,"meat":0,"price":12}');
+CREATE TABLE report_size (survey TEXT, version TEXT, wave INTEGER, question TEXT, cohort INTEGER,
+    block INTEGER, counts BLOB NOT NULL,
+    PRIMARY KEY (survey, version, wave, question, cohort, block)) WITHOUT ROWID;
 CREATE TABLE research_token (hash BLOB PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO "research_token" VALUES(X'1A5415C3F32FEDC17E2D91BCD5E29B392EC579BCAE39CD6A35834CB0D198A15A');
 CREATE TABLE researcher (name TEXT PRIMARY KEY, role TEXT NOT NULL, secret TEXT NOT NULL)
     WITHOUT ROWID;
 INSERT INTO "researcher" VALUES('ada','owner','scrypt:32768:8:1$salt$00');
+CREATE TABLE respondent_total (survey TEXT, answered TEXT, charged INTEGER,
+    respondents INTEGER NOT NULL, PRIMARY KEY (survey, answered, charged)) WITHOUT ROWID;
+INSERT INTO "respondent_total" VALUES('canteen','[["0a9ee77072b5d9d5d547873805edbdd4d44fdb0573637051cb52b5a0f0c91146",1]]',4000000,25);
 CREATE TABLE session (hash BLOB PRIMARY KEY, researcher TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE size (survey TEXT, version TEXT, wave INTEGER, question TEXT, cohort INTEGER,
-    block INTEGER, counts BLOB NOT NULL,
-    PRIMARY KEY (survey, version, wave, question, cohort, block)) WITHOUT ROWID;
 CREATE TABLE survey (id TEXT, version TEXT, place INTEGER NOT NULL, spec TEXT NOT NULL,
     PRIMARY KEY (id, version)) WITHOUT ROWID;
 INSERT INTO "survey" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,'{"survey": {"id": "canteen", "title": "Canteen", "privacy": {"cap": 12}, "questions": [{"id": "meat", "kind": "yes-no", "text": "Do you eat meat?", "required": false, "no_answer": true, "options": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}], "epsilon": 1, "mechanism": {"name": "krr"}}, {"id": "dish", "kind": "choice", "text": "Which dish do you like best?", "required": false, "shows_if": ["=", "meat", "yes"], "no_answer": true, "options": [{"id": "soup", "text": "Soup"}, {"id": "stew", "text": "Stew"}, {"id": "roast", "text": "Roast"}], "epsilon": 1.5, "mechanism": {"name": "krr"}}, {"id": "price", "kind": "number", "text": "What would you pay?", "required": false, "no_answer": true, "min": 0, "max": 20, "step": 0.5, "unit": "EUR", "epsilon": 1.5, "mechanism": {"name": "optimal"}}]}, "randomizers": {"meat": {"encoder": {"name": "index", "inputs": 3}, "channel": {"name": "window", "inputs": 3, "width": 1, "near": 2474399559, "far": 910280727}, "ratio": ["824799853", "303426909"]}, "dish": {"encoder": {"name": "index", "inputs": 4}, "channel": {"name": "window", "inputs": 4, "width": 1, "near": 2572768516, "far": 574062251}, "ratio": ["2572768516", "574062251"]}, "price": {"encoder": {"name": "grid", "steps": 8, "inputs": 10}, "channel": {"name": "table", "inputs": 10, "rows": [[153820, 38466, 27472, 67032, 891, 21622, 199, 14957, 6130, 4316, 4267, 34322, 64191], [103276, 38466, 27472, 67032, 891, 72166, 199, 14957, 6130, 4316, 4267, 34322, 64191], [63586, 38466, 27472, 67032, 891, 96889, 891, 29232, 6130, 4316, 4267, 34322, 64191], [34324, 38466, 27472, 67032, 891, 96889, 891, 58494, 6130, 4316, 4267, 34322, 64191], [34322, 8586, 27472, 67032, 891, 96889, 891, 67032, 27472, 4318, 4267, 34322, 64191], [34322, 8583, 6130, 58495, 891, 96889, 891, 67032, 27472, 19342, 19123, 34324, 64191], [34322, 8583, 6130, 29233, 891, 96889, 891, 67032, 27472, 19342, 19123, 63586, 64191], [34322, 8583, 6130, 14957, 199, 72167, 891, 67032, 27472, 19342, 19123, 103276, 64191], [34322, 8583, 6130, 14957, 199, 21623, 891, 67032, 27472, 19342, 19123, 153820, 64191], [34322, 8583, 6130, 14957, 199, 21619, 199, 14957, 6130, 4316, 4267, 34322, 287684]]}, "ratio": ["287684", "64191"]}}}');
@@ -82,9 +85,6 @@ INSERT INTO "tally" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8
 INSERT INTO "tally" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,'price',0,0,X'0500000000000000030000000000000001000000000000000300000000000000000000000000000002000000000000000000000000000000000000000000000002000000000000000000000000000000010000000000000003000000000000000500000000000000');
 CREATE TABLE throttle (name TEXT PRIMARY KEY, failures INTEGER NOT NULL, until REAL NOT NULL)
     WITHOUT ROWID;
-CREATE TABLE total (survey TEXT, answered TEXT, charged INTEGER, respondents INTEGER NOT NULL,
-    PRIMARY KEY (survey, answered, charged)) WITHOUT ROWID;
-INSERT INTO "total" VALUES('canteen','[["0a9ee77072b5d9d5d547873805edbdd4d44fdb0573637051cb52b5a0f0c91146",1]]',4000000,25);
 CREATE TABLE wave (survey TEXT, wave INTEGER, state TEXT NOT NULL,
     PRIMARY KEY (survey, wave)) WITHOUT ROWID;
 INSERT INTO "wave" VALUES('canteen',1,'open');
