@@ -68,6 +68,14 @@ def _by_key_alone(database: Path, values: list[bytes]) -> bool:
     return placed in (sorted(values), sorted(values, reverse=True))
 
 
+def _opened(database: Path, survey: Survey) -> Store:
+    """Return a new database with this survey, whose first wave is open."""
+    store = Store(database, create=True)
+    store.publish(survey)
+    store.open_wave(survey.id)
+    return store
+
+
 def _sent(survey: Survey, n: int) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
     sent = list(islice(submissions(survey), n))
     pairs = [(rid, bytes.fromhex(json.loads(body)["respondent"])) for rid, body in sent]
@@ -106,9 +114,7 @@ def test_a_survey_that_closed_while_no_server_ran_is_put_in_order_at_the_next_st
 ) -> None:
     survey = _with(survey_file, "closes = 2020-01-15")
     bodies, pairs = _sent(survey, 12)
-    store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store = _opened(database, survey)
     for body in bodies:
         assert take_in(store, [body], survey, date(2020, 1, 10)) == [201]
     store.close()
@@ -236,9 +242,7 @@ def test_a_look_that_failed_does_all_of_it_the_next_time(
 ) -> None:
     survey = _with(survey_file, "delete_reports_after = 2020-01-31")
     bodies, _ = _sent(survey, 12)
-    store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store = _opened(database, survey)
     assert set(take_in(store, bodies, survey, date(2020, 1, 31))) == {201}
     keeper = Keeper(database)
     with store.served():
@@ -257,9 +261,7 @@ def test_the_watch_tells_of_reports_that_were_to_be_deleted(
 ) -> None:
     survey = _with(survey_file, "delete_reports_after = 2020-01-31")
     bodies, _ = _sent(survey, 12)
-    store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store = _opened(database, survey)
     assert set(take_in(store, bodies, survey, date(2020, 1, 31))) == {201}
     client = create_app({"DATABASE": database}).test_client()
     told = {"status": "reports that were to be deleted are still there"}
@@ -292,9 +294,7 @@ def test_a_backup_is_restored_though_a_survey_is_past_its_last_day(
 ) -> None:
     survey = _with(survey_file, "delete_reports_after = 2020-01-31")
     bodies, _ = _sent(survey, 12)
-    store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store = _opened(database, survey)
     assert set(take_in(store, bodies, survey, date(2020, 1, 31))) == {201}
     store.copy_to(tmp_path / "b.db")
     told = run("restore", tmp_path / "b.db", "--db", tmp_path / "new.db")
