@@ -35,11 +35,11 @@ class Reports:
     drawn: NDArray[Any]
 
     def of(self, chosen: Any) -> "Reports":
-        """Some of the reports: `chosen` is a slice, a mask, or their places."""
+        """Return some of the reports; `chosen` is a slice, a mask, or their places."""
         return Reports(self.cohorts[chosen], self.drawn[chosen])
 
     def distinct(self) -> tuple["Reports", NDArray[np.int64]]:
-        """One report of each kind, in some order, and for each report which of them it is like."""
+        """Return one report of each kind, and for each report the place of its kind among these."""
         rows = np.column_stack([self.drawn, self.cohorts]).astype(np.uint64, copy=False)
         cells = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
         _, first, codes = np.unique(cells, return_index=True, return_inverse=True)
@@ -186,7 +186,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return Reports(cohorts, symbols)
 
     def read_many(self, sent: Sequence[Any]) -> Reports:
-        """Reports as they were sent, in the form in which `randomize_many` gives them.
+        """Return reports that were sent in the packed form that `randomize_many` gives.
 
         Preconditions: each passes `check_report`.
         """
@@ -197,7 +197,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return Reports(cohorts, self.channel.read_many([one["report"] for one in sent]))
 
     def joined(self, some: Sequence[Reports]) -> Reports:
-        """The reports of several reads as one."""
+        """Return several packed columns of reports as one, in their order."""
         read = [*some, self.read_many([])]
         cohorts = np.concatenate([one.cohorts for one in read])
         return Reports(cohorts, np.concatenate([one.drawn for one in read]))
@@ -215,7 +215,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
     def cells_many(
         self, reports: Reports
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The cells of a tally to which reports add: cohorts, symbols, how many do; in order."""
+        """Return the cells of a tally that reports add to, in order: cohorts, symbols, counts."""
         if self.shape[0] == 1:
             counts = self.channel.count_many(reports.drawn)
             symbols = np.flatnonzero(counts)
@@ -226,12 +226,12 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return cohorts, symbols, times
 
     def sizes_many(self, reports: Reports) -> NDArray[np.int64] | None:
-        """(symbols + 1,) how many reports count for 0, 1, 2, ... symbols; None if all are alike."""
+        """Return how many reports count for 0, 1, 2, ... symbols; None where all are alike."""
         found = self.channel.sizes_many(reports.drawn)
         return None if found is None else np.bincount(found, minlength=self.channel.symbols + 1)
 
     def _cells(self, reports: Reports) -> NDArray[Any]:
-        """The places in a flattened tally of everything that reports count for."""
+        """Return the cell of the flattened tally of each thing that each report counts for."""
         cohorts, symbols = self.shape
         dtype = np.min_scalar_type(cohorts * symbols)
         places, counted = self.channel.entries(reports.drawn)

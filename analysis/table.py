@@ -56,7 +56,7 @@ def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str
 
 
 def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> Iterator[str]:
-    """The text of `to_text` piece by piece, so that a million rows need not be in memory."""
+    """Yield the text of `to_text` piece by piece, so that a million rows need not be in memory."""
     columns, rows = tuple(columns), iter(rows)
 
     def parts() -> Iterator[list[list[Any]]]:
@@ -99,7 +99,7 @@ def pieces_of_columns(
 def _each(
     write: Callable[[Any], Any], column: Sequence[Any] | NDArray[Any], key: str = ""
 ) -> list[Any]:
-    """The written cells of a column; each distinct value of an array is written once."""
+    """Return the cells of a column as text; each distinct value of an array is formatted once."""
     if isinstance(column, np.ndarray):
         values, places = np.unique(column, return_inverse=True)
         written: NDArray[Any] = np.array([write(value) for value in values.tolist()], dtype=object)

@@ -88,7 +88,7 @@ class Channel(Protocol):
         """
 
     def read_many(self, sent: Sequence[Any]) -> NDArray[Any]:
-        """Reports as they were sent, in the form that `randomize_many` gives.
+        """Return reports that were sent in the packed form that `randomize_many` gives.
 
         All that reads reports reads them so. Preconditions: each passes `check_report`.
         """

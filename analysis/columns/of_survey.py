@@ -110,7 +110,7 @@ def _categories(question: Question, domain: Categories, reports: Reports) -> Col
 
 
 def _every_symbol(channel: OneSymbol) -> Reports:
-    """A report of each kind that there is."""
+    """Return one report of each kind that the channel can make."""
     drawn = np.arange(channel.symbols)
     return Reports(np.zeros(len(drawn), dtype=np.uint8), drawn)
 
@@ -138,7 +138,7 @@ def _of_inputs(
 
 @lru_cache(maxsize=2**16)
 def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
-    """What the first `values` values become in a cohort."""
+    """Return the inputs that the first `values` values become in a cohort."""
     return tuple(encoder.encode(value, cohort, iter(())) for value in range(values))
 
 

@@ -114,7 +114,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     """Give a connection the functions of Python that `statements` call."""
     connection.create_function("terms_of", 2, _terms_of, deterministic=True)
     connection.create_function("sizes_of", 3, _sizes_of, deterministic=True)
-    # The typed interface knows only aggregates that take any number of columns.
+    # The typed interface knows only aggregates of one column, which give a whole number.
     connection.create_aggregate("answered_as", 2, _Answered)  # type: ignore[arg-type]
     connection.create_aggregate("counts_of", 2, _Counts)  # type: ignore[arg-type]
 
@@ -152,12 +152,12 @@ def written_counts(places: Sequence[int] | NDArray[Any], counts: Any) -> bytes:
 
 
 def read_counts(written: bytes) -> NDArray[np.int64]:
-    """The counts that `written_counts` wrote."""
+    """Return the counts that `written_counts` wrote."""
     return np.frombuffer(written, dtype="<i8")
 
 
 def added_counts(one: bytes, other: bytes) -> bytes:
-    """The sums of two blocks of counts, as they are written."""
+    """Return the sum of two blocks of counts, as `written_counts` would write it."""
     fewer, more = sorted((read_counts(one), read_counts(other)), key=len)
     more = more.copy()
     more[: len(fewer)] += fewer
