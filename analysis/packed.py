@@ -41,7 +41,7 @@ def unpack(packed: Packed, bits: int) -> NDArray[np.uint8]:
 
 
 def from_bytes(rows: NDArray[np.uint8], bits: int) -> Packed:
-    """(n, bytes) sets, the first bit in the highest place of its byte, as (n, words) sets."""
+    """Return (n, bytes) sets, whose bytes have the first bit in the highest place, packed."""
     padded = np.zeros((len(rows), 8 * words_for(bits)), dtype=np.uint8)
     padded[:, : rows.shape[1]] = _TURNED[rows]
     return padded.view(np.uint64)

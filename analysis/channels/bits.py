@@ -162,7 +162,7 @@ class Bits:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """All reports: one way to write each, since the bits past the last one are 0."""
+        """A pattern that matches every report, and no other text: bits past the last one are 0."""
         free, left = divmod(self.inputs, 6)
         # Of the character with the last bits, the higher `left` places are free.
         last = re.escape(_ALPHABET[:: 2 ** (6 - left)])

@@ -145,7 +145,7 @@ def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
 def _support_scores(
     question: Question, domain: Categories, reports: Reports
 ) -> NDArray[np.float64] | None:
-    """(n, values) as shares are estimated: from which values each report supports; None if not so.
+    """Return (n, values) debiased reports, made as shares are; None if shares are made otherwise.
 
     A report supports a value if it counts for the input that the value becomes.
     """

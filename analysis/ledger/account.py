@@ -10,7 +10,7 @@ from itertools import groupby
 from analysis.epsilon import MICRO
 from analysis.survey import Survey, spent_on
 
-#: How often a survey was answered under each of its terms (`Survey.terms`), in their order.
+#: How often a survey was answered under each of its sets of terms (`Survey.terms`), in their order.
 Times = tuple[tuple[str, int], ...]
 
 

@@ -46,7 +46,7 @@ class QuestionRow:
 
 
 def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]:
-    """One row for each question under each terms that were answered, in their orders."""
+    """One row for each question under each set of terms that were answered, in their orders."""
     alike = Counter[Times]()
     for one in own:
         alike[one.times] += one.respondents

@@ -1,4 +1,4 @@
-"""What the reports of one respondent cost together, by how often they answered under each terms."""
+"""What all reports of a respondent cost, by how often they answered under each set of terms."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class Totals:
     Parameters
     ----------
     surveys : mapping
-        By each of its terms (`Survey.terms`), a version of the survey that has them.
+        By each of its sets of terms (`Survey.terms`), a version of the survey that has them.
     cap : int
         What the version last published allows a respondent to spend, in millionths of ε.
     delta : float
@@ -65,13 +65,13 @@ class Totals:
         self._smallest: dict[Any, Total] = {}
 
     def of(self, times: Times) -> Bill:
-        """What it costs to answer under each terms so often, in whichever order."""
+        """What it costs to answer under each set of terms so often, in whichever order."""
         if times not in self._known:
             self._known[times] = self._bill(self.answered(times))
         return self._known[times]
 
     def answered(self, times: Times) -> list[tuple[Survey, int]]:
-        """A version of each terms, and how often these were answered."""
+        """A version of each set of terms, and how often these were answered."""
         return [(self.surveys[terms], n) for terms, n in times]
 
     def _bill(self, answered: list[tuple[Survey, int]]) -> Bill:

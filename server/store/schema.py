@@ -136,7 +136,7 @@ def _sizes_of(spec: str, version: str, payload: str) -> str:
 
 
 def answered_as(times: Mapping[str, int]) -> str:
-    """How often somebody answered under each terms, as the table `respondent_total` writes it."""
+    """Return how often somebody answered under each set of terms, as `respondent_total` has it."""
     return msgspec.json.encode(sorted(times.items())).decode()
 
 
