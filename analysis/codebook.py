@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.channels.one_symbol import OneSymbol
 from analysis.columns.of_survey import debiasing, variable
-from analysis.domain import NO_ANSWER, Numbers
-from analysis.encoders.categories import Index
+from analysis.domain import NO_ANSWER, Estimand
 from analysis.epsilon import MICRO
 from analysis.estimate import Estimate
 from analysis.estimate.number import LABELS
@@ -56,13 +54,13 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
     labels = survey.labels(question)
     if not spec["no_answer"]:
         del labels[NO_ANSWER]
-    if isinstance(question.domain, Numbers):
+    if question.domain.estimand is Estimand.MEAN:
         unit = f" {survey.text(spec['unit'])}" if "unit" in spec else ""
         labels = {f"{spec['min']}..{spec['max']}": f"Number{unit}", **labels}
     # No-answer last, as in tables.
     ordered = sorted(labels.items(), key=lambda one: one[0] == NO_ANSWER)
     own, codes = variable(question.id), {}
-    if isinstance(randomizer.encoder, Index) and isinstance(randomizer.channel, OneSymbol):
+    if randomizer.reports_values:
         codes = {share.term: place for place, share in enumerate(shares)}
     return [
         Code(
@@ -148,7 +146,7 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
 def _weight(question: Question, value: str) -> str:
     """What the column of a value's debiased weights is called; empty if there is none."""
     own = variable(question.id)
-    if isinstance(question.domain, Numbers):
+    if question.domain.estimand is Estimand.MEAN:
         return f"debiased_{own}" if value != NO_ANSWER else ""
     names = debiasing(question)[0]
     found = f"{own}_{variable(value)}"

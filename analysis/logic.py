@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analysis.domain import NO_ANSWER, Categories, Domain, Rankings, Sets, Texts
+from analysis.domain import NO_ANSWER, Domain
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'[^']*')|(?P<number>[+-]?\d{1,15}(?:\.\d{1,15})?(?![\w.]))|(?P<word>[a-z0-9][a-z0-9-]*)"
@@ -163,38 +163,40 @@ class _Parser:
             raise ValueError(f"expected a question, got {self.token}: a note has no answer")
         return self._next()
 
+    def _domain(self, question: str) -> Domain:
+        domain = self._domains[question]
+        # `_question` refuses what has none.
+        assert domain is not None
+        return domain
+
     def _comparison(self) -> list[Any]:
         if self.token == "selected":
             self._next()
             self._expect("(")
             question = self._question()
             self._expect(",")
-            several = isinstance(self._domains[question], Sets)
-            tree = ["selected" if several else "=", question, self._value(question)]
+            tree = [self._domain(question).asked_by, question, self._value(question)]
             self._expect(")")
             return tree
         question = self._question()
         if self.token not in (*_COMPARE, "!="):
             raise self.error("one of = != < <= > >=")
-        if isinstance(self._domains[question], Sets):
+        domain = self._domain(question)
+        if domain.asked_by == "selected":
             raise ValueError(f"expected selected({question}, '...'), got {question} {self.token}")
-        if isinstance(self._domains[question], Categories) and self.token not in ("=", "!="):
+        if domain.picks and self.token not in ("=", "!="):
             raise self.error(f"= or != (the values of {question} have no order)")
         return [self._next(), question, self._value(question)]
 
     def _value(self, question: str) -> Any:
-        domain = self._domains[question]
-        if isinstance(domain, Rankings | Texts):
-            kind = "a ranking" if isinstance(domain, Rankings) else "a text"
-            raise ValueError(f"expected another question than {question}, which is {kind}")
-        if isinstance(domain, Categories | Sets):
-            ids = (
-                domain.ids
-                if isinstance(domain, Categories)
-                else (*domain.flags, *[NO_ANSWER] * domain.no_answer)
+        domain = self._domain(question)
+        if domain.unasked:
+            raise ValueError(
+                f"expected another question than {question}, which is {domain.unasked}"
             )
-            if self.kind != "text" or self.token[1:-1] not in ids:
-                raise self.error("one of " + ", ".join(f"'{name}'" for name in ids))
+        if domain.picks:
+            if self.kind != "text" or self.token[1:-1] not in domain.picks:
+                raise self.error("one of " + ", ".join(f"'{name}'" for name in domain.picks))
             return self._next()[1:-1]
         if self.kind != "number":
             raise self.error("a number")

@@ -1,13 +1,12 @@
 """What a survey file says of a question's mechanism: its name, its parameters, ε, and wishes."""
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from analysis.document import Table, plain
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Scale
+from analysis.domain import Domain
 from analysis.epsilon import LARGEST, MICRO, SMALLEST
 from analysis.errors import SurveyError
 from analysis.mechanisms import MECHANISMS
@@ -108,18 +107,11 @@ def _explain(
     """Say why a mechanism does not fit: its kind, or that the question can stay unanswered."""
     needs = "one of " + ", ".join(fitting) + ", which fit this question"
     if name in MECHANISMS:
-        if MECHANISMS[name].fits(_required(domain)):
+        if MECHANISMS[name].fits(domain.required()):
             needs += f" ({name} needs required = true, and no shows_if)"
-        elif MECHANISMS[name].parameters is not None and isinstance(domain, Categories):
+        elif MECHANISMS[name].parameters is not None and domain.alternatives:
             needs += f" ({name} knows two answers, yes and no)"
     raise part.error(key, needs)
-
-
-def _required(domain: Domain) -> Domain:
-    """The same domain without no-answer."""
-    if isinstance(domain, Categories):
-        return replace(domain, ids=tuple(one for one in domain.ids if one != NO_ANSWER))
-    return replace(domain, no_answer=False)
 
 
 def probability(part: Table, key: str, ends: bool = False) -> str:
@@ -139,12 +131,12 @@ def _read_wishes(
     table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
 ) -> None:
     heeded = ("aim", "prior") if mechanism is None else mechanism.heeds
-    aims = ("mean", "shares", "cumulative")
-    if isinstance(domain, Scale) and "aim" in heeded:
-        aim = table.take("aim", lambda value: value in aims, f"one of {', '.join(aims)}", None)
+    if domain.aims and "aim" in heeded:
+        expected = f"one of {', '.join(domain.aims)}"
+        aim = table.take("aim", lambda value: value in domain.aims, expected, None)
         if aim is not None:
             question["aim"] = aim
-    if isinstance(domain, Numbers | Scale) and "prior" in heeded:
+    if domain.prior_lengths and "prior" in heeded:
         _read_prior(table, question, domain)
     if "delta" in heeded:
         usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator
@@ -155,7 +147,7 @@ def _read_wishes(
     for key in WISHES:
         if key not in question:
             heeding = [one.name for one in MECHANISMS.values() if key in one.heeds]
-            if key != "aim" or isinstance(domain, Scale):
+            if key != "aim" or domain.aims:
                 heeding = [one for one in heeding if MECHANISMS[one].fits(domain)]
             else:
                 heeding = []
@@ -166,21 +158,21 @@ def _read_wishes(
 
 
 def _read_prior(table: Table, question: dict[str, Any], domain: Domain) -> None:
-    count = len(domain.scores) if isinstance(domain, Scale) else None
+    lengths = domain.prior_lengths
     prior = table.take(
         "prior",
         lambda value: (
             isinstance(value, list)
-            and (len(value) == count if count else 1 <= len(value) <= 100)
+            and len(value) in lengths
             and all(type(one) is int or isinstance(one, Decimal) for one in value)
             and all(Decimal(one).is_finite() and 0 <= one < 10**9 for one in value)
             and sum(value) > 0
         ),
         "a list of relative frequencies, "
         + (
-            f"one for each of the {count} points"
-            if count
-            else "of 1 to 100 equal parts from min to max"
+            f"one for each of the {lengths[0]} points"
+            if len(lengths) == 1
+            else f"of {lengths[0]} to {lengths[-1]} equal parts from min to max"
         ),
         default=None,
     )

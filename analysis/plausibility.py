@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, chdtrc, gammaln
 
-from analysis.channels.one_symbol import OneSymbol
 from analysis.question import Question
 from analysis.survey import Survey
 
@@ -141,7 +140,7 @@ def _symbols(question: Question, tally: NDArray[np.int64], own: NDArray[np.int64
     """The best of up to three families of counts, Bonferroni: all cohorts', each one's, support."""
     channel, n = question.randomizer.channel, own.sum()
     pooled, (least, most) = tally.sum(axis=0), channel.bounds()
-    if isinstance(channel, OneSymbol) and channel.inputs * channel.symbols <= _MOST_WEIGHTS:
+    if channel.gives_one_symbol and channel.inputs * channel.symbols <= _MOST_WEIGHTS:
         total = sum(channel.weights(0))
         found = [
             _mixed(

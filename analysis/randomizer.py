@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.channels import CHANNELS, Channel
-from analysis.channels.one_symbol import OneSymbol
 from analysis.encoders import ENCODERS, Encoder
 from analysis.epsilon import MICRO, exp_lower, is_telling, log_ratio, micro
 from analysis.errors import ReportError, shown
@@ -80,21 +79,16 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @cached_property
     def delta(self) -> Fraction:
-        """By how much the probability of a set of reports can exceed `ratio` times another's.
-
-        The hockey-stick divergence, summed exactly over the channel's table, of its worst inputs.
-        """
+        """By how much the probability of a set of reports can exceed `ratio` times another's."""
         if self.limit is None:
             return Fraction(0)
-        top, bottom = self.ratio.numerator, self.ratio.denominator
-        assert isinstance(self.channel, OneSymbol)
-        rows = [self.channel.weights(symbol) for symbol in range(self.channel.inputs)]
-        worst = max(
-            sum(max(0, bottom * a - top * b) for a, b in zip(one, other, strict=True))
-            for one in rows
-            for other in rows
-        )
-        return Fraction(worst, bottom * sum(rows[0]))
+        channel: Any = self.channel
+        return Fraction(channel.delta(self.limit))
+
+    @property
+    def reports_values(self) -> bool:
+        """Whether a report is one of the values, rather than a sign of several of them."""
+        return self.encoder.is_identity and self.channel.gives_one_symbol
 
     @property
     def epsilon(self) -> float:
@@ -283,7 +277,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
                 f"got {self.channel.name} of {self.channel.inputs}"
             )
         if self.limit is not None and (
-            self.encoder.cohorts is not None or not isinstance(self.channel, OneSymbol)
+            self.encoder.cohorts is not None or not self.channel.gives_one_symbol
         ):
             raise ValueError("delta must be left out where reports have cohorts or several symbols")
         if self.limit is not None and self.stages is not None:

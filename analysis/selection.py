@@ -6,15 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
-from analysis.channels.one_symbol import OneSymbol
-from analysis.domain import Categories, Domain, Numbers, Rankings, Scale, Sets, Texts
+from analysis.domain import Categories, Domain, Estimand, Rankings, Sets
 from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share
-from analysis.mechanisms.one_of_k import OneOfK
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.mechanisms.two_stages import can_remember, with_memory
 from analysis.randomizer import Randomizer
@@ -160,32 +157,19 @@ def variance(
     are equal.
     """
     params = params or {}
-    if isinstance(domain, Texts):
+    if domain.estimand is Estimand.TEXTS:
         found = text_share(randomizer).variance(0.0)
-    elif isinstance(domain, Numbers):
+    elif domain.estimand is Estimand.MEAN:
         mean = mechanism.means(randomizer, domain)[0]
         found = _of_number(mean, randomizer, domain.steps, params.get("prior"))
-    elif isinstance(domain, Scale):
-        aim = params.get("aim", "shares")
-        found = _of_scale(mechanism, randomizer, domain, aim, params.get("prior"))
-    elif isinstance(domain, Rankings) and not mechanism.shares(randomizer, domain).values:
-        means = mechanism.means(randomizer, domain)
-        pairs = [mean for mean in means if mean.term in domain.pair_terms]
-        found = float(np.mean([_spread(mean, randomizer, domain) for mean in pairs]))
     else:
-        shares = mechanism.shares(randomizer, domain).values
-        if isinstance(domain, Categories):
-            at = 1 / len(shares)
-        else:
-            at = domain.usual_share if isinstance(domain, Sets) else 0.5
-            shares = shares[: len(domain.flags)]
-        found = sum(share.variance(at) for share in shares) / len(shares)
+        found = _of_shares(mechanism, randomizer, domain, params)
     return float(f"{found:.9g}")
 
 
 def poisoning(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
     """How many honest people one fake report can weigh in an estimate, at most."""
-    if isinstance(domain, Texts):
+    if domain.estimand is Estimand.TEXTS:
         return text_share(randomizer).poisoning
     quantities: list[Share | Mean] = [
         *mechanism.shares(randomizer, domain).values,
@@ -221,35 +205,44 @@ def _of_number(
     return float(own @ ((found[:-1] + found[1:]) / 2))
 
 
+def _of_shares(
+    mechanism: Mechanism,
+    randomizer: Randomizer[Any, Any],
+    domain: Categories | Sets | Rankings,
+    params: Mapping[str, Any],
+) -> float:
+    """The average variance of shares, or what the author's aim makes of it."""
+    if domain.aims:
+        return _of_scale(mechanism, randomizer, domain, params)
+    shares = mechanism.shares(randomizer, domain).values
+    compared = [share for share in shares if share.term in domain.compared]
+    if compared:
+        return sum(share.variance(domain.usual_share) for share in compared) / len(compared)
+    means = mechanism.means(randomizer, domain)
+    spreads = [_spread(mean, randomizer, domain) for mean in means if mean.term in domain.compared]
+    return float(np.mean(spreads))
+
+
 def _of_scale(
     mechanism: Mechanism,
     randomizer: Randomizer[Any, Any],
-    domain: Scale,
-    aim: str,
-    prior: Sequence[float] | None,
+    domain: Categories | Sets | Rankings,
+    params: Mapping[str, Any],
 ) -> float:
     """Of everybody's shares, or of what `aim` makes of them, at the prior."""
-    points = len(domain.scores)
-    truth = np.full(len(domain.ids), 1 / len(domain.ids))
+    points, prior = len(domain.terms), params.get("prior")
+    truth = np.full(points + domain.no_answer, 1 / (points + domain.no_answer))
     if prior is not None:
         truth[:points] = np.asarray(prior, dtype=float) / sum(prior) * truth[:points].sum()
     covariance = share_covariance(mechanism, randomizer, domain, truth)
-    if aim == "shares":
-        return float(np.trace(covariance)) / len(domain.ids)
-    below = np.tril(np.ones((points, len(domain.ids))))[:-1]
-    if aim == "cumulative":
-        return float(np.trace(below @ covariance @ below.T)) / (points - 1)
-    low, width = min(domain.scores), max(domain.scores) - min(domain.scores)
-    places = np.array([float((score - low) / width) for score in domain.scores])
-    mean = truth[:points] @ places / truth[:points].sum()
-    centered = np.append(places - mean, np.zeros(int(domain.no_answer)))
-    return float(centered @ covariance @ centered)
+    rows = domain.combined(params.get("aim", "shares"), truth)
+    return float(np.trace(rows @ covariance @ rows.T)) / len(rows)
 
 
 def share_covariance(
     mechanism: Mechanism,
     randomizer: Randomizer[Any, Any],
-    domain: Categories,
+    domain: Domain,
     frequencies: Sequence[float] | NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """(k, k) covariance of one report's share estimates.
@@ -261,21 +254,11 @@ def share_covariance(
     frequencies : (k,) sequence, optional
         True shares; equal ones if left out.
     """
-    k = len(domain.ids)
+    k = len(domain.alternatives)
     truth = np.full(k, 1 / k) if frequencies is None else np.asarray(frequencies, dtype=float)
-    if isinstance(mechanism, OneOfK):
-        p, q = (float(chance) for chance in mechanism.support(randomizer))
-        cells = [mechanism.cells(randomizer, value) for value in range(k)]
-        places = np.repeat(np.arange(k), [len(own) for own in cells]), np.concatenate(cells)
-        shape = k, randomizer.shape[0] * randomizer.shape[1]
-        scores = scipy.sparse.csr_array((np.full(len(places[0]), 1 / (p - q)), places), shape=shape)
-    else:
-        means = {mean.term: mean for mean in mechanism.means(randomizer, domain)}
-        scores = scipy.sparse.csr_array(
-            np.array([means[term].scores for term in domain.ids], dtype=float)
-        )
+    scores = mechanism.share_scores(randomizer, domain)
     inputs = [_inputs(randomizer, value) for value in range(k)]
-    if isinstance(randomizer.channel, OneSymbol):
+    if randomizer.channel.gives_one_symbol:
         cohorts = len(inputs[0])
         table = randomizer.channel.chances()
         chances = sum(
@@ -297,7 +280,7 @@ def _inputs(randomizer: Randomizer[Any, Any], value: int) -> list[Any]:
     return [randomizer.encoder.encode(value, cohort, iter(())) for cohort in range(cohorts)]
 
 
-def _spread(mean: Mean, randomizer: Randomizer[Any, Any], domain: Rankings) -> float:
+def _spread(mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
     """Variance of the score of a pair, when all orders are equally frequent and nobody skips."""
     scores = np.array(mean.scores, dtype=float)
     orders = randomizer.channel.inputs - domain.no_answer

@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.charts import chart
-from analysis.domain import NO_ANSWER, OTHER, Texts
+from analysis.domain import NO_ANSWER, OTHER, Estimand
 from analysis.estimate import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.ledger import DELTA, in_epsilon
@@ -263,7 +263,7 @@ def _most(rows: list[Estimate]) -> list[Estimate]:
 
 
 def _part(survey: Survey, question: Question, every: list[Estimate]) -> Part:
-    rows = _most(every) if isinstance(question.domain, Texts) else every
+    rows = _most(every) if question.domain.estimand is Estimand.TEXTS else every
     title = f"Estimates with intervals: {survey.wording(question)}"
     pictures = []
     found = question.mechanism.means(question.randomizer, question.domain)

@@ -27,6 +27,8 @@ class Channel(Protocol):
     name: ClassVar[str]
     #: Whether an input is a tuple of places of ones, rather than one symbol.
     takes_bits: ClassVar[bool]
+    #: Whether a report is one of a table's symbols: then it has `weights` and `chances` of them.
+    gives_one_symbol: ClassVar[bool]
 
     @property
     def inputs(self) -> int:

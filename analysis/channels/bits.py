@@ -40,6 +40,7 @@ class Bits:
 
     name: ClassVar[str] = "bits"
     takes_bits: ClassVar[bool] = True
+    gives_one_symbol: ClassVar[bool] = False
 
     @property
     def symbols(self) -> int:

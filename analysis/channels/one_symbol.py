@@ -19,6 +19,7 @@ class OneSymbol(ABC):
     """A channel that a table of weights describes whole: a row for each input."""
 
     takes_bits: ClassVar[bool] = False
+    gives_one_symbol: ClassVar[bool] = True
     inputs: int
 
     @property
@@ -34,6 +35,20 @@ class OneSymbol(ABC):
         """(inputs, symbols) chance of each report under each input."""
         rows = np.array([self.weights(symbol) for symbol in range(self.inputs)], dtype=float)
         return np.asarray(rows / rows[0].sum())
+
+    def delta(self, ratio: Fraction) -> Fraction:
+        """By how much the chance of some reports can exceed `ratio` times that under another input.
+
+        The hockey-stick divergence of the worst two inputs, summed exactly.
+        """
+        top, bottom = ratio.numerator, ratio.denominator
+        rows = [self.weights(symbol) for symbol in range(self.inputs)]
+        worst = max(
+            sum(max(0, bottom * a - top * b) for a, b in zip(row, other, strict=True))
+            for row in rows
+            for other in rows
+        )
+        return Fraction(worst, bottom * sum(rows[0]))
 
     def distribution(self, symbol: int) -> Iterator[tuple[int, Fraction]]:
         row = self.weights(symbol)

@@ -40,6 +40,7 @@ class Subset:
 
     name: ClassVar[str] = "subset"
     takes_bits: ClassVar[bool] = False
+    gives_one_symbol: ClassVar[bool] = False
 
     @property
     def symbols(self) -> int:

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.channels.one_symbol import OneSymbol
 from analysis.columns import Column, event_of, from_matrix
 from analysis.document import Table, read_toml
 from analysis.domain import Categories
-from analysis.encoders.categories import Index
 from analysis.epsilon import LARGEST, SMALLEST
 from analysis.errors import SurveyError
 from analysis.mechanism_file import probability
@@ -254,5 +252,4 @@ def _reports_values(name: str, values: tuple[str, ...]) -> bool:
     if mechanism.parameters is not None:
         return True
     found = mechanism.compile(domain, Fraction(1), {})
-    whole = isinstance(found.encoder, Index) and isinstance(found.channel, OneSymbol)
-    return whole and found.channel.symbols == len(values)
+    return found.reports_values and found.channel.symbols == len(values)

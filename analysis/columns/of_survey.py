@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.channels.one_symbol import OneSymbol
+from analysis.channels import Channel
 from analysis.columns import Column, left_inverse
-from analysis.domain import NO_ANSWER, Categories, Numbers, Scale, Sets
+from analysis.domain import NO_ANSWER, Estimand, Numbers
 from analysis.encoders import Encoder
-from analysis.encoders.several import Pick
 from analysis.question import Question
 from analysis.randomizer import Reports
 
 #: More values than that make neither a table that could be read nor a model.
 MOST_VALUES = 64
-_YES, _NO = "yes", "no"
 
 
 def variable(name: str) -> str:
@@ -28,20 +26,20 @@ def variable(name: str) -> str:
 
 def column_names(question: Question) -> list[str]:
     """The names of `columns_of` a question, without its reports."""
-    if isinstance(question.domain, Sets):
-        return [f"{question.id}.{flag}" for flag in question.domain.flags]
-    return [question.id]
+    return [question.id + end for end in question.domain.columns or ("",)]
 
 
 def one_draw(question: Question) -> bool:
     """Whether the columns of a question come from one draw, so that they cannot be crossed."""
-    return isinstance(question.randomizer.encoder, Pick) or question.domain.no_answer
+    return question.randomizer.encoder.picks_part or question.domain.no_answer
 
 
 def rounding(question: Question) -> str | None:
     """What it does to tables and models that a number was rounded at random; None if it was not."""
     domain = question.domain
-    if not isinstance(domain, Numbers) or question.randomizer.encoder.steps == domain.steps:
+    if domain.estimand is not Estimand.MEAN:
+        return None
+    if question.randomizer.encoder.steps == domain.steps:
         return None
     step = float((domain.high - domain.low) / question.randomizer.encoder.steps)
     return (
@@ -72,44 +70,42 @@ def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
 def read_columns(question: Question, reports: Reports) -> list[Column]:
     """The columns of a question, as of `columns_of`, from reports that `read_many` has read."""
     domain = question.domain
-    if isinstance(domain, Sets):
-        return [_option(question, domain, option, reports) for option in range(len(domain.flags))]
-    if isinstance(domain, Categories) and len(domain.ids) <= MOST_VALUES:
-        return [_categories(question, domain, reports)]
-    if isinstance(domain, Numbers) and isinstance(question.randomizer.channel, OneSymbol):
+    if len(domain.columns) > 1:
+        return [_option(question, option, reports) for option in range(len(domain.columns))]
+    if domain.estimand is Estimand.MEAN and question.randomizer.channel.gives_one_symbol:
         return [_number(question, domain, reports)]
-    if isinstance(domain, Categories):
+    if len(domain.alternatives) > MOST_VALUES:
         raise ValueError(
-            f"{question.id}: expected at most {MOST_VALUES} values, got {len(domain.ids)}"
+            f"{question.id}: expected at most {MOST_VALUES} values, got {len(domain.alternatives)}"
         )
+    if domain.alternatives:
+        return [_categories(question, reports)]
     raise ValueError(
         f"{question.id}: expected a yes-no, choice, choices, scale or number question, "
         f"got kind {question.spec['kind']}"
     )
 
 
-def _categories(question: Question, domain: Categories, reports: Reports) -> Column:
-    randomizer = question.randomizer
+def _categories(question: Question, reports: Reports) -> Column:
+    randomizer, domain = question.randomizer, question.domain
     channel = randomizer.channel
-    whole = randomizer.encoder.cohorts is None and isinstance(channel, OneSymbol)
+    whole = randomizer.encoder.cohorts is None and channel.gives_one_symbol
     if whole:
         kinds, codes = _every_symbol(channel), reports.drawn.astype(np.int64)
     else:
         kinds, codes = reports.distinct()
-    logs = _of_inputs(question, domain, kinds, channel.log_chances)
+    logs = _of_inputs(question, kinds, channel.log_chances)
     # Of some reports of many only ratios matter: a single chance may be too small for a float.
     logs -= 0.0 if whole else logs.max(axis=1, keepdims=True)
     chances = np.exp(logs)
-    amounts = None
-    if isinstance(domain, Scale):
-        amounts = (*map(float, domain.scores), *[float("nan")] * domain.no_answer)
-    scores = _support_scores(question, domain, kinds)
+    scores = _support_scores(question, kinds)
     if scores is None:
         scores = left_inverse(chances)
-    return _column(question, question.id, domain.ids, codes, chances, scores, whole, amounts)
+    values, amounts = domain.alternatives, domain.amounts
+    return _column(question, question.id, values, codes, chances, scores, whole, amounts)
 
 
-def _every_symbol(channel: OneSymbol) -> Reports:
+def _every_symbol(channel: Channel) -> Reports:
     """Return one report of each kind that the channel can make."""
     drawn = np.arange(channel.symbols)
     return Reports(np.zeros(len(drawn), dtype=np.uint8), drawn)
@@ -117,12 +113,11 @@ def _every_symbol(channel: OneSymbol) -> Reports:
 
 def _of_inputs(
     question: Question,
-    domain: Categories,
     reports: Reports,
     evaluate: Callable[[NDArray[Any], Sequence[Any]], NDArray[Any]],
 ) -> NDArray[Any]:
     """(n, values) `evaluate` of each report and the inputs that the values become in its cohort."""
-    encoder, values = question.randomizer.encoder, len(domain.ids)
+    encoder, values = question.randomizer.encoder, len(question.domain.alternatives)
     order = np.argsort(reports.cohorts, kind="stable")
     cohorts, starts, sizes = np.unique(
         reports.cohorts[order], return_index=True, return_counts=True
@@ -142,19 +137,17 @@ def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
     return tuple(encoder.encode(value, cohort, iter(())) for value in range(values))
 
 
-def _support_scores(
-    question: Question, domain: Categories, reports: Reports
-) -> NDArray[np.float64] | None:
+def _support_scores(question: Question, reports: Reports) -> NDArray[np.float64] | None:
     """Return (n, values) debiased reports, made as shares are; None if shares are made otherwise.
 
     A report supports a value if it counts for the input that the value becomes.
     """
-    randomizer = question.randomizer
-    shares = question.mechanism.shares(randomizer, domain)
-    if len(shares.values) != len(domain.ids):
+    randomizer, values = question.randomizer, question.domain.alternatives
+    shares = question.mechanism.shares(randomizer, question.domain)
+    if not values or len(shares.values) != len(values):
         return None
     p, q = (np.array([float(getattr(one, side)) for one in shares.values]) for side in "pq")
-    supports = _of_inputs(question, domain, reports, randomizer.channel.holds_many)
+    supports = _of_inputs(question, reports, randomizer.channel.holds_many)
     return np.asarray((supports - q) / (p - q))
 
 
@@ -179,29 +172,14 @@ def _number(question: Question, domain: Numbers, reports: Reports) -> Column:
     )
 
 
-def _option(question: Question, domain: Sets, option: int, reports: Reports) -> Column:
-    """Whether one of several options was ticked, from its bit, or if it was the one picked."""
-    randomizer = question.randomizer
-    values = (_YES, _NO, *[NO_ANSWER] * domain.no_answer)
-    if isinstance(randomizer.encoder, Pick):
-        channel, parts = randomizer.channel, randomizer.encoder.parts
-        told = channel.chances().T / parts
-        # The last row is of those who told of another option, as likely under every value.
-        chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / parts)])
-        drawn = reports.drawn.astype(np.int64)
-        codes = np.where(reports.cohorts == option, drawn, len(told))
-    else:
-        bits = randomizer.channel
-        one, zero = bits.one / bits.total, bits.zero / bits.total
-        own = np.array([one, zero, zero][: len(values)])
-        skipped = np.array([zero, zero, one][: len(values)])
-        chances = np.array([own, 1 - own])
-        if domain.no_answer:
-            chances = np.vstack([chances * skipped, chances * (1 - skipped)])
-        told = bits.holds_many(reports.drawn, ((option,), (bits.inputs - 1,)))
-        ticked, without = told.T
-        codes = 1 - ticked.astype(np.int64) + 2 * (domain.no_answer & ~without)
-    name = f"{question.id}.{domain.flags[option]}"
+def _option(question: Question, option: int, reports: Reports) -> Column:
+    """Whether one of several options was ticked."""
+    randomizer, domain = question.randomizer, question.domain
+    values = ("yes", "no", *[NO_ANSWER] * domain.no_answer)
+    codes, chances = randomizer.encoder.told_of_option(
+        option, randomizer.channel, reports.cohorts, reports.drawn
+    )
+    name = question.id + domain.columns[option]
     return _column(question, name, values, codes, chances, left_inverse(chances), True, None)
 
 
@@ -238,7 +216,7 @@ def debiasing(
         Names, such as ``team_lab``, and the function that gives the (n, names) weights of reports.
     """
     name, domain = variable(question.id), question.domain
-    if isinstance(domain, Numbers):
+    if domain.estimand is Estimand.MEAN:
         (mean,) = question.mechanism.means(question.randomizer, domain)
         low, width = float(mean.low), float(mean.width)
         present = np.array(mean.present, dtype=np.float64)
@@ -254,9 +232,7 @@ def debiasing(
     )
 
     def weights(reports: Reports) -> NDArray[np.float64]:
-        scores = None
-        if isinstance(domain, Categories):
-            scores = _support_scores(question, domain, reports)
+        scores = _support_scores(question, reports)
         if scores is None:
             own = read_columns(question, reports)
             scores = np.hstack([column.scores[column.codes] for column in own])

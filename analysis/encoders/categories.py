@@ -7,31 +7,29 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import Categories, Domain
-from analysis.encoders.certain import Certain
+from analysis.domain import Categories
+from analysis.encoders.base import Encoder
 from analysis.errors import whole
 from analysis.packed import Packed, one_bit
 from analysis.words import WORD, Block, parts
 
 
 @dataclass(frozen=True)
-class Index(Certain):
+class Index(Encoder):
     """The value itself."""
 
     inputs: int
 
     name: ClassVar[str] = "index"
-    gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = False
-    cohorts: ClassVar[None] = None
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+    takes: ClassVar[tuple[type, ...]] = (Categories,)
+    is_identity: ClassVar[bool] = True
 
     def check(self) -> None:
         if self.inputs < 2:
             raise ValueError(f"index: inputs must be at least 2, got {self.inputs}")
 
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Categories) and len(domain.ids) == self.inputs
+    def _has_room_for(self, domain: Categories) -> bool:
+        return len(domain.ids) == self.inputs
 
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
         return whole("value", value, self.inputs)
@@ -43,23 +41,25 @@ class Index(Certain):
 
 
 @dataclass(frozen=True)
-class Onehot(Certain):
+class Onehot(Encoder):
     """A bit for each category, of which that of the value is 1."""
 
     inputs: int
 
     name: ClassVar[str] = "onehot"
+    takes: ClassVar[tuple[type, ...]] = (Categories,)
     gives_bits: ClassVar[bool] = True
-    keeps_cohort: ClassVar[bool] = False
-    cohorts: ClassVar[None] = None
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ((1, 1),)
+
+    @property
+    def apart(self) -> tuple[tuple[int, int], ...]:
+        return ((1, 1),)
 
     def check(self) -> None:
         if self.inputs < 2:
             raise ValueError(f"onehot: inputs must be at least 2, got {self.inputs}")
 
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Categories) and len(domain.ids) == self.inputs
+    def _has_room_for(self, domain: Categories) -> bool:
+        return len(domain.ids) == self.inputs
 
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         return (whole("value", value, self.inputs),)
@@ -69,7 +69,7 @@ class Onehot(Certain):
 
 
 @dataclass(frozen=True)
-class Hash(Certain):
+class Hash(Encoder):
     """The value's digits to the prime base `inputs`, times those of the cohort, summed modulo it.
 
     The linear family: over all ``inputs ** digits`` cohorts, any two values have equal symbols in
@@ -82,9 +82,7 @@ class Hash(Certain):
     inputs: int
 
     name: ClassVar[str] = "hash"
-    gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = False
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+    takes: ClassVar[tuple[type, ...]] = (Categories,)
 
     @property
     def cohorts(self) -> int:
@@ -102,8 +100,8 @@ class Hash(Certain):
                 f"got digits {self.digits}"
             )
 
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Categories) and len(domain.ids) == self.values
+    def _has_room_for(self, domain: Categories) -> bool:
+        return len(domain.ids) == self.values
 
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
         left, factors = whole("value", value, self.values), whole("cohort", cohort, self.cohorts)

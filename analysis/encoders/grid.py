@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import Domain, Numbers
+from analysis.domain import Numbers
+from analysis.encoders.base import Encoder
 from analysis.errors import shown
 from analysis.words import WORD, Block, bernoulli
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Encoder):
     """A number to one of the `steps` + 1 points of a grid, by unbiased stochastic rounding.
 
     The value is the number's place in its range, a fraction of 0..1, or None for no-answer, which
@@ -26,18 +27,14 @@ class Grid:
     inputs: int
 
     name: ClassVar[str] = "grid"
-    gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = False
-    cohorts: ClassVar[None] = None
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+    takes: ClassVar[tuple[type, ...]] = (Numbers,)
 
     def check(self) -> None:
         if self.steps >= self.inputs:
             raise ValueError(f"grid: steps must be less than inputs, got {self.steps}")
 
-    def fits(self, domain: Domain) -> bool:
-        skips = self.inputs > self.steps + 1
-        return isinstance(domain, Numbers) and skips == domain.no_answer
+    def _has_room_for(self, domain: Numbers) -> bool:
+        return (self.inputs > self.steps + 1) == domain.no_answer
 
     def encode(self, value: Any, cohort: int, words: Iterator[int]) -> int:
         point, rest = self._place(value)

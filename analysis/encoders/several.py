@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import Domain, Rankings, Sets
-from analysis.encoders.certain import Certain
+from analysis.channels.bits import Bits
+from analysis.channels.window import Window
+from analysis.domain import Rankings, Sets
+from analysis.encoders.base import Encoder
 from analysis.errors import shown, whole
 from analysis.packed import Packed, pack
 from analysis.words import Block
@@ -22,7 +24,7 @@ _FURTHEST = 400
 
 
 @dataclass(frozen=True)
-class Multihot(Certain):
+class Multihot(Encoder):
     """A bit for each option, then one for "none of these", then, if there is one, for no-answer.
 
     The value has a flag for each option and for "none", which is set if no option is. At most
@@ -34,9 +36,8 @@ class Multihot(Certain):
     inputs: int
 
     name: ClassVar[str] = "multihot"
+    takes: ClassVar[tuple[type, ...]] = (Sets,)
     gives_bits: ClassVar[bool] = True
-    keeps_cohort: ClassVar[bool] = False
-    cohorts: ClassVar[None] = None
 
     @property
     def apart(self) -> tuple[tuple[int, int], ...]:
@@ -59,10 +60,9 @@ class Multihot(Certain):
                 f"multihot: inputs must be one or two more than options, got {self.inputs}"
             )
 
-    def fits(self, domain: Domain) -> bool:
+    def _has_room_for(self, domain: Sets) -> bool:
         return (
-            isinstance(domain, Sets)
-            and len(domain.options) == self.options
+            len(domain.options) == self.options
             and domain.at_most == self.at_most
             and self.inputs == self.options + 1 + domain.no_answer
         )
@@ -86,18 +86,38 @@ class Multihot(Certain):
             flags[:, -1] = values[:, 0] < 0
         return pack(flags)
 
+    def told_of_option(
+        self, option: int, channel: Bits, cohorts: NDArray[Any], drawn: Packed
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return what reports say of one option: from its bit, and from that of no-answer.
+
+        Returns
+        -------
+        tuple
+            The (n,) kinds of the reports, and the (kinds, values) chances of each kind if the
+            option is ticked, if it is not, and, if there can be none, under no answer.
+        """
+        skips = self.inputs == self.options + 2
+        one, zero = channel.one / channel.total, channel.zero / channel.total
+        bit = np.array([one, zero, zero][: 2 + skips])
+        chances = np.array([bit, 1 - bit])
+        if skips:
+            skipped = np.array([zero, zero, one])
+            chances = np.vstack([chances * skipped, chances * (1 - skipped)])
+        ticked, no_answer = channel.holds_many(drawn, ((option,), (self.inputs - 1,))).T
+        return 1 - ticked.astype(np.int64) + 2 * (skips & ~no_answer), chances
+
 
 @dataclass(frozen=True)
-class Pick(Certain):
+class Pick(Encoder):
     """One of the value's flags, that of the cohort: 0 if set, 1 if not, 2 for no-answer."""
 
     parts: int
     inputs: int
 
     name: ClassVar[str] = "pick"
-    gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = False
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+    takes: ClassVar[tuple[type, ...]] = (Sets, Rankings)
+    picks_part: ClassVar[bool] = True
 
     @property
     def cohorts(self) -> int:
@@ -108,12 +128,8 @@ class Pick(Certain):
         if self.inputs not in (2, 3):
             raise ValueError(f"pick: inputs must be 2 or 3, got {self.inputs}")
 
-    def fits(self, domain: Domain) -> bool:
-        return (
-            isinstance(domain, Sets | Rankings)
-            and len(domain.flags) == self.parts
-            and self.inputs == 2 + domain.no_answer
-        )
+    def _has_room_for(self, domain: Sets | Rankings) -> bool:
+        return len(domain.flags) == self.parts and self.inputs == 2 + domain.no_answer
 
     def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
         whole("cohort", cohort, self.parts)
@@ -127,9 +143,18 @@ class Pick(Certain):
         """Rows of flags; of -1 for no answer."""
         return np.asarray(1 - values[np.arange(len(values)), cohorts], dtype=np.int64)
 
+    def told_of_option(
+        self, option: int, channel: Window, cohorts: NDArray[Any], drawn: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return what reports say of one option: as of `Multihot`, if it was the one picked."""
+        told = channel.chances().T / self.parts
+        # The last kind is of those who told of another option, as likely under every value.
+        chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / self.parts)])
+        return np.where(cohorts == option, drawn.astype(np.int64), len(told)), chances
+
 
 @dataclass(frozen=True)
-class Order(Certain):
+class Order(Encoder):
     """An order of `items`, told by a flag for each pair, to its place among all orders.
 
     Pairs stand as (0,1), (0,2), ..., (1,2), ...; a flag is set if the first comes before the
@@ -141,10 +166,7 @@ class Order(Certain):
     inputs: int
 
     name: ClassVar[str] = "order"
-    gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = False
-    cohorts: ClassVar[None] = None
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+    takes: ClassVar[tuple[type, ...]] = (Rankings,)
 
     def check(self) -> None:
         if not 2 <= self.items <= 8:
@@ -154,10 +176,9 @@ class Order(Certain):
                 f"order: inputs must be as many as orders, or one more, got {self.inputs}"
             )
 
-    def fits(self, domain: Domain) -> bool:
+    def _has_room_for(self, domain: Rankings) -> bool:
         return (
-            isinstance(domain, Rankings)
-            and len(domain.items) == self.items
+            len(domain.items) == self.items
             and self.inputs == factorial(self.items) + domain.no_answer
         )
 

@@ -4,15 +4,17 @@ The functions of the cohorts are a keyed family: words of one stream that SHA-25
 (`analysis.texts`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import Domain, Texts
-from analysis.encoders.certain import Certain
+from analysis.domain import Texts
+from analysis.encoders.base import Encoder
 from analysis.errors import shown, whole
 from analysis.packed import Packed, pack
 from analysis.texts import BEGINNING, NOTHING, WHOLE, text_words
@@ -23,16 +25,16 @@ _MOST = 2**20
 
 
 @dataclass(frozen=True)
-class Digest(Certain):
+class Digest(Encoder):
     """The text's word of that number, the cohort, modulo `inputs`."""
 
     functions: int
     inputs: int
 
     name: ClassVar[str] = "digest"
-    gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = False
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+    takes: ClassVar[tuple[type, ...]] = (Texts,)
+    is_hashed: ClassVar[bool] = True
+    hashes: ClassVar[int] = 1
 
     @property
     def cohorts(self) -> int:
@@ -42,8 +44,8 @@ class Digest(Certain):
     def check(self) -> None:
         _check_sizes("digest", self.inputs, self.functions)
 
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Texts) and domain.candidates is not None
+    def _has_room_for(self, domain: Texts) -> bool:
+        return not domain.is_open
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
         (word,) = _words(value, whole("cohort", cohort, self.functions), 1)
@@ -54,9 +56,12 @@ class Digest(Certain):
     ) -> NDArray[Any]:
         return _inputs(self, values, cohorts)
 
+    def encode_all(self, values: Sequence[str | None]) -> NDArray[np.int64]:
+        return _hit_by_all(self, values)
+
 
 @dataclass(frozen=True)
-class Bloom(Certain):
+class Bloom(Encoder):
     """A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`.
 
     A Bloom filter of one text (Bloom, Communications of the ACM 1970), as in RAPPOR (Erlingsson,
@@ -68,6 +73,8 @@ class Bloom(Certain):
     inputs: int
 
     name: ClassVar[str] = "bloom"
+    takes: ClassVar[tuple[type, ...]] = (Texts,)
+    is_hashed: ClassVar[bool] = True
     gives_bits: ClassVar[bool] = True
     keeps_cohort: ClassVar[bool] = True
 
@@ -87,8 +94,8 @@ class Bloom(Certain):
                 f"bloom: hashes must be at most 16, and half of inputs, got {self.hashes}"
             )
 
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Texts) and domain.candidates is not None
+    def _has_room_for(self, domain: Texts) -> bool:
+        return not domain.is_open
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         start = whole("cohort", cohort, self.functions) * self.hashes
@@ -100,9 +107,12 @@ class Bloom(Certain):
             flags[row, self.encode(value, int(cohort), iter(()))] = 1
         return pack(flags)
 
+    def encode_all(self, values: Sequence[str | None]) -> NDArray[np.int64]:
+        return _hit_by_all(self, values)
+
 
 @dataclass(frozen=True)
-class Prefix(Certain):
+class Prefix(Encoder):
     """A hash of the text's beginning, whose length its cohort says; of all of it, if no longer.
 
     For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
@@ -116,26 +126,26 @@ class Prefix(Certain):
     inputs: int
 
     name: ClassVar[str] = "prefix"
-    gives_bits: ClassVar[bool] = False
-    keeps_cohort: ClassVar[bool] = False
-    apart: ClassVar[tuple[tuple[int, int], ...]] = ()
+    takes: ClassVar[tuple[type, ...]] = (Texts,)
+    is_hashed: ClassVar[bool] = True
 
     @property
     def cohorts(self) -> int:
         """One for each length and function."""
         return len(self.lengths) * self.functions
 
+    @property
+    def portion(self) -> Fraction:
+        # Only at the last length texts are whole.
+        return Fraction(1, len(self.lengths))
+
     def check(self) -> None:
         _check_sizes("prefix", self.inputs, self.cohorts)
         if list(self.lengths) != sorted(set(self.lengths)):
             raise ValueError(f"prefix: lengths must rise, got {shown(list(self.lengths))}")
 
-    def fits(self, domain: Domain) -> bool:
-        return (
-            isinstance(domain, Texts)
-            and domain.candidates is None
-            and self.lengths[-1] >= domain.longest
-        )
+    def _has_room_for(self, domain: Texts) -> bool:
+        return domain.is_open and self.lengths[-1] >= domain.longest
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
         place = whole("cohort", cohort, self.cohorts) // self.functions
@@ -154,6 +164,28 @@ def _inputs(
     pairs = zip(values, cohorts, strict=True)
     found = (encoder.encode(value, int(cohort), iter(())) for value, cohort in pairs)
     return np.fromiter(found, dtype=np.int64, count=len(values))
+
+
+@lru_cache(maxsize=4)
+def hits_of(
+    encoder: Digest | Bloom, candidates: tuple[str, ...], no_answer: bool
+) -> NDArray[np.uint16]:
+    """(cohorts, candidates, hashes) inputs of the candidates, and of no answer after them."""
+    hashes = encoder.hashes
+    hashed = [(WHOLE, text) for text in candidates] + [(NOTHING, "")] * no_answer
+    found = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
+    for column, (what, text) in enumerate(hashed):
+        words = np.array(text_words(what, text, 0, encoder.functions * hashes), dtype=np.uint32)
+        found[:, column] = (words % encoder.inputs).reshape(encoder.functions, hashes)
+    return found
+
+
+def _hit_by_all(encoder: Digest | Bloom, values: Sequence[str | None]) -> NDArray[np.int64]:
+    named = tuple(value for value in values if value is not None)
+    hits = hits_of(encoder, named, None in values).astype(np.int64)
+    # What stands for no answer comes last.
+    places = iter(range(len(named)))
+    return hits[:, [len(named) if value is None else next(places) for value in values]]
 
 
 def _check_sizes(name: str, inputs: int, words: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import Numbers, Texts
+from analysis.domain import Estimand
 from analysis.estimate.mean import mean_quantity
 from analysis.estimate.number import number_quantities
 from analysis.estimate.quantity import Quantity
@@ -116,8 +116,8 @@ def estimates(
 def _together(question: Question) -> int:
     """Of how many shares intervals can be simultaneous: all of the question, if they are known."""
     domain = question.domain
-    if isinstance(domain, Texts):
-        return 1 if domain.candidates is None else len(domain.candidates) + domain.no_answer + 1
+    if domain.estimand is Estimand.TEXTS:
+        return 1 if domain.is_open else len(domain.terms) + domain.no_answer
     shares = question.mechanism.shares(question.randomizer, domain).values
     means = question.mechanism.means(question.randomizer, domain)
     return max(1, len(shares) + sum(mean.is_share for mean in means))
@@ -133,7 +133,7 @@ def _quantities(
 ) -> list[Quantity]:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
     own = level if together == 1 else 1 - (1 - level) / together
-    if isinstance(domain, Texts):
+    if domain.estimand is Estimand.TEXTS:
         texts = text_quantities(randomizer, domain, counts, own)
         return [_one_of(together, quantity) for quantity in texts]
     shares = mechanism.shares(randomizer, domain)
@@ -144,7 +144,7 @@ def _quantities(
         else mean_quantity(mean, counts, n, level)
         for mean in mechanism.means(randomizer, domain)
     ]
-    if isinstance(domain, Numbers):
+    if domain.estimand is Estimand.MEAN:
         found += number_quantities(mechanism, randomizer, domain, counts, level)
     return found + [
         _one_of(together, share_quantity(share, int(support), int(chances), own, method))

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.channels.one_symbol import OneSymbol
-from analysis.domain import Categories
 from analysis.estimate import Estimate
 from analysis.mixture import mixture
 from analysis.question import Question
@@ -137,9 +135,9 @@ def constrained_shares(
     unbiased = {(row.question, row.term): row.estimate for row in rows}
     found = []
     for question in survey.questions:
-        if not isinstance(question.domain, Categories):
+        terms = question.domain.alternatives
+        if not terms:
             continue
-        terms = question.domain.ids
         estimates = [unbiased[question.id, term] for term in terms]
         if None in estimates:
             continue
@@ -158,7 +156,7 @@ def constrained_shares(
 
 def _likeliest(question: Question, k: int, tally: NDArray[np.int64]) -> NDArray[np.float64] | None:
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
-    if encoder.cohorts is not None or not isinstance(channel, OneSymbol):
+    if encoder.cohorts is not None or not channel.gives_one_symbol:
         return None
     inputs = [encoder.encode(value, 0, iter(())) for value in range(k)]
     weights = np.array([channel.weights(one) for one in inputs], dtype=np.float64)

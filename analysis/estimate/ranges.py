@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from analysis.distribution import distribution
 from analysis.distribution.places import tells_distribution
-from analysis.domain import Numbers
+from analysis.domain import Estimand
 from analysis.estimate import Estimate
 from analysis.question import Question
 
@@ -30,7 +30,7 @@ def range_estimates(
         As of `distribution`.
     """
     randomizer, domain = question.randomizer, question.domain
-    if not isinstance(domain, Numbers) or not tells_distribution(randomizer, domain):
+    if domain.estimand is not Estimand.MEAN or not tells_distribution(randomizer, domain):
         return []
     found = distribution(randomizer, domain, counts, bins, rng, confidence_level=confidence_level)
     return [

@@ -7,18 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from analysis.channels.bits import Bits
 from analysis.decoding import ALPHA, FEW, Chances, decode
 from analysis.decoding.discoveries import detected, selected_level
 from analysis.decoding.few import fit_few
 from analysis.discovery import LETTERS, find
 from analysis.domain import NO_ANSWER, OTHER, Texts
-from analysis.encoders.text import Bloom, Digest, Prefix
+from analysis.encoders.text import Prefix, hits_of
 from analysis.estimate.quantity import Quantity, people_directly
 from analysis.intervals import Interval, normal_interval
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.randomizer import Randomizer
-from analysis.texts import NOTHING, WHOLE, text_words
 
 #: Above this part of the variance, texts whose hashes collide are told to be part of the error.
 COLLISIONS = 0.25
@@ -90,7 +88,7 @@ def _candidates(
     level: float,
 ) -> list[Quantity]:
     assert domain.candidates is not None
-    bits = isinstance(randomizer.channel, Bits)
+    bits = randomizer.channel.takes_bits
     totals = tally[:, -1] if bits else tally.sum(axis=1)
     counts = tally[:, :-1] if bits else tally
     hits = hits_of(randomizer.encoder, domain.candidates, domain.no_answer)
@@ -180,20 +178,6 @@ def _quantity(
 def chances_of(randomizer: Randomizer[Any, Any]) -> Chances:
     """What one wave's report says of a text's symbol, or of its bits."""
     channel = randomizer.channel
-    if isinstance(channel, Bits):
+    if channel.takes_bits:
         return Chances((channel.one / channel.total, channel.zero / channel.total))
     return Chances((channel.near / channel.total, channel.far / channel.total), one_symbol=True)
-
-
-@lru_cache(maxsize=4)
-def hits_of(
-    encoder: Digest | Bloom, candidates: tuple[str, ...], no_answer: bool
-) -> NDArray[np.uint16]:
-    """(cohorts, candidates, hashes) inputs of the candidates, and of no answer after them."""
-    hashes = encoder.hashes if isinstance(encoder, Bloom) else 1
-    hashed = [(WHOLE, text) for text in candidates] + [(NOTHING, "")] * no_answer
-    found = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
-    for place, (what, text) in enumerate(hashed):
-        words = np.array(text_words(what, text, 0, encoder.functions * hashes), dtype=np.uint32)
-        found[:, place] = (words % encoder.inputs).reshape(encoder.functions, hashes)
-    return found

@@ -39,8 +39,7 @@ class Choice:
 
     def value(self, answer: str, question: dict[str, Any]) -> Any:
         domain = self.domain(question)
-        assert isinstance(domain, Categories)
-        ids = domain.ids
+        ids = domain.alternatives
         if (answer or NO_ANSWER) not in ids:
             empty = ", or empty" * question["no_answer"]
             raise ValueError(f"one of {', '.join(ids[:20])}{', …' * bool(ids[20:])}{empty}")

@@ -38,12 +38,10 @@ class Rank(Choice):
         if sorted(order) != sorted(domain.items):
             empty = ", or empty" * domain.no_answer
             raise ValueError(f"all of {', '.join(domain.items)} in order, joined by |{empty}")
-        return tuple(
-            int(order.index(first) < order.index(second)) for first, second in domain.flags
-        )
+        return domain.value(order)
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         """Of an item, for its mean rank; of a pair, by ids: texts may have several languages."""
         domain = self.domain(question)
-        pairs = zip(domain.pair_terms, domain.flags, strict=True)
+        pairs = zip(domain.terms, domain.flags, strict=True)
         return {term: f"{a} before {b}" for term, (a, b) in pairs} | super().labels(question)

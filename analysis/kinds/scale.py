@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.document import ID, Table
-from analysis.domain import NO_ANSWER, RESERVED, Scale
+from analysis.domain import NO_ANSWER, RESERVED, Categories
 from analysis.kinds.choice import Choice
 
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,5})", re.ASCII)
@@ -41,9 +41,11 @@ class Likert(Choice):
         matrix = table.text("matrix", default=None)
         return {"options": options} | ({} if matrix is None else {"matrix": matrix})
 
-    def domain(self, question: dict[str, Any]) -> Scale:
+    def domain(self, question: dict[str, Any]) -> Categories:
         ids = [option["id"] for option in question["options"]]
         texts = [option["text"] for option in question["options"]]
         numeric = all(isinstance(text, str) and _NUMBER.fullmatch(text) for text in texts)
         scores = texts if numeric else range(1, len(ids) + 1)
-        return Scale(tuple(ids + [NO_ANSWER] * question["no_answer"]), tuple(map(Fraction, scores)))
+        return Categories(
+            tuple(ids + [NO_ANSWER] * question["no_answer"]), tuple(map(Fraction, scores))
+        )

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.accounting.check import check_positive
-from analysis.domain import Categories
 from analysis.errors import shown
 from analysis.meaning.numerals import check_chance
 from analysis.question import Question
@@ -163,10 +162,11 @@ def _whole(question: Question, prior: Mapping[str, float]) -> dict[str, float]:
     for answer, p in prior.items():
         check_chance(p, f"prior of {shown(answer)}")
     total = math.fsum(prior.values())
-    if len(prior) == 1 and total < 1 and isinstance(question.domain, Categories):
+    if len(prior) == 1 and total < 1 and question.domain.alternatives:
         (answer,) = prior
         place = _value(question, answer)
-        others = [name for name in question.domain.ids if name != question.domain.ids[place]]
+        names = question.domain.alternatives
+        others = [name for name in names if name != names[place]]
         return {**prior, **dict.fromkeys(others, (1 - total) / len(others))}
     if abs(total - 1) > 1e-9:
         raise ValueError(f"prior must sum to 1 over the answers, got {total:g}")

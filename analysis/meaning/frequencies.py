@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from analysis.domain import Numbers, Rankings, Texts
+from analysis.domain import Estimand
 from analysis.meaning.belief import updated
 from analysis.meaning.numerals import of_100, percent, rounded_up
 from analysis.meaning.telling import telling_ends, telling_reports
@@ -80,12 +80,12 @@ def odds(question: Question, labels: Mapping[str, str] | None = None) -> tuple[O
     """
     names = labels or {}
     domain, randomizer = question.domain, question.randomizer
-    if isinstance(domain, Texts):
+    if domain.estimand is Estimand.TEXTS:
         # Of a beginning, too, each report counts for it or not.
         return (_of_share(question, replace(text_share(randomizer), portion=Fraction(1)), names),)
     shares = question.mechanism.shares(randomizer, domain).values
     found = [_of_share(question, share, names) for share in shares]
-    if isinstance(domain, Numbers):
+    if domain.estimand is Estimand.MEAN:
         return (_of_number(question), *found)
     return tuple(found or _of_single_reports(question, names))
 
@@ -164,8 +164,7 @@ def _of_number(question: Question) -> Odds:
 def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Odds]:
     whole = listed(question, labels)
     found = telling_reports(question.randomizer, [one.value for one in whole])
-    # By symmetry all orders are told as well as the first.
-    first = isinstance(question.domain, Rankings)
+    first = question.domain.symmetric
     return [
         Odds(
             question=question.id,

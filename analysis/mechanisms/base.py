@@ -1,11 +1,13 @@
 """What a mechanism is: a recipe from (domain, ε) to a randomizer, and back to estimates."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from analysis.domain import Domain
@@ -97,18 +99,25 @@ class Mean:
         return float(max(max(abs(score), abs(score - there)) for score, there in pairs))
 
 
-class Mechanism(Protocol):
-    """What every mechanism offers."""
+NO_SHARES = Shares((), lambda counts: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+
+
+class Mechanism(ABC):
+    """A mechanism; most are asked for an ε and heed nothing else."""
 
     name: ClassVar[str]
+    #: The domains that it serves; all of them, unless `fits` says more.
+    serves: ClassVar[tuple[type, ...]]
     #: Keys of its own parameters, probabilities that it takes instead of ε; None if it takes ε.
-    parameters: ClassVar[tuple[str, ...] | None]
+    parameters: ClassVar[tuple[str, ...] | None] = None
     #: Other keys of a question that it heeds.
-    heeds: ClassVar[tuple[str, ...]]
+    heeds: ClassVar[tuple[str, ...]] = ()
 
     def fits(self, domain: Domain) -> bool:
         """Whether it serves questions with this domain."""
+        return isinstance(domain, self.serves)
 
+    @abstractmethod
     def compile(self, domain: Any, epsilon: Fraction, params: Params) -> Randomizer[Any, Any]:
         """A randomizer with ``ratio <= e^epsilon``, and as near to it as its weights can be.
 
@@ -124,16 +133,20 @@ class Mechanism(Protocol):
 
     def shares(self, randomizer: Any, domain: Any) -> Shares:
         """The values whose shares its reports tell by support counts, in the domain's order."""
+        return NO_SHARES
 
     def means(self, randomizer: Any, domain: Any) -> tuple[Mean, ...]:
         """The means that its reports tell; shares too, where they have no support count."""
+        return ()
 
+    def share_scores(self, randomizer: Any, domain: Any) -> Any:
+        """Return a sparse array of values and cells of a tally: what a cell adds to each share.
 
-class TakesEpsilon:
-    """A mechanism that is asked for an ε, and heeds nothing else."""
-
-    parameters: ClassVar[tuple[str, ...] | None] = None
-    heeds: ClassVar[tuple[str, ...]] = ()
+        Preconditions: one of the domain's values is true, and its means tell their shares.
+        """
+        means = {mean.term: mean for mean in self.means(randomizer, domain)}
+        rows = [means[term].scores for term in domain.alternatives]
+        return scipy.sparse.csr_array(np.array(rows, dtype=float))
 
 
 R = TypeVar("R", bound=Randomizer[Any, Any])
@@ -156,6 +169,3 @@ def spends(randomizer: R, epsilon: Fraction) -> R:
             f"weights of 32 bits give only {randomizer.epsilon:.3g}"
         )
     return randomizer
-
-
-NO_SHARES = Shares((), lambda counts: (np.zeros(0, np.int64), np.zeros(0, np.int64)))

@@ -1,9 +1,9 @@
 """What the classic designs have in common: two answers, and probabilities instead of ε."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 from math import lcm
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from analysis.channels.table import Table
 from analysis.domain import NO_ANSWER, Categories, Domain
 from analysis.encoders.categories import Index
-from analysis.mechanisms.base import Mean, Params, Share, Shares
+from analysis.mechanisms.base import Mechanism, Params, Share, Shares
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
 
-class Classic(ABC):
+class Classic(Mechanism):
     """A design of the randomized-response literature, carried out by the device.
 
     It knows two answers: "yes", the first option, and "no", the second. It has no place for a
@@ -26,9 +26,10 @@ class Classic(ABC):
     parameters: ClassVar[tuple[str, ...] | None] = ()
     heeds: ClassVar[tuple[str, ...]] = ()
     name: ClassVar[str]
+    serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Categories) and len(domain.ids) == 2 and not domain.no_answer
+        return super().fits(domain) and len(domain.terms) == 2 and not domain.no_answer
 
     @abstractmethod
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
@@ -67,6 +68,3 @@ class Classic(ABC):
             return counts[0], np.full(2, counts.sum())
 
         return Shares(values, count)
-
-    def means(self, randomizer: Any, domain: Any) -> tuple[Mean, ...]:
-        return ()

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.channels.one_symbol import OneSymbol
-from analysis.domain import NO_ANSWER, Numbers, Scale
+from analysis.domain import NO_ANSWER, Categories, Numbers
 from analysis.mechanisms.base import NO_SHARES, Mean, Share, Shares
-from analysis.mechanisms.one_of_k import scale_range
 from analysis.randomizer import Randomizer
 from analysis.rational import unbiased
 
@@ -51,9 +50,9 @@ def no_answer_share(randomizer: Randomizer[Any, Any], domain: Numbers) -> Shares
     return Shares((Share(NO_ANSWER, p, q),), count)
 
 
-def scale_means(randomizer: Randomizer[Any, Any], domain: Scale) -> tuple[Mean, ...]:
+def scale_means(randomizer: Randomizer[Any, Any], domain: Categories) -> tuple[Mean, ...]:
     """The mean of a scale's scores, and the share of each value."""
-    low, width = scale_range(domain)
+    low, width = domain.score_range
     places = [(score - low) / width for score in domain.scores]
     ids = domain.ids
     indicators = [tuple(Fraction(one == other) for other in ids) for one in ids]

@@ -11,24 +11,27 @@ from fractions import Fraction
 from typing import ClassVar
 
 from analysis.channels.table import Table
-from analysis.domain import Domain, Scale
+from analysis.domain import Categories, Domain
 from analysis.encoders.categories import Index
 from analysis.epsilon import exp_lower
-from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsilon, spends
+from analysis.mechanisms.base import Mean, Mechanism, Params, spends
 from analysis.mechanisms.decoded import scale_means
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
 
-class Exponential(TakesEpsilon):
+class Exponential(Mechanism):
     """For a scale whose neighboring points may be mixed up; shares suffer from that."""
 
     name: ClassVar[str] = "exponential"
+    serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Scale)
+        return super().fits(domain) and bool(domain.aims)
 
-    def compile(self, domain: Scale, epsilon: Fraction, params: Params) -> Randomizer[Index, Table]:
+    def compile(
+        self, domain: Categories, epsilon: Fraction, params: Params
+    ) -> Randomizer[Index, Table]:
         k, bound = len(domain.ids), exp_lower(epsilon)
         low, high = 0.0, float(epsilon)
         best = Table(k, _rows(domain, low))
@@ -41,14 +44,11 @@ class Exponential(TakesEpsilon):
                 high = rate
         return spends(Randomizer(Index(k), best), epsilon)
 
-    def shares(self, randomizer: Randomizer[Index, Table], domain: Scale) -> Shares:
-        return NO_SHARES
-
-    def means(self, randomizer: Randomizer[Index, Table], domain: Scale) -> tuple[Mean, ...]:
+    def means(self, randomizer: Randomizer[Index, Table], domain: Categories) -> tuple[Mean, ...]:
         return scale_means(randomizer, domain)
 
 
-def _rows(domain: Scale, rate: float) -> tuple[tuple[int, ...], ...]:
+def _rows(domain: Categories, rate: float) -> tuple[tuple[int, ...], ...]:
     """Whole weights; no-answer is as far from every point as the ends of the scale are."""
     points = len(domain.scores)
     values = range(len(domain.ids))

@@ -9,7 +9,7 @@ weight T, advantage B = w (near - far) / T, and y the report within the numbers'
 solved for x (x in grid steps). Likewise for its square.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Domain, Numbers
+from analysis.domain import NO_ANSWER, Numbers
 from analysis.encoders.grid import Grid
 from analysis.epsilon import best_weights, exp_lower
-from analysis.mechanisms.base import NO_SHARES, Mean, Params, Share, Shares, TakesEpsilon, spends
+from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Share, Shares, spends
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
@@ -28,13 +28,11 @@ from analysis.words import WORD
 FINEST = 1024
 
 
-class GridWindow(TakesEpsilon, ABC):
+class GridWindow(Mechanism):
     """A mechanism that is an encoder `grid` and a channel `window`; they differ in its width."""
 
     name: ClassVar[str]
-
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Numbers)
+    serves: ClassVar[tuple[type, ...]] = (Numbers,)
 
     @abstractmethod
     def design(self, steps: int, epsilon: float) -> tuple[int, int]:

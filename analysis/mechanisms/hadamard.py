@@ -9,7 +9,7 @@ By hand: ε = ln 3 keeps the bit 3 times in 4; any other value is supported 1 ti
 
 from typing import ClassVar
 
-from analysis.domain import Categories, Domain
+from analysis.domain import Categories
 from analysis.mechanisms.hashed_krr import HashedKrr
 
 
@@ -17,9 +17,7 @@ class Hadamard(HashedKrr):
     """A report of one bit and its cohort; near the best for many values at ε below 1."""
 
     name: ClassVar[str] = "hadamard"
-
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Categories)
+    serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     def bases(self, k: int) -> list[int]:
         return [2]

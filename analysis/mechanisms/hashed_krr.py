@@ -16,7 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from analysis.channels.window import Window
-from analysis.domain import Categories, Domain, Texts
+from analysis.domain import Categories, Estimand, Texts
 from analysis.encoders.categories import Hash, is_prime
 from analysis.encoders.text import Digest, Prefix
 from analysis.epsilon import exp_lower
@@ -41,14 +41,12 @@ class HashedKrr(OneOfK):
     """For so many values that a report as long as their list would be too long; and for texts."""
 
     name: ClassVar[str] = "hashed-krr"
-
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Categories | Texts)
+    serves: ClassVar[tuple[type, ...]] = (Categories, Texts)
 
     def compile(
         self, domain: Categories | Texts, epsilon: Fraction, params: Params
     ) -> Randomizer[Any, Window]:
-        if isinstance(domain, Texts):
+        if domain.estimand is Estimand.TEXTS:
             return _of_texts(domain, epsilon)
         k = len(domain.ids)
         fitting = [g for g in self.bases(k) if g ** (digits_of(k, g) + 1) <= MOST_CELLS]
@@ -66,7 +64,7 @@ class HashedKrr(OneOfK):
         return primes
 
     def shares(self, randomizer: Randomizer[Any, Window], domain: Categories | Texts) -> Shares:
-        if isinstance(domain, Texts):
+        if domain.estimand is Estimand.TEXTS:
             return NO_SHARES
         return super().shares(randomizer, domain)
 

@@ -15,22 +15,20 @@ import scipy
 from numpy.typing import NDArray
 
 from analysis.channels.bits import Bits
-from analysis.domain import NO_ANSWER, Domain, Sets
+from analysis.domain import NO_ANSWER, Sets
 from analysis.encoders.several import Multihot
 from analysis.epsilon import exp_lower
-from analysis.mechanisms.base import Mean, Params, Share, Shares, TakesEpsilon, spends
+from analysis.mechanisms.base import Mechanism, Params, Share, Shares, spends
 from analysis.mechanisms.sue import bit_chances
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
 
-class AllBits(TakesEpsilon):
+class AllBits(Mechanism):
     """Better than one option alone where few may be ticked of many, or ε is large."""
 
     name: ClassVar[str] = "multihot"
-
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Sets)
+    serves: ClassVar[tuple[type, ...]] = (Sets,)
 
     def compile(
         self, domain: Sets, epsilon: Fraction, params: Params
@@ -72,6 +70,3 @@ class AllBits(TakesEpsilon):
             return counts[0, :-1], np.full(len(terms), counts[0, -1])
 
         return Shares(tuple(Share(term, p, q) for term in terms), count)
-
-    def means(self, randomizer: Randomizer[Multihot, Bits], domain: Sets) -> tuple[Mean, ...]:
-        return ()

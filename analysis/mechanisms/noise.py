@@ -4,16 +4,16 @@ What would leave the range of the numbers stays at its border, so a report tells
 number of the range does; decoding undoes what the border does to the mean.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from analysis.channels.shift import Shift
 from analysis.domain import Domain, Numbers
 from analysis.encoders.grid import Grid
-from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares
+from analysis.mechanisms.base import Mean, Mechanism, Params
 from analysis.mechanisms.decoded import number_mean
 from analysis.randomizer import Randomizer
 
@@ -22,14 +22,14 @@ from analysis.randomizer import Randomizer
 _STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64)
 
 
-class Noise(ABC):
+class Noise(Mechanism):
     """For required questions only: noise has no place for no-answer."""
 
     name: ClassVar[str]
-    parameters: ClassVar[tuple[str, ...] | None] = None
+    serves: ClassVar[tuple[type, ...]] = (Numbers,)
 
     def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Numbers) and not domain.no_answer
+        return super().fits(domain) and not domain.no_answer
 
     @abstractmethod
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
@@ -52,9 +52,6 @@ class Noise(ABC):
             key=lambda steps: _worst_variance(self.draft(steps, float(epsilon), params)),
         )
         return self.noise(steps, epsilon, params)
-
-    def shares(self, randomizer: Any, domain: Any) -> Shares:
-        return NO_SHARES
 
     def means(self, randomizer: Randomizer[Grid, Shift], domain: Numbers) -> tuple[Mean, ...]:
         return number_mean(randomizer, domain)

@@ -1,22 +1,22 @@
 """What mechanisms for one of k values have in common, if each report supports some of them."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from analysis.domain import Categories, Domain, Scale
-from analysis.mechanisms.base import Mean, Share, Shares, TakesEpsilon
+from analysis.domain import Categories
+from analysis.mechanisms.base import Mean, Mechanism, Share, Shares
 from analysis.randomizer import Randomizer
 
 
-class OneOfK(TakesEpsilon, ABC):
+class OneOfK(Mechanism):
     """A pure protocol: a value is supported with chance p by its own reports, else with q."""
 
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Categories)
+    serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     @abstractmethod
     def support(self, randomizer: Any) -> tuple[Fraction, Fraction]:
@@ -41,9 +41,17 @@ class OneOfK(TakesEpsilon, ABC):
         """The places in a flattened tally of what supports a value."""
         return [value]
 
+    def share_scores(self, randomizer: Randomizer[Any, Any], domain: Categories) -> Any:
+        p, q = (float(chance) for chance in self.support(randomizer))
+        k = len(domain.ids)
+        cells = [self.cells(randomizer, value) for value in range(k)]
+        places = np.repeat(np.arange(k), [len(some) for some in cells]), np.concatenate(cells)
+        shape = k, randomizer.shape[0] * randomizer.shape[1]
+        return scipy.sparse.csr_array((np.full(len(places[0]), 1 / (p - q)), places), shape=shape)
+
     def means(self, randomizer: Randomizer[Any, Any], domain: Categories) -> tuple[Mean, ...]:
         """Of a scale: the mean of its scores, as a sum of the shares' own estimates."""
-        if not isinstance(domain, Scale):
+        if not domain.scores:
             return ()
         p, q = self.support(randomizer)
         cells = [self.cells(randomizer, value) for value in range(len(domain.ids))]
@@ -58,7 +66,7 @@ class OneOfK(TakesEpsilon, ABC):
                     found[cell] += score / (p - q)
             return tuple(found)
 
-        low, width = scale_range(domain)
+        low, width = domain.score_range
         skipped = [Fraction(0)] * domain.no_answer
         places = [(score - low) / width for score in domain.scores]
         several = None
@@ -83,12 +91,6 @@ class OneOfK(TakesEpsilon, ABC):
                 several,
             ),
         )
-
-
-def scale_range(domain: Scale) -> tuple[Fraction, Fraction]:
-    """The lowest score of a scale, and from there to the highest."""
-    low = min(domain.scores)
-    return low, max(domain.scores) - low
 
 
 def _counts_for_several(randomizer: Randomizer[Any, Any]) -> bool:

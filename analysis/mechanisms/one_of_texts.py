@@ -3,8 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-from analysis.channels.bits import Bits
-from analysis.encoders.text import Prefix
 from analysis.mechanisms.base import Share
 from analysis.mechanisms.sue import bit_chances
 from analysis.randomizer import Randomizer
@@ -17,10 +15,9 @@ def text_share(randomizer: Randomizer[Any, Any]) -> Share:
     text, if it has bits.
     """
     encoder, channel = randomizer.encoder, randomizer.channel
-    if isinstance(channel, Bits):
+    if channel.takes_bits:
         p, q = bit_chances(channel)
         # Another text sets the bit of this one, too, by chance.
         return Share("", p, q + (p - q) / channel.inputs)
-    portion = Fraction(1, len(encoder.lengths)) if isinstance(encoder, Prefix) else Fraction(1)
     p = Fraction(channel.near, channel.total)
-    return Share("", p, Fraction(1, channel.inputs), portion)
+    return Share("", p, Fraction(1, channel.inputs), encoder.portion)

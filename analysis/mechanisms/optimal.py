@@ -11,53 +11,55 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from analysis.channels.table import Table
-from analysis.domain import Domain, Numbers, Scale
+from analysis.domain import Categories, Domain, Estimand, Numbers
 from analysis.encoders.categories import Index
 from analysis.encoders.grid import Grid
 from analysis.epsilon import exp_lower
-from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, spends
+from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Shares, spends
 from analysis.mechanisms.decoded import no_answer_share, number_mean, scale_means
 from analysis.number_design import number_table
 from analysis.randomizer import Randomizer
 from analysis.scale_design import scale_table
 
 
-class Optimal:
+class Optimal(Mechanism):
     """The default for a number."""
 
     name: ClassVar[str] = "optimal"
-    parameters: ClassVar[tuple[str, ...] | None] = None
+    serves: ClassVar[tuple[type, ...]] = (Numbers, Categories)
     heeds: ClassVar[tuple[str, ...]] = ("aim", "prior")
 
     def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Numbers | Scale)
+        return super().fits(domain) and domain.prior_lengths != range(0)
 
     def compile(
-        self, domain: Numbers | Scale, epsilon: Fraction, params: Params
+        self, domain: Numbers | Categories, epsilon: Fraction, params: Params
     ) -> Randomizer[Any, Table]:
         prior = tuple(params["prior"]) if "prior" in params else None
         return spends(_compiled(domain, epsilon, params.get("aim"), prior), epsilon)
 
-    def shares(self, randomizer: Randomizer[Any, Table], domain: Numbers | Scale) -> Shares:
-        return no_answer_share(randomizer, domain) if isinstance(domain, Numbers) else NO_SHARES
+    def shares(self, randomizer: Randomizer[Any, Table], domain: Numbers | Categories) -> Shares:
+        if domain.estimand is Estimand.MEAN:
+            return no_answer_share(randomizer, domain)
+        return NO_SHARES
 
     def means(
-        self, randomizer: Randomizer[Any, Table], domain: Numbers | Scale
+        self, randomizer: Randomizer[Any, Table], domain: Numbers | Categories
     ) -> tuple[Mean, ...]:
-        if isinstance(domain, Numbers):
+        if domain.estimand is Estimand.MEAN:
             return number_mean(randomizer, domain)
         return scale_means(randomizer, domain)
 
 
 @lru_cache(maxsize=128)
 def _compiled(
-    domain: Numbers | Scale,
+    domain: Numbers | Categories,
     epsilon: Fraction,
     aim: str | None,
     prior: tuple[float, ...] | None,
 ) -> Randomizer[Any, Table]:
     bound = exp_lower(epsilon)
-    if isinstance(domain, Numbers):
+    if domain.estimand is Estimand.MEAN:
         rows = number_table(domain.steps, bound, domain.no_answer, prior)
         steps = len(rows) - 1 - domain.no_answer
         return Randomizer(Grid(steps, len(rows)), Table(len(rows), rows))

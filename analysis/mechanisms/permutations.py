@@ -18,7 +18,7 @@ from analysis.channels.table import Table
 from analysis.domain import NO_ANSWER, Domain, Rankings
 from analysis.encoders.several import Order
 from analysis.epsilon import exp_lower
-from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsilon, spends
+from analysis.mechanisms.base import Mean, Mechanism, Params, spends
 from analysis.mechanisms.decoded import decoded, everybody, share_means
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
@@ -27,13 +27,14 @@ from analysis.words import WORD
 MOST_ITEMS = 4
 
 
-class Permutations(TakesEpsilon):
+class Permutations(Mechanism):
     """The best for three items at ε above 1.5, and for four above 2."""
 
     name: ClassVar[str] = "permutations"
+    serves: ClassVar[tuple[type, ...]] = (Rankings,)
 
     def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Rankings) and len(domain.items) <= MOST_ITEMS
+        return super().fits(domain) and len(domain.mean_terms) <= MOST_ITEMS
 
     def compile(
         self, domain: Rankings, epsilon: Fraction, params: Params
@@ -42,9 +43,6 @@ class Permutations(TakesEpsilon):
         tables = [_table(len(domain.items), domain.no_answer, epsilon, r) for r in (0, 1)]
         best = min(tables, key=lambda table: _variance(table, len(domain.items)))
         return spends(Randomizer(encoder, best), epsilon)
-
-    def shares(self, randomizer: Randomizer[Order, Table], domain: Rankings) -> Shares:
-        return NO_SHARES
 
     def means(self, randomizer: Randomizer[Order, Table], domain: Rankings) -> tuple[Mean, ...]:
         """Mean ranks, then the share of each pair's order, then that of no-answer."""
@@ -71,7 +69,7 @@ class Permutations(TakesEpsilon):
         count = len(domain.items)
         all_there = everybody(randomizer.channel)
         there = found[2 * count] if domain.no_answer else all_there
-        terms = domain.pair_terms + (NO_ANSWER,) * domain.no_answer
+        terms = domain.terms + (NO_ANSWER,) * domain.no_answer
         return (
             *(
                 Mean(item, score, there, square, Fraction(1), Fraction(others))

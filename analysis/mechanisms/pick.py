@@ -9,26 +9,25 @@ By hand: ε = ln 3 and no no-answer: the part is told truly 3 times in 4, by one
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Domain, Rankings, Sets
+from analysis.domain import NO_ANSWER, Rankings, Sets
 from analysis.encoders.several import Pick
-from analysis.mechanisms.base import Mean, Params, Share, Shares, TakesEpsilon, spends
+from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
 from analysis.mechanisms.krr import window_of
 from analysis.randomizer import Randomizer
 
 
-class PickOne(TakesEpsilon):
+class PickOne(Mechanism):
     """The best where many options may be ticked, and for the order of many items."""
 
     name: ClassVar[str] = "pick"
-
-    def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Sets | Rankings)
+    serves: ClassVar[tuple[type, ...]] = (Sets, Rankings)
 
     def compile(
         self, domain: Sets | Rankings, epsilon: Fraction, params: Params
@@ -40,8 +39,7 @@ class PickOne(TakesEpsilon):
     def shares(self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings) -> Shares:
         window, parts = randomizer.channel, randomizer.encoder.parts
         p, q = Fraction(window.near, window.total), Fraction(window.far, window.total)
-        terms = domain.flags if isinstance(domain, Sets) else domain.pair_terms
-        values = [Share(term, p, q, Fraction(1, parts)) for term in terms]
+        values = [Share(term, p, q, Fraction(1, parts)) for term in domain.terms]
         values += [Share(NO_ANSWER, p, q)] * domain.no_answer
 
         def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -57,8 +55,6 @@ class PickOne(TakesEpsilon):
         self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings
     ) -> tuple[Mean, ...]:
         """Of a ranking: the mean rank of each item, 1 the first."""
-        if isinstance(domain, Sets):
-            return ()
         window = randomizer.channel
         q = Fraction(window.far, window.total)
         gap = Fraction(window.near, window.total) - q
@@ -66,18 +62,18 @@ class PickOne(TakesEpsilon):
         # Debiased: +1 for "in that order", -1 for "not", and whether there was an answer at all.
         side = [((s == 0) - (s == 1)) / gap for s in symbols]
         there = [1 - ((s == 2) - q) / gap if domain.no_answer else Fraction(1) for s in symbols]
-        others = len(domain.items) - 1
+        others, pairs = len(domain.mean_terms) - 1, list(combinations(domain.mean_terms, 2))
 
         def scores(item: str) -> Iterator[Fraction]:
             """Half, since an item is before half of the others by nature; and what pairs tell."""
-            for first, second in domain.flags:
+            for first, second in pairs:
                 worse = (second == item) - (first == item)
                 for symbol in symbols:
-                    told = worse * len(domain.flags) * side[symbol] / others
+                    told = worse * len(pairs) * side[symbol] / others
                     yield (there[symbol] + told) / 2
 
-        present = tuple(there) * len(domain.flags)
+        present = tuple(there) * len(pairs)
         return tuple(
             Mean(item, tuple(scores(item)), present, None, Fraction(1), Fraction(others))
-            for item in domain.items
+            for item in domain.mean_terms
         )

@@ -14,7 +14,7 @@ from analysis.channels.bits import Bits
 from analysis.domain import Domain, Texts
 from analysis.encoders.text import Bloom
 from analysis.epsilon import best_weights, exp_lower
-from analysis.mechanisms.base import NO_SHARES, Mean, Params, Shares, TakesEpsilon, spends
+from analysis.mechanisms.base import Mechanism, Params, spends
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
@@ -22,22 +22,17 @@ from analysis.words import WORD
 BITS, COHORTS, HASHES = 32, 64, 1
 
 
-class Rappor(TakesEpsilon):
+class Rappor(Mechanism):
     """To compare with, and for those who know it; hashed k-RR takes fewer respondents."""
 
     name: ClassVar[str] = "rappor"
+    serves: ClassVar[tuple[type, ...]] = (Texts,)
 
     def fits(self, domain: Domain) -> bool:
-        return isinstance(domain, Texts) and domain.candidates is not None
+        return super().fits(domain) and not domain.is_open
 
     def compile(self, domain: Texts, epsilon: Fraction, params: Params) -> Randomizer[Bloom, Bits]:
         root = exp_lower(epsilon / (2 * HASHES))
         keep, flip = best_weights(root, int(WORD / (root + 1)))
         bits = Bits(BITS, keep, flip, keep + flip)
         return spends(Randomizer(Bloom(COHORTS, HASHES, BITS), bits), epsilon)
-
-    def shares(self, randomizer: Randomizer[Bloom, Bits], domain: Texts) -> Shares:
-        return NO_SHARES
-
-    def means(self, randomizer: Randomizer[Bloom, Bits], domain: Texts) -> tuple[Mean, ...]:
-        return ()

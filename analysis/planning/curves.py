@@ -20,7 +20,6 @@ from analysis.mechanisms import MECHANISMS
 from analysis.planning.check import check_respondents
 from analysis.planning.half_width import normal_half_width
 from analysis.planning.least_favorable import worst_variance
-from analysis.planning.truth import width_of
 from analysis.question import Question
 
 #: ε of a chart: 0.1 to 10, equally far apart on a logarithmic scale.
@@ -125,5 +124,5 @@ def _closed(question: Question, epsilon: Fraction) -> float | None:
 
 
 def _point(question: Question, epsilon: float, n: int, variance: float, level: float) -> Point:
-    half = min(0.5, normal_half_width(variance, n, level)) * width_of(question.domain)
+    half = min(0.5, normal_half_width(variance, n, level)) * question.domain.span
     return Point(question.id, epsilon, n, half)

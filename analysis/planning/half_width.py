@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Container, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from analysis.domain import NO_ANSWER, OTHER, Categories, Numbers, Rankings, Texts
+from analysis.domain import NO_ANSWER, OTHER, Estimand, Numbers, Texts
 from analysis.estimate.text import text_quantities
 from analysis.intervals import check_level, ratio_interval
 from analysis.mechanisms.base import Mean, Share
@@ -93,15 +93,31 @@ def expected(
     check_respondents(n)
     domain, level, own = question.domain, confidence_level, deepcopy(rng)
     stated = None if truth is None else truth_of(question, truth)
-    if isinstance(domain, Texts):
-        return _of_text(question, domain, n, level, stated, own)
-    if isinstance(domain, Numbers):
-        return _of_number(question, domain, n, level, stated, own)
+    match domain.estimand:
+        case Estimand.TEXTS:
+            return _of_text(question, domain, n, level, stated, own)
+        case Estimand.MEAN:
+            return _of_number(question, domain, n, level, stated, own)
+        case Estimand.SHARES:
+            return _of_shares(question, n, level, stated, truth or {}, own)
+        case _:
+            assert_never(domain.estimand)
+
+
+def _of_shares(
+    question: Question,
+    n: int,
+    level: float,
+    stated: Truth | None,
+    terms: Container[str],
+    rng: Generator,
+) -> HalfWidth:
+    domain = question.domain
     shares = question.mechanism.shares(question.randomizer, domain).values
     if not shares:
-        return _of_means(question, n, level, stated, truth or {}, own)
+        return _of_means(question, n, level, stated, terms, rng)
     rows = []
-    for share in _stated(shares, truth or {}):
+    for share in _stated(shares, terms):
         # All that differ by their name alone are summed over once.
         alone = replace(share, term="")
         if stated is None:
@@ -145,8 +161,8 @@ def _of_number(
     law = Law(randomizer, domain, truth)
     if law.first(scores_of(mean)[1]) <= NOBODY:
         raise ValueError(f'question "{question.id}": truth must have somebody who answers')
-    half = domain.width * drawn_mean(mean, law, n, level, rng)
-    middle = float(domain.low) + domain.width * mean_variance(mean, law)[0]
+    half = domain.span * drawn_mean(mean, law, n, level, rng)
+    middle = domain.start + domain.span * mean_variance(mean, law)[0]
     return HalfWidth("mean", middle, half, truth)
 
 
@@ -166,7 +182,6 @@ def _of_means(
 ) -> HalfWidth:
     """Of shares without support counts: the worst by the normal law, and then by drawn tallies."""
     randomizer, domain = question.randomizer, question.domain
-    assert isinstance(domain, Categories | Rankings)
     found = []
     means = (mean for mean in question.mechanism.means(randomizer, domain) if mean.is_share)
     for mean in _stated(means, terms):

@@ -2,18 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from analysis.channels.bits import Bits
-from analysis.channels.one_symbol import OneSymbol
-from analysis.domain import OTHER, Categories, Domain, Numbers, Rankings, Sets, Texts
-from analysis.encoders.text import Bloom, Digest
-from analysis.estimate.text import hits_of
-from analysis.planning.truth import Truth, strangers
+from analysis.domain import Domain
+from analysis.planning.truth import Truth
 from analysis.randomizer import Randomizer
 
 _Floats = NDArray[np.float64]
@@ -52,16 +49,16 @@ class Law:
         """The tally of the reports of so many respondents of each value."""
         channel, cohorts = self.randomizer.channel, self.randomizer.shape[0]
         n = int(people.sum())
-        if isinstance(self.domain, Texts):
+        if self.randomizer.encoder.is_hashed:
             even = np.full(cohorts, 1 / cohorts)
             # (cohorts, values), and then for each cohort and input.
             held = np.array([rng.multinomial(one, even) for one in self._spread(people, rng)]).T
             return self._of_texts(held, rng)
         if n <= _MANY:
             return self._one_by_one(people, rng)
-        if isinstance(channel, OneSymbol):
+        if channel.gives_one_symbol:
             return self._of_symbols(people, rng)
-        if isinstance(channel, Bits):
+        if channel.takes_bits:
             hit = np.zeros((cohorts, len(people), channel.inputs), dtype=bool)
             for place, value in enumerate(self.truth.values):
                 hit[:, place, list(self.randomizer.encoder.encode(value, 0, iter(())))] = True
@@ -92,7 +89,7 @@ class Law:
     def table(self) -> _Floats | None:
         """(cohorts, symbols) chance of each report; None if it counts for several symbols."""
         channel, (cohorts, symbols) = self.randomizer.channel, self.randomizer.shape
-        if not isinstance(channel, OneSymbol):
+        if not channel.gives_one_symbol:
             return None
         inputs = np.zeros((cohorts, channel.inputs))
         rows = np.arange(cohorts)
@@ -109,17 +106,21 @@ class Law:
     def _inputs(self) -> list[list[tuple[NDArray[np.int64], float]]]:
         """Of each value its (cohorts,) inputs, and with which chance it becomes them."""
         encoder, cohorts = self.randomizer.encoder, self.randomizer.shape[0]
-        if isinstance(self.domain, Texts):
+        if encoder.is_hashed:
             return [
-                [(self._hashed[:, own, 0], 1 / len(places)) for own in places]
+                [(self._hashed[:, place, 0], 1 / len(places)) for place in places]
                 for places in self._texts
             ]
-        if isinstance(self.domain, Numbers):
-            return [_rounded(encoder, value) for value in self.truth.values]
-        return [
-            [(np.array([encoder.encode(one, c, iter(())) for c in range(cohorts)]), 1.0)]
-            for one in self.truth.values
-        ]
+        found = []
+        for value in self.truth.values:
+            chances = [encoder.chances(value, cohort) for cohort in range(cohorts)]
+            found.append(
+                [
+                    (np.array([symbol for symbol, _ in ways]), float(ways[0][1]))
+                    for ways in zip(*chances, strict=True)
+                ]
+            )
+        return found
 
     @cached_property
     def _moments(self) -> tuple[_Floats, _Floats]:
@@ -129,16 +130,7 @@ class Law:
         return np.array([one for one, _ in found]), np.array([one for _, one in found])
 
     def _one_by_one(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
-        values = self.truth.values
-        if isinstance(self.domain, Numbers):
-            coded = np.array([np.nan if one is None else float(one) for one in values])
-        elif isinstance(self.domain, Categories):
-            coded = np.array(values)
-        else:
-            # Texts are drawn elsewhere.
-            assert isinstance(self.domain, Sets | Rankings)
-            skipped = (-1,) * len(self.domain.flags)
-            coded = np.array([skipped if one is None else one for one in values])
+        coded = self.domain.as_array(self.truth.values)
 
         def block(n: int) -> NDArray[np.uint32]:
             return rng.integers(0, 2**32, n, dtype=np.uint32)
@@ -156,35 +148,15 @@ class Law:
     @cached_property
     def _texts(self) -> list[list[int]]:
         """Of each value the places of its texts in `_hashed`."""
-        start, found = 0, []
-        for value in self.truth.values:
-            size = 1
-            if isinstance(self.domain, Texts) and value == OTHER:
-                size = len(strangers(self.domain))
-            found.append(list(range(start, start + size)))
-            start += size
-        return found
+        ends = np.cumsum([len(self.domain.standing_for(value)) for value in self.truth.values])
+        return [list(range(start, end)) for start, end in pairwise([0, *ends.tolist()])]
 
     @cached_property
     def _hashed(self) -> NDArray[np.int64]:
         """(cohorts, texts, hashes) inputs of all texts of the truth."""
-        encoder, domain = self.randomizer.encoder, self.domain
-        assert isinstance(domain, Texts)
-        texts: list[str | None] = []
-        for value in self.truth.values:
-            texts += strangers(domain) if value == OTHER else [value]
-        if not isinstance(encoder, Digest | Bloom):
-            cohorts = range(self.randomizer.shape[0])
-            found = [[encoder.encode(one, c, iter(())) for one in texts] for c in cohorts]
-            return np.array(found, dtype=np.int64)[:, :, None]
-        # What stands for no answer comes last.
-        named = tuple(one for one in texts if one is not None)
-        hits = hits_of(encoder, named, None in texts).astype(np.int64)
-        last, place, order = len(named), 0, []
-        for one in texts:
-            order.append(last if one is None else place)
-            place += one is not None
-        return hits[:, order]
+        texts = [text for value in self.truth.values for text in self.domain.standing_for(value)]
+        hashed: NDArray[np.int64] = self.randomizer.encoder.encode_all(texts)
+        return hashed
 
     def _spread(self, people: NDArray[np.int64], rng: Generator) -> list[int]:
         """How many respondents have each text."""
@@ -198,7 +170,7 @@ class Law:
         channel, (cohorts, _) = self.randomizer.channel, self.randomizer.shape
         ones = np.zeros((cohorts, channel.inputs), dtype=np.int64)
         hashed, rows = self._hashed, np.arange(cohorts)[:, None]
-        if isinstance(channel, OneSymbol):
+        if channel.gives_one_symbol:
             np.add.at(ones, (rows, hashed[:, :, 0]), held)
             drawn = rng.multinomial(ones, channel.chances())
             return np.asarray(drawn.sum(axis=1), dtype=np.int64)
@@ -224,15 +196,6 @@ class Law:
         for value, count in zip(self.truth.values, people, strict=True):
             total += Law(self.randomizer, self.domain, Truth((value,), (1.0,))).draw(count, rng)
         return total
-
-
-def _rounded(encoder: Any, value: Any) -> list[tuple[NDArray[np.int64], float]]:
-    """Of a number the points of the grid beside it, with their chances."""
-    if value is None:
-        return [(np.array([encoder.inputs - 1]), 1.0)]
-    point, rest = divmod(value * encoder.steps, 1)
-    found = [(np.array([int(point)]), float(1 - rest))]
-    return found + [(np.array([int(point) + 1]), float(rest))] * (rest > 0)
 
 
 def _squares(means: _Floats) -> _Floats:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import Domain, Numbers, Texts
+from analysis.domain import Domain, Estimand, Numbers
 from analysis.intervals import normal_intervals
 from analysis.mechanisms.base import Mean, Mechanism, Share
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.planning.law import Law
-from analysis.planning.truth import Truth, has, values_of
+from analysis.planning.truth import Truth, every_value
 from analysis.randomizer import Randomizer
 
 _Floats = NDArray[np.float64]
@@ -109,11 +109,11 @@ def _worst_squares(
     mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain
 ) -> tuple[tuple[float, float], tuple[Any, Any]]:
     """The largest mean square of a score, of a value that counts and of another; and the values."""
-    values = values_of(domain)
+    values = every_value(domain)
     scores = scores_of(mean)[0]
     laws = [Law(randomizer, domain, Truth((value,), (1.0,))) for value in values]
     squares = np.array([law.second(scores, scores) for law in laws])
-    there = np.array([has(domain, value, mean.term) for value in values])
+    there = np.array([domain.counts_for(value, mean.term) for value in values])
     first = int(np.where(there, squares, -1.0).argmax())
     other = int(np.where(there, -1.0, squares).argmax())
     return (float(squares[first]), float(squares[other])), (values[first], values[other])
@@ -124,11 +124,11 @@ def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domai
 
     Of shares of 1, and of a number of its squared range; not clipped to what is possible.
     """
-    if isinstance(domain, Texts):
-        at = 0.0 if domain.candidates is None else _GRID
+    if domain.estimand is Estimand.TEXTS:
+        at = 0.0 if domain.is_open else _GRID
         return float(np.max(variances_at(text_share(randomizer), np.atleast_1d(at))))
     means = mechanism.means(randomizer, domain)
-    if isinstance(domain, Numbers):
+    if domain.estimand is Estimand.MEAN:
         truth = worst_numbers(means[0], randomizer, domain)
         return mean_variance(means[0], Law(randomizer, domain, truth))[1]
     shares = mechanism.shares(randomizer, domain).values

@@ -7,7 +7,7 @@ from math import isfinite
 from numpy.random import Generator
 
 from analysis.accounting.check import check_positive
-from analysis.domain import Numbers, Texts
+from analysis.domain import Estimand
 from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.planning.check import (
     MOST_RESPONDENTS,
@@ -61,7 +61,7 @@ def respondents_for(
 
     domain = question.domain
     shares = question.mechanism.shares(question.randomizer, domain).values
-    exact = bool(shares) and not isinstance(domain, Numbers | Texts)
+    exact = bool(shares) and domain.estimand is Estimand.SHARES
     return least(lambda n: width(n) / half_width, 0.0 if exact else _DRAWN)
 
 

@@ -10,14 +10,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
-from analysis.domain import NO_ANSWER, Numbers, Texts
+from analysis.domain import NO_ANSWER, Estimand
 from analysis.estimate.quantity import possible_share
 from analysis.intervals import Interval, Ratio, ratio_interval, share_interval
 from analysis.mechanisms.base import Mean, Share
 from analysis.planning.law import Law
 from analysis.planning.least_favorable import mean_variance, scores_of
 from analysis.planning.share_width import counts_between, trials_of, weights_of
-from analysis.planning.truth import NOBODY, Truth, has, share_of, truth_of, values_of
+from analysis.planning.truth import NOBODY, Truth, every_value, share_of, truth_of
 from analysis.question import Question
 
 #: A true share; or the shares of all answers, as of `truth_of`.
@@ -60,7 +60,7 @@ class Side:
     def of(cls, question: Question, term: str, truth: TrueShares) -> "Side":
         domain, randomizer = question.domain, question.randomizer
         place = f'question "{question.id}"'
-        if isinstance(domain, Texts):
+        if domain.estimand is Estimand.TEXTS:
             raise ValueError(f"{place}: power is planned for other kinds than text")
         shares = {one.term: one for one in question.mechanism.shares(randomizer, domain).values}
         means = {one.term: one for one in question.mechanism.means(randomizer, domain)}
@@ -76,7 +76,7 @@ class Side:
             return cls(term, own, None, None, value, own.variance(value), True)
         mean = means[term]
         # Numbers that are rounded to the ends of their range have the scores of a share, too.
-        is_share = mean.is_share and not isinstance(domain, Numbers)
+        is_share = mean.is_share and domain.estimand is Estimand.SHARES
         if isinstance(truth, Mapping):
             law = Law(randomizer, domain, truth_of(question, truth))
         elif is_share:
@@ -150,9 +150,11 @@ class Side:
 def _having(question: Question, term: str, share: float) -> Truth:
     """So large a part has the value of a term, evenly; the rest evenly another, or none of them."""
     domain = question.domain
-    values = values_of(domain)
-    there = [value for value in values if has(domain, value, term)]
-    others = [value for value in values if value not in there and not has(domain, value, NO_ANSWER)]
+    values = every_value(domain)
+    there = [value for value in values if domain.counts_for(value, term)]
+    others = [
+        value for value in values if value not in there and not domain.counts_for(value, NO_ANSWER)
+    ]
     return Truth.of(
         [
             *((value, share / len(there)) for value in there),

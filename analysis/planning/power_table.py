@@ -6,7 +6,7 @@ from math import isfinite
 
 from numpy.random import Generator
 
-from analysis.domain import NO_ANSWER, Numbers, Rankings, Texts
+from analysis.domain import Estimand
 from analysis.planning.check import or_none
 from analysis.planning.power import (
     check_power,
@@ -15,7 +15,7 @@ from analysis.planning.power import (
     respondents_for_change,
     respondents_for_share,
 )
-from analysis.planning.truth import Stated, check_truth, share_of, truth_of, width_of
+from analysis.planning.truth import Stated, check_truth, share_of, truth_of
 from analysis.question import Question
 from analysis.survey import Survey
 
@@ -87,7 +87,7 @@ def powers(
     return [
         row
         for question in survey.questions
-        if not isinstance(question.domain, Texts)
+        if question.domain.estimand is not Estimand.TEXTS
         for row in _rows(
             question, respondents, difference, wanted, confidence_level, truth or {}, rng
         )
@@ -104,9 +104,9 @@ def _rows(
     rng: Generator,
 ) -> list[Power]:
     domain = question.domain
-    term = _first_term(question)
+    term = (*domain.terms, *domain.mean_terms)[0]
     null = (1 - difference) / 2
-    if question.id in truth and not isinstance(domain, Numbers):
+    if question.id in truth and domain.estimand is Estimand.SHARES:
         null = share_of(domain, truth_of(question, truth[question.id]), term)
     true = null + difference if null + difference <= 1 else null - difference
     if true < 0:
@@ -116,7 +116,7 @@ def _rows(
         )
     sides = {one: _side(question, one) for one in (null, true)}
     pair = sides[null], sides[true]
-    low, width = float(domain.low) if isinstance(domain, Numbers) else 0.0, width_of(domain)
+    low, width = domain.start, domain.span
     value = low + width * null
     half = n // 2, n - n // 2
     found: list[tuple[str, float, Callable[[], int]]] = [
@@ -154,21 +154,9 @@ def _rows(
     ]
 
 
-def _first_term(question: Question) -> str:
-    domain = question.domain
-    if isinstance(domain, Numbers):
-        return "mean"
-    if isinstance(domain, Rankings):
-        return domain.pair_terms[0]
-    shares = question.mechanism.shares(question.randomizer, domain).values
-    means = question.mechanism.means(question.randomizer, domain)
-    terms = [*(one.term for one in shares), *(one.term for one in means if one.is_share)]
-    return next(term for term in terms if term != NO_ANSWER)
-
-
 def _side(question: Question, share: float) -> float | dict[str, float]:
     """A share; of a number, of those at the upper end of its range, the rest at the lower."""
-    if not isinstance(question.domain, Numbers):
+    if question.domain.estimand is Estimand.SHARES:
         return share
     ends = question.spec["min"], question.spec["max"]
     return {str(ends[0]): 1 - share, str(ends[1]): share}

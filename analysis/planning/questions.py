@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from analysis.accounting.check import check_count, check_positive
 from analysis.discovery import LETTERS, floor
-from analysis.domain import NO_ANSWER, Numbers, Texts
+from analysis.domain import NO_ANSWER, Estimand
 from analysis.epsilon import MICRO
 from analysis.estimate.text import chances_of
 from analysis.intervals import check_level
@@ -20,7 +20,7 @@ from analysis.planning.half_width import HalfWidth, expected
 from analysis.planning.needed import epsilon_for, respondents_for
 from analysis.planning.redesign import required
 from analysis.planning.share_width import of_share
-from analysis.planning.truth import Stated, check_truth, width_of
+from analysis.planning.truth import Stated, check_truth
 from analysis.question import Question
 from analysis.survey import Survey
 
@@ -148,7 +148,7 @@ def _row(
     )
     if wanted is None:
         return row
-    own = wanted * width_of(question.domain)
+    own = wanted * question.domain.span
     return replace(
         row,
         respondents_needed=or_none(lambda: respondents_for(question, own, level, stated, rng=rng)),
@@ -160,12 +160,11 @@ def _row(
 
 def _floor(question: Question, n: int) -> float | None:
     """Of a question whose texts are to be found."""
-    domain = question.domain
-    if not isinstance(domain, Texts) or domain.candidates is not None:
+    if not question.domain.is_open:
         return None
-    randomizer = question.randomizer
-    usual = min(domain.longest, USUAL_LENGTH)
-    return floor(randomizer.encoder, chances_of(randomizer), n, domain.letters or LETTERS, usual)
+    randomizer, spec = question.randomizer, question.spec
+    letters, usual = spec.get("letters", LETTERS), min(spec["longest"], USUAL_LENGTH)
+    return floor(randomizer.encoder, chances_of(randomizer), n, letters, usual)
 
 
 def _required(
@@ -187,7 +186,7 @@ def _required(
 def _direct(question: Question, found: HalfWidth, n: int, level: float, stated: bool) -> float:
     """The half-width without randomization; of a mean, Student's with its true spread."""
     domain = question.domain
-    if not isinstance(domain, Numbers):
+    if domain.estimand is not Estimand.MEAN:
         return of_share(Share(found.term, Fraction(1), Fraction(0)), found.share, n, level)
     deviation, answering = 0.5, 1.0
     if stated and found.truth is not None:
@@ -201,4 +200,4 @@ def _direct(question: Question, found: HalfWidth, n: int, level: float, stated: 
     half = 0.5
     if people > 1:
         half = float(stdtrit(people - 1, (1 + level) / 2)) * deviation / people**0.5
-    return min(0.5, half) * domain.width
+    return min(0.5, half) * domain.span

@@ -1,32 +1,18 @@
 """What a survey's table of estimates may look like: some surveys that were never held."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from analysis.accounting.check import check_count
-from analysis.domain import (
-    NO_ANSWER,
-    OTHER,
-    Categories,
-    Domain,
-    Numbers,
-    Rankings,
-    Scale,
-    Sets,
-    Texts,
-)
+from analysis.domain import Domain
 from analysis.estimate import estimates
 from analysis.intervals import check_level, ratio_interval, share_interval
-from analysis.mechanisms.one_of_k import scale_range
 from analysis.planning.check import check_respondents
 from analysis.planning.law import Law
-from analysis.planning.truth import Stated, Truth, check_truth, has, truth_of
+from analysis.planning.truth import Stated, Truth, check_truth, truth_of
 from analysis.survey import Survey
 
 #: The most surveys that are made up.
@@ -97,11 +83,7 @@ def sample_run(
     check_count(runs, "runs", MOST_RUNS)
     stated = truth or {}
     check_truth(survey, stated)
-    questions = tuple(
-        one
-        for one in survey.questions
-        if one.id in stated or not (isinstance(one.domain, Texts) and not one.domain.candidates)
-    )
+    questions = tuple(one for one in survey.questions if one.id in stated or not one.domain.is_open)
     part = Survey(survey.spec, survey.version, questions)
     laws = {
         one.id: Law(one.randomizer, one.domain, truth_of(one, stated.get(one.id)))
@@ -137,15 +119,15 @@ def _plain(
 ) -> tuple[float | None, float | None, float | None]:
     """The true value of a term, and its interval if these people had said what is true."""
     n, shares = int(people.sum()), np.array(truth.shares)
-    if _is_share(domain, term):
-        there = np.array([has(domain, value, term) for value in truth.values])
+    if domain.is_share(term):
+        there = np.array([domain.counts_for(value, term) for value in truth.values])
         found = share_interval(int(people[there].sum()), n, 1.0, 0.0, level)
         return float(shares[there].sum()), found.low, found.high
-    mean = _mean(domain, term)
+    mean = domain.mean_of(term)
     if mean is None:
         return None, None, None
-    low, width, place_of = mean
-    told = [place_of(value) for value in truth.values]
+    low, width = float(mean.low), float(mean.width)
+    told = [mean.place(value) for value in truth.values]
     present = np.array([float(one is not None) for one in told])
     scores = np.array([float(one or 0) for one in told])
     if not present @ shares:
@@ -153,44 +135,3 @@ def _plain(
     true = low + width * float(scores @ shares) / float(present @ shares)
     ratio = ratio_interval(people, scores, present, level)
     return true, low + width * ratio.interval.low, low + width * ratio.interval.high
-
-
-def _is_share(domain: Domain, term: str) -> bool:
-    """Whether a term is the share of some values, that is told of each value whether it is one."""
-    if isinstance(domain, Categories):
-        return term in domain.ids
-    if isinstance(domain, Sets):
-        return term in (*domain.flags, NO_ANSWER)
-    if isinstance(domain, Rankings):
-        return term in (*domain.pair_terms, NO_ANSWER)
-    if isinstance(domain, Texts):
-        # Without candidates, it is another text each time that is not found.
-        return domain.candidates is not None or term != OTHER
-    return term == NO_ANSWER
-
-
-def _mean(
-    domain: Domain, term: str
-) -> tuple[float, float, Callable[[Any], Fraction | None]] | None:
-    """Of a mean its lowest value, from there to the highest, and where in 0..1 a value lies."""
-    if isinstance(domain, Scale) and term == "mean":
-        low, width = scale_range(domain)
-        scores = domain.scores
-        return (
-            float(low),
-            float(width),
-            lambda value: (scores[value] - low) / width if value < len(scores) else None,
-        )
-    if isinstance(domain, Numbers) and term == "mean":
-        return float(domain.low), domain.width, lambda value: value
-    if isinstance(domain, Rankings) and term in domain.items:
-        return 1.0, len(domain.items) - 1.0, lambda value: _rank(domain, term, value)
-    return None
-
-
-def _rank(domain: Rankings, item: str, flags: tuple[int, ...] | None) -> Fraction | None:
-    """The part of the other items that come before this one."""
-    if flags is None:
-        return None
-    pairs = [pair for pair in zip(domain.flags, flags, strict=True) if item in pair[0]]
-    return Fraction(sum(flag if pair[1] == item else 1 - flag for pair, flag in pairs), len(pairs))

@@ -15,7 +15,7 @@ from analysis.mechanisms.base import Mechanism
 from analysis.planning.check import MOST_WAVES, check_respondents
 from analysis.planning.half_width import expected
 from analysis.planning.redesign import is_best, with_epsilon
-from analysis.planning.truth import Stated, check_truth, width_of
+from analysis.planning.truth import Stated, check_truth
 from analysis.question import Question
 from analysis.survey import Survey
 
@@ -95,9 +95,7 @@ def split_cap(
         raise ValueError(f"cap must be a number above 0, got {cap:g}")
     check_count(waves, "waves", MOST_WAVES)
     check_truth(survey, truth or {})
-    scales = {
-        one.id: _weight(weights or {}, one) / width_of(one.domain) for one in survey.questions
-    }
+    scales = {one.id: _weight(weights or {}, one) / one.domain.span for one in survey.questions}
     unknown = set(weights or {}) - set(scales)
     if unknown:
         raise ValueError(f"weights: expected questions {', '.join(scales)}, got {min(unknown)}")

@@ -1,6 +1,5 @@
 """What an author should know of waves, and may not expect of a question."""
 
-from analysis.domain import Texts
 from analysis.epsilon import MICRO, is_telling, micro
 from analysis.mechanisms.hashed_krr import LONGEST_FOUND
 from analysis.question import Question
@@ -43,7 +42,7 @@ def warnings(question: Question) -> list[str]:
             f"over many waves reports nearly tell an answer at epsilon_forever = "
             f"{question.spec['epsilon_forever']:g}; the page will say so to respondents"
         )
-    if isinstance(domain, Texts) and domain.candidates is None and domain.longest > LONGEST_FOUND:
+    if domain.is_open and question.spec["longest"] > LONGEST_FOUND:
         found.append(
             f"texts of more than {LONGEST_FOUND} letters are not found; they count as other"
         )

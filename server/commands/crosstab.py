@@ -12,7 +12,7 @@ from analysis.crosstab import crosstab
 from analysis.crosstab.association import association_rows
 from analysis.crosstab.pairs import pairs_of
 from analysis.crosstab.row import Row
-from analysis.domain import Numbers
+from analysis.domain import Estimand
 from analysis.hypotheses import HypothesisTest, independence
 from server.commands import (
     of_wave,
@@ -54,7 +54,7 @@ def crosstab_(
         for note in found.notes:
             click.echo(note, err=True)
         names = {"first_question": one.name, "second_question": other.name}
-        numbers = {q.id for q in found.survey.questions if isinstance(q.domain, Numbers)}
+        numbers = {q.id for q in found.survey.questions if q.domain.estimand is Estimand.MEAN}
         if tests:
             rows: Sequence[Any] = [independence(one, other)]
         elif numbers & {one.name, other.name}:

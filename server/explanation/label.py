@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable
 
-from analysis.domain import Categories, Sets
 from analysis.question import Question
 from analysis.survey import Survey
 from server.words import Phrase, Value
 
 
 def label(question: Question, term: str) -> Value:
-    """The text of one of a question's options or items, in each language."""
+    """Return the text of an option or item in each language; of `min` or `max`, that number."""
+    if "options" not in question.spec:
+        number = question.spec[term]
+        if "unit" not in question.spec:
+            return number
+        return Phrase.of("odds.with-unit", n=number, unit=question.spec["unit"])
     if question.spec["kind"] == "yes-no":
         return Phrase.of(f"question.{term}")
     return next(one["text"] for one in question.spec["options"] if one["id"] == term)
@@ -27,17 +31,9 @@ def order(question: Question, items: Iterable[str]) -> Value:
     }
 
 
-def end(question: Question, key: str) -> Value:
-    """The highest or lowest number, `max` or `min`, with its unit."""
-    number = question.spec[key]
-    if "unit" not in question.spec:
-        return number
-    return Phrase.of("odds.with-unit", n=number, unit=question.spec["unit"])
-
-
 def an_answer(survey: Survey) -> Value:
     """An answer that somebody could give, to speak of; "…" without any that can be picked."""
     for question in survey.questions:
-        if isinstance(question.domain, Categories | Sets):
+        if question.domain.picks:
             return label(question, question.spec["options"][0]["id"])
     return "…"

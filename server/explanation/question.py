@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analysis.charts import small_icon_array
-from analysis.domain import Categories, Texts
+from analysis.domain import Estimand
 from analysis.epsilon import is_telling, micro
 from analysis.meaning import odds
 from analysis.question import Question
@@ -50,7 +50,7 @@ def explained(question: Question, remembers: bool, together: int = 0) -> Explain
 def _what_is_sent(question: Question) -> Iterator[Phrase]:
     """What is made of an answer before chance comes in, where that is not the answer itself."""
     randomizer = question.randomizer
-    if isinstance(question.domain, Texts):
+    if question.domain.estimand is Estimand.TEXTS:
         inputs = randomizer.channel.inputs
         if not randomizer.channel.takes_bits:
             form = "beginning" if randomizer.encoder.name == "prefix" else "symbol"
@@ -67,7 +67,7 @@ def _what_is_sent(question: Question) -> Iterator[Phrase]:
 
 def _bounds(question: Question) -> Iterator[Phrase]:
     rows = {(one.p, one.q) for one in odds(question)}
-    if isinstance(question.domain, Categories) and len(question.domain.ids) > 2 and len(rows) == 1:
+    if len(question.domain.alternatives) > 2 and len(rows) == 1:
         yield Phrase.of("odds.same")
     key = "odds.most-or-none" if question.domain.no_answer else "odds.most"
     yield Phrase.of(key, most=bound(float(question.randomizer.ratio)))

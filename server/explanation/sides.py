@@ -8,12 +8,13 @@ best (Nanayakkara et al., USENIX Security 2023; Franzen et al., CCS 2022).
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analysis.domain import Categories, Numbers, Rankings, Sets, Texts
+from analysis.domain import Estimand
 from analysis.meaning import Odds, odds
 from analysis.meaning.wording import quoted
+from analysis.mechanisms.base import Share
 from analysis.question import Question
 from server.explanation.figure import sends
-from server.explanation.label import end, label, order
+from server.explanation.label import label, order
 from server.words import Phrase, Value
 
 
@@ -38,24 +39,12 @@ def sides(question: Question) -> tuple[Side, Side]:
 def _form(question: Question, first: Odds) -> tuple[str, str, dict[str, Value]]:
     """The keys of both sentences, and what fills them beside the counts."""
     domain = question.domain
-    if isinstance(domain, Numbers):
-        return "high", "low", {"high": end(question, "max"), "low": end(question, "min")}
-    if isinstance(domain, Texts):
-        return "text", "texts", {}
-    if not question.mechanism.shares(question.randomizer, domain).values:
-        whole = isinstance(domain, Rankings)
-        named = order(question, first.term.split("|")) if whole else label(question, first.term)
-        return "most-telling", "least-likely", {"answer": named}
-    if isinstance(domain, Sets):
-        return "ticked", "unticked", {"answer": label(question, first.term)}
-    if isinstance(domain, Rankings):
-        one, other = domain.flags[domain.pair_terms.index(first.term)]
-        return "pair", "pairs", {"first": label(question, one), "second": label(question, other)}
-    assert isinstance(domain, Categories)
+    if domain.estimand is Estimand.SHARES and not _shares(question):
+        return "most-telling", "least-likely", {"answer": order(question, first.term.split("|"))}
     # Where a report is an answer, it is called by its name.
-    form = "value" if first.sends == quoted({}, first.term) else "count"
-    values = {"answer": label(question, first.term)}
-    if len(domain.ids) > 2:
-        return form, f"{form}-others", values
-    (other,) = (one for one in domain.ids if one != first.term)
-    return form, f"{form}-other", values | {"other": label(question, other)}
+    told = domain.sides(first.term, first.sends == quoted({}, first.term))
+    return told.who, told.others, {key: label(question, name) for key, name in told.ids.items()}
+
+
+def _shares(question: Question) -> tuple[Share, ...]:
+    return question.mechanism.shares(question.randomizer, question.domain).values

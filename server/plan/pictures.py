@@ -6,7 +6,7 @@ from statistics import fmean
 
 from analysis.accounting import Composition
 from analysis.charts import Mark, Series, dot_plot, line_chart
-from analysis.domain import Domain, Numbers, Rankings
+from analysis.domain import Estimand
 from analysis.planning import Point, Sampled
 from analysis.question import Question
 from analysis.survey import Survey
@@ -56,7 +56,7 @@ def respondents_charts(survey: Survey, points: Sequence[Point], planned: int) ->
     """
     series = []
     for name, own in groupby(points, lambda point: point.question):
-        width = _width(_question(survey, name).domain)
+        width = _question(survey, name).domain.span
         series.append(Series(name, [(one.respondents, one.half_width / width) for one in own]))
     return [
         line_chart(
@@ -80,7 +80,7 @@ def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -
     points.
     """
     ordered = sorted(points, key=lambda point: (point.respondents, point.epsilon))
-    is_number = isinstance(question.domain, Numbers)
+    is_number = question.domain.estimand is Estimand.MEAN
     own = question.randomizer.epsilon
     return line_chart(
         f"Half-width of intervals against ε: {question.id}",
@@ -108,8 +108,7 @@ def sample_charts(survey: Survey, rows: Sequence[Sampled]) -> dict[str, str]:
         if None not in (row.true, row.estimate, row.plain_low, row.plain_high):
             by_quantity.setdefault((row.question, row.term), []).append(row)
     for (name, term), own in by_quantity.items():
-        domain = _question(survey, name).domain
-        is_mean = term == "mean" or (isinstance(domain, Rankings) and term in domain.items)
+        is_mean = term in _question(survey, name).domain.mean_terms
         low, high = (
             fmean(one for row in own if (one := getattr(row, end)) is not None)
             for end in ("plain_low", "plain_high")
@@ -133,7 +132,3 @@ def _differs(total: float | None, plain: float | None) -> bool:
 
 def _question(survey: Survey, name: str) -> Question:
     return next(one for one in survey.questions if one.id == name)
-
-
-def _width(domain: Domain) -> float:
-    return float(domain.high - domain.low) if isinstance(domain, Numbers) else 1.0

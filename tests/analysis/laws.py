@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
 from analysis.randomizer import Randomizer
 
 #: For each (cohort, report), its probability.
@@ -101,7 +101,7 @@ def truth(domain: Domain, value: Any, term: str) -> Fraction:
     """What a quantity is for one respondent: an indicator, a place in 0..1, or a rank's place."""
     if term == NO_ANSWER and not isinstance(domain, Categories):
         return Fraction(value is None)
-    if isinstance(domain, Scale) and term == "mean":
+    if bool(domain.aims) and term == "mean":
         if value >= len(domain.scores):
             return Fraction(0)
         low, high = min(domain.scores), max(domain.scores)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.domain import NO_ANSWER, Numbers, Scale
+from analysis.domain import NO_ANSWER, Categories, Numbers
 from analysis.intervals import ratio_interval, share_interval
 from analysis.mechanisms import MECHANISMS
 
@@ -118,7 +118,7 @@ def test_mean_on_two_points_has_the_exact_interval_of_a_share(epsilon: str, trut
 @pytest.mark.parametrize("n", [50, 200])
 def test_intervals_of_shares_without_a_support_count_cover(name: str, epsilon: str, n: int) -> None:
     points = tuple("12345")
-    domain = Scale((*points, NO_ANSWER), tuple(map(Fraction, points)))
+    domain = Categories((*points, NO_ANSWER), tuple(map(Fraction, points)))
     mechanism = MECHANISMS[name]
     randomizer = mechanism.compile(domain, Fraction(epsilon), {"aim": "mean"})
     rows = np.array([randomizer.channel.moments(value)[0] for value in range(6)])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
 from analysis.encoders.categories import Index
 from analysis.epsilon import TooCoarse, exp_lower
 from analysis.mechanisms import MECHANISMS
@@ -27,8 +27,8 @@ SCORES = tuple(map(Fraction, (1, 2, 3, 5)))
 DOMAINS: list[Domain] = [
     *(Categories(tuple(f"v{value}" for value in range(k))) for k in (2, 3, 7)),
     Categories(("yes", "no", NO_ANSWER)),
-    Scale(("1", "2", "3", "5"), SCORES),
-    Scale(("1", "2", "3", "5", NO_ANSWER), SCORES),
+    Categories(("1", "2", "3", "5"), SCORES),
+    Categories(("1", "2", "3", "5", NO_ANSWER), SCORES),
     *(Numbers(Fraction(-1), Fraction(3), steps, skip) for steps in (1, 7, 20) for skip in (0, 1)),
     Sets(("a", "b", "c"), 3, True),
     Sets(("a", "b", "c", "d"), 1, False),
@@ -127,7 +127,7 @@ def test_means_are_exactly_unbiased_between_grid_points_too(
 ) -> None:
     randomizer = mechanism.compile(domain, epsilon, params)
     means = mechanism.means(randomizer, domain)
-    if isinstance(domain, Numbers | Scale):
+    if domain.prior_lengths:
         assert [mean.term for mean in means][:1] == ["mean"]
     for value in laws.values_of(domain) if means else ():
         law = laws.law(randomizer, value)
@@ -175,7 +175,7 @@ def test_terms_are_the_values_of_the_question_each_once(
     terms += [share.term for share in mechanism.shares(randomizer, domain).values]
     skipped = [NO_ANSWER] * domain.no_answer
     if isinstance(domain, Categories):
-        expected = ["mean"] * isinstance(domain, Scale) + list(domain.ids)
+        expected = ["mean"] * bool(domain.aims) + list(domain.ids)
     elif isinstance(domain, Numbers):
         expected = ["mean", *skipped]
     elif isinstance(domain, Sets):
@@ -287,7 +287,7 @@ def test_half_width_of_the_square_wave() -> None:
 
 
 def test_exponential_mechanism_spends_the_epsilon_that_the_textbook_factor_wastes() -> None:
-    domain = Scale(tuple("12345"), tuple(map(Fraction, range(1, 6))))
+    domain = Categories(tuple("12345"), tuple(map(Fraction, range(1, 6))))
     found = MECHANISMS["exponential"].compile(domain, Fraction(1), {})
     row = found.channel.rows[0]
     rate = np.log([one / other for one, other in pairwise(row)])
@@ -313,7 +313,7 @@ def test_support_of_hashes_by_transform_is_the_support_counted_one_by_one() -> N
 
 def test_a_mean_of_sets_has_the_spread_that_repetition_shows() -> None:
     # If reports count for several symbols: the exact second moment, not that of the tally.
-    domain = Scale(tuple("123456"), tuple(map(Fraction, range(1, 7))))
+    domain = Categories(tuple("123456"), tuple(map(Fraction, range(1, 7))))
     for name in ("subset", "oue"):
         mechanism = MECHANISMS[name]
         randomizer = mechanism.compile(domain, Fraction("0.5"), {})

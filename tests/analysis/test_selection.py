@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from analysis.check import check
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
 from analysis.mechanisms import MECHANISMS
 from analysis.selection import candidates, choose, compile_as, share_covariance, variance
 from analysis.survey_file import read_survey
 
 POINTS = tuple("12345")
-SCALE = Scale(POINTS, tuple(map(Fraction, POINTS)))
-SKIPPED = Scale((*POINTS, NO_ANSWER), tuple(map(Fraction, POINTS)))
+SCALE = Categories(POINTS, tuple(map(Fraction, POINTS)))
+SKIPPED = Categories((*POINTS, NO_ANSWER), tuple(map(Fraction, POINTS)))
 NUMBER = Numbers(Fraction(0), Fraction(1), 1000, False)
 
 
@@ -73,7 +73,7 @@ def test_each_kind_gets_its_best(
 def test_variance_of_a_scale_is_that_of_its_aim(aim: str, subset: float, optimal: float) -> None:
     # Seven points at ε = 1: the sums of variances that a convex program finds and subset
     # selection has; of the mean of the scores 0..6 (in squares of a point), and for each cut.
-    domain = Scale(tuple("0123456"), tuple(map(Fraction, range(7))))
+    domain = Categories(tuple("0123456"), tuple(map(Fraction, range(7))))
     found = {
         one.mechanism.name: one.variance * (36 if aim == "mean" else 1)
         for one in candidates(domain, Fraction(1), {"aim": aim})
@@ -123,7 +123,7 @@ def test_a_prior_of_a_scale_is_where_its_shares_are_compared() -> None:
 
 
 def test_hashes_of_a_long_scale_are_compared_without_a_huge_table() -> None:
-    long = Scale(tuple(f"{n}" for n in range(50)), tuple(map(Fraction, range(50))))
+    long = Categories(tuple(f"{n}" for n in range(50)), tuple(map(Fraction, range(50))))
     found = candidates(long, Fraction(4), {"aim": "mean"})
     assert "hashed-krr" in {one.mechanism.name for one in found}
 

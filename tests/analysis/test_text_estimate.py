@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from analysis.channels.bits import Bits
+from analysis.encoders.text import hits_of
 from analysis.estimate import Estimate, estimates
-from analysis.estimate.text import hits_of, text_quantities
+from analysis.estimate.text import text_quantities
 from analysis.question import Question
 from analysis.survey import Survey
 from analysis.words import seeded_words

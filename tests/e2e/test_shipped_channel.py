@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, chisquare, norm
 
 from analysis.channels import CHANNELS
-from analysis.domain import Categories, Domain, Numbers, Rankings, Scale, Sets
+from analysis.domain import Categories, Domain, Numbers, Rankings, Sets
 from analysis.encoders import ENCODERS
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.noise import Noise
@@ -146,7 +146,7 @@ def numbers(steps: int, no_answer: bool = False) -> Numbers:
     return Numbers(Fraction(0), Fraction(8), steps, no_answer)
 
 
-SCALE = Scale(names(5), tuple(map(Fraction, range(5))))
+SCALE = Categories(names(5), tuple(map(Fraction, range(5))))
 #: Coarse enough that every single report is seen often.
 SMALL = {
     "krr": Case("krr", categories(3), "1"),

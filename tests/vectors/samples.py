@@ -8,7 +8,7 @@ from analysis.channels.shift import Shift
 from analysis.channels.subset import Subset
 from analysis.channels.table import Table
 from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Scale, Sets, Texts
+from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
 from analysis.encoders.categories import Hash, Index, Onehot
 from analysis.encoders.grid import Grid
 from analysis.encoders.several import Multihot, Order, Pick
@@ -188,7 +188,7 @@ UNSOUND: list[tuple[str, dict[str, Any]]] = [
 
 DOMAINS: list[tuple[Domain, list[Any]]] = [
     *((Categories(tuple(f"v{value}" for value in range(k))), [0, k - 1]) for k in (2, 3, 6, 20)),
-    (Scale(("1", "2", "3", "4", NO_ANSWER), tuple(map(Fraction, range(1, 5)))), [1, 4]),
+    (Categories(("1", "2", "3", "4", NO_ANSWER), tuple(map(Fraction, range(1, 5)))), [1, 4]),
     (Numbers(Fraction(0), Fraction(1), 10, False), ["1/3", "1/1"]),
     (Numbers(Fraction(0), Fraction(1), 20, True), ["1/3", None]),
     (Sets(("a", "b", "c"), 3, False), [[1, 0, 1, 0], [0, 0, 0, 1]]),
