@@ -21,6 +21,9 @@ from analysis.channels.window import Window
 Apart = tuple[tuple[int, int], ...]
 Counts = tuple[int, ...]
 
+#: How inputs differ in a single bit, either way, as `Bits.ratio` takes it.
+ONE_BIT = ((1, 0), (0, 1))
+
 #: With more waves than this the exact search of few, but over two, inputs takes too long.
 EXACT = 6
 #: With more than this any search does.
@@ -97,11 +100,9 @@ def _last(instant: Window | Bits, apart: Apart, waves: int) -> Fraction:
     Bits differ only where one of the histories has had a one.
     """
     if isinstance(instant, Window):
-        return Fraction(instant.near, instant.far)
+        return instant.ratio()
     touched = min(instant.inputs, 2 * waves * max(map(max, apart)))
-    raised = Fraction(instant.one, instant.zero)
-    lowered = Fraction(instant.total - instant.zero, instant.total - instant.one)
-    return max(raised, lowered) ** touched
+    return instant.ratio(ONE_BIT) ** touched
 
 
 def _worst_window(permanent: Window, instant: Window, waves: int) -> Fraction:
@@ -112,7 +113,7 @@ def _worst_window(permanent: Window, instant: Window, waves: int) -> Fraction:
         return relaxed
     # The chance of a last report, given the others, is near/total at most and far/total at least.
     fewer = _worst_window(permanent, instant, waves - 1)
-    return min(relaxed, fewer * Fraction(instant.near, instant.far))
+    return min(relaxed, fewer * instant.ratio())
 
 
 def _largest(

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from analysis.channels.bits import Bits
 from analysis.epsilon import fewest_parts
-from analysis.waves import SEARCHED
+from analysis.waves import ONE_BIT, SEARCHED
 
 #: Logarithms are rounded up to trillionths. Their sums are whole numbers below 2^53, so that
 #: JavaScript adds them exactly. What rounding adds is far below the millionths that are charged.
@@ -62,9 +62,7 @@ def worst_total(permanent: Bits, instant: Bits, most: int, waves: int) -> int:
         At least 1. After `SEARCHED` waves, a bound of each further report is added.
     """
     if waves > SEARCHED:
-        told = Fraction(instant.one, instant.zero)
-        silent = Fraction(instant.total - instant.zero, instant.total - instant.one)
-        each = fewest_parts(max(told, silent), TRILLION)
+        each = fewest_parts(instant.ratio(ONE_BIT), TRILLION)
         # Given all before it, the chance of a bit is between zero/total and one/total; and bits
         # differ only where one of the histories has had a one.
         touched = sum(

@@ -3,6 +3,7 @@
 import ast
 import gzip
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,28 @@ def test_files_are_short(path: Path) -> None:
 
 def test_there_are_no_packages_under_tests_or_client() -> None:
     assert not [*(ROOT / "tests").rglob("__init__.py"), *(ROOT / "client").rglob("*.py")]
+
+
+#: Python that must call the owner of a formula instead of writing it again.
+CALLERS = [*PYTHON, *sorted((ROOT / "benchmarks").rglob("*.py"))]
+
+
+def _divided_weights(path: Path) -> Iterator[str]:
+    """Yield each weight of a channel that is divided by another or by their sum."""
+    weights = {"one", "zero", "near", "far"}
+    for node in ast.walk(ast.parse(path.read_text())):
+        pair: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            pair = [node.left, node.right]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Fraction":
+            pair = node.args
+        if len(pair) == 2 and isinstance(pair[1], ast.Attribute):
+            divided = {part.attr for part in ast.walk(pair[0]) if isinstance(part, ast.Attribute)}
+            if divided & weights and pair[1].attr in weights | {"total"}:
+                yield ast.unparse(node)
+
+
+@pytest.mark.parametrize("path", CALLERS, ids=_name)
+def test_channels_alone_divide_the_weights_of_bits_and_windows(path: Path) -> None:
+    if not path.is_relative_to(ROOT / "analysis/channels"):
+        assert list(_divided_weights(path)) == []

@@ -5,7 +5,8 @@
 Unary encodings (Wang et al., USENIX Security 2017, section 4.2), RAPPOR's one-time response
 (Erlingsson, Pihur and Korolova, CCS 2014). Two inputs that differ by `raised` ones more and
 `lowered` ones fewer have the ratio (one/zero)^raised ((total-zero)/(total-one))^lowered.
-By hand: one 3, zero 1 of 4, and inputs that differ in a bit each way: ratio 9, ε = 2 ln 3 = 2.197.
+By hand: one 3, zero 1 of 4 (p = 3/4, q = 1/4), and inputs that differ in a bit each way: ratio 9,
+ε = 2 ln 3 = 2.197.
 """
 
 import base64
@@ -52,6 +53,16 @@ class Bits:
         """Characters of a report: base64url of the bits, the first in each byte's highest place."""
         return -(-8 * -(-self.inputs // 8) // 6)
 
+    @cached_property
+    def p(self) -> Fraction:
+        """The chance that a bit of the report is 1 where the input has a 1."""
+        return Fraction(self.one, self.total)
+
+    @cached_property
+    def q(self) -> Fraction:
+        """The chance that a bit of the report is 1 where the input has a 0."""
+        return Fraction(self.zero, self.total)
+
     def check(self) -> None:
         if not self.zero <= self.one < self.total:
             raise ValueError(
@@ -73,7 +84,7 @@ class Bits:
         if len({up + down for up, down in apart}) > 1:
             return None
         (least, rest), (most, _) = min(apart), max(apart)
-        both = self.one, self.zero
+        both = self.p, self.q
         pairs = [
             [
                 np.convolve(self._chances(up, first), self._chances(least + rest - up, other)[::-1])
@@ -83,9 +94,9 @@ class Bits:
         ]
         return np.array(pairs).swapaxes(1, 2)
 
-    def _chances(self, bits: int, weight: int) -> NDArray[np.float64]:
+    def _chances(self, bits: int, chance: Fraction) -> NDArray[np.float64]:
         """(bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
-        one, zero = weight / self.total, (self.total - weight) / self.total
+        one, zero = float(chance), float(1 - chance)
         return np.array([comb(bits, x) * one**x * zero ** (bits - x) for x in range(bits + 1)])
 
     def randomize(self, symbol: tuple[int, ...], words: Iterator[int]) -> str:
@@ -129,30 +140,29 @@ class Bits:
         )
 
     def distribution(self, symbol: tuple[int, ...]) -> Iterator[tuple[str, Fraction]]:
-        one, zero = Fraction(self.one, self.total), Fraction(self.zero, self.total)
         for flags in product((0, 1), repeat=self.inputs):
-            chances = [one if place in symbol else zero for place in range(self.inputs)]
+            chances = [self.p if place in symbol else self.q for place in range(self.inputs)]
             packed = np.packbits(flags).tobytes()
-            drawn = (p if flag else 1 - p for p, flag in zip(chances, flags, strict=True))
+            drawn = (one if flag else 1 - one for one, flag in zip(chances, flags, strict=True))
             chance = prod(drawn, start=Fraction(1))
             yield base64.urlsafe_b64encode(packed).rstrip(b"=").decode(), chance
 
     def moments(self, symbol: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        mean = np.full(self.symbols, self.zero / self.total)
-        mean[list(symbol)], mean[-1] = self.one / self.total, 1.0
+        mean = np.full(self.symbols, float(self.q))
+        mean[list(symbol)], mean[-1] = float(self.p), 1.0
         second = np.outer(mean, mean)
         np.fill_diagonal(second, mean)
         return mean, second
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        least = np.full(self.symbols, self.zero / self.total)
-        most = np.full(self.symbols, self.one / self.total)
+        least = np.full(self.symbols, float(self.q))
+        most = np.full(self.symbols, float(self.p))
         least[-1] = most[-1] = 1.0
         return least, most
 
     def size_chances(self, ones: int) -> NDArray[np.float64]:
-        told = _binomial(ones, self.one / self.total)
-        rest = _binomial(self.inputs - ones, self.zero / self.total)
+        told = _binomial(ones, float(self.p))
+        rest = _binomial(self.inputs - ones, float(self.q))
         # One more: the symbol that every report counts for.
         return np.convolve(np.append(0.0, told), rest)
 
@@ -180,12 +190,11 @@ class Bits:
     def randomize_many(self, symbols: Packed, block: Block) -> Packed:
         reports = np.empty(symbols.shape, dtype=np.uint64)
         given, drawn = symbols.reshape(-1), reports.reshape(-1)
-        # A bit that is 1 anyway with zero/total is made so by one more draw, where x has a 1.
-        zero = Fraction(self.zero, self.total)
-        more = Fraction(self.one - self.zero, self.total - self.zero)
+        # A bit that is 1 anyway with chance q is made so by one more draw, where x has a 1.
+        more = (self.p - self.q) / (1 - self.q)
         for part in parts(len(given)):
             own, new = given[part], drawn[part]
-            new[:] = bernoulli_bits(zero, len(new), block)
+            new[:] = bernoulli_bits(self.q, len(new), block)
             places = np.flatnonzero(own)
             new[places] |= own[places] & bernoulli_bits(more, len(places), block)
         clear_tail(reports, self.inputs)
@@ -218,9 +227,9 @@ class Bits:
     def log_chances(
         self, reports: Packed, symbols: Sequence[tuple[int, ...]]
     ) -> NDArray[np.float64]:
-        rates = np.full((len(symbols), self.inputs), self.zero / self.total)
+        rates = np.full((len(symbols), self.inputs), float(self.q))
         for row, ones in enumerate(symbols):
-            rates[row, list(ones)] = self.one / self.total
+            rates[row, list(ones)] = float(self.p)
         odds, none = np.log(rates) - np.log1p(-rates), np.log1p(-rates).sum(axis=1)
         found = np.empty((len(reports), len(symbols)))
         for part in parts(len(reports), 4096):

@@ -4,12 +4,13 @@
 
 Width 1 is k-ary randomized response (Warner, JASA 1965; Kairouz, Oh and Viswanath, JMLR 2016,
 section 4.1); wider ones are the Square Wave mechanism on a grid (Li et al., SIGMOD 2020).
-By hand: 2 inputs, width 1, near 3, far 1 gives ratio 3, ε = ln 3 = 1.0986.
+By hand: 2 inputs, width 1, near 3, far 1 gives p = 3/4, q = 1/4, ratio 3, ε = ln 3 = 1.0986.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import gcd
 from typing import Any, ClassVar
 
@@ -40,6 +41,16 @@ class Window(OneSymbol):
     def total(self) -> int:
         """Sum of the weights, the same for every input."""
         return self.width * self.near + (self.inputs - 1) * self.far
+
+    @cached_property
+    def p(self) -> Fraction:
+        """The chance of each output that lies in the input's window."""
+        return Fraction(self.near, self.total)
+
+    @cached_property
+    def q(self) -> Fraction:
+        """The chance of each output that does not."""
+        return Fraction(self.far, self.total)
 
     def check(self) -> None:
         if self.inputs < 2:
@@ -99,7 +110,7 @@ class Window(OneSymbol):
         # first. No row is listed: there can be thousands, as long.
         outputs = np.arange(self.symbols)
         in_all = (outputs >= self.inputs - 1) & (outputs < self.width)
-        near, far = self.near / self.total, self.far / self.total
+        near, far = float(self.p), float(self.q)
         other = np.where(in_all, near, far)
         return np.minimum(near, other), np.maximum(near, other)
 
@@ -107,7 +118,7 @@ class Window(OneSymbol):
         # There can be thousands, as long.
         place = np.arange(self.symbols) - np.arange(self.inputs)[:, None]
         near = (place >= 0) & (place < self.width)
-        return np.where(near, self.near / self.total, self.far / self.total)
+        return np.where(near, float(self.p), float(self.q))
 
     def weights(self, symbol: int) -> list[int]:
         row = [self.far] * self.symbols

@@ -98,7 +98,7 @@ class Multihot(Encoder):
             option is ticked, if it is not, and, if there can be none, under no answer.
         """
         skips = self.inputs == self.options + 2
-        one, zero = channel.one / channel.total, channel.zero / channel.total
+        one, zero = float(channel.p), float(channel.q)
         bit = np.array([one, zero, zero][: 2 + skips])
         chances = np.array([bit, 1 - bit])
         if skips:

@@ -178,6 +178,4 @@ def _quantity(
 def chances_of(randomizer: Randomizer[Any, Any]) -> Chances:
     """What one wave's report says of a text's symbol, or of its bits."""
     channel = randomizer.channel
-    if channel.takes_bits:
-        return Chances((channel.one / channel.total, channel.zero / channel.total))
-    return Chances((channel.near / channel.total, channel.far / channel.total), one_symbol=True)
+    return Chances((float(channel.p), float(channel.q)), one_symbol=not channel.takes_bits)

@@ -51,8 +51,7 @@ class GridWindow(Mechanism):
         if not domain.no_answer:
             return NO_SHARES
         window = randomizer.channel
-        p = Fraction(window.width * window.near, window.total)
-        q = Fraction(window.width * window.far, window.total)
+        p, q = window.width * window.p, window.width * window.q
 
         def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             return counts[:, -window.width :].sum(axis=1), counts.sum(axis=1)
@@ -61,9 +60,9 @@ class GridWindow(Mechanism):
 
     def means(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> tuple[Mean, ...]:
         steps, window = randomizer.encoder.steps, randomizer.channel
-        width, far = window.width, Fraction(window.far, window.total)
+        width, far = window.width, window.q
         inside = steps + width  # outputs that lie in the window of some number
-        advantage = width * (Fraction(window.near, window.total) - far)
+        advantage = width * (window.p - far)
         if domain.no_answer:
             floor = inside * far
             yes, no = (1 - floor) / advantage, -floor / advantage

@@ -70,7 +70,7 @@ class HashedKrr(OneOfK):
 
     def support(self, randomizer: Randomizer[Hash, Window]) -> tuple[Fraction, Fraction]:
         window = randomizer.channel
-        return Fraction(window.near, window.total), Fraction(1, window.inputs)
+        return window.p, Fraction(1, window.inputs)
 
     def cells(self, randomizer: Randomizer[Hash, Window], value: int) -> list[int]:
         encoder = randomizer.encoder

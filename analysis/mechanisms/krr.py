@@ -31,7 +31,7 @@ class Krr(OneOfK):
 
     def support(self, randomizer: Randomizer[Index, Window]) -> tuple[Fraction, Fraction]:
         window = randomizer.channel
-        return Fraction(window.near, window.total), Fraction(window.far, window.total)
+        return window.p, window.q
 
 
 def window_of(k: int, epsilon: Fraction) -> Window:

@@ -19,7 +19,6 @@ from analysis.domain import NO_ANSWER, Sets
 from analysis.encoders.several import Multihot
 from analysis.epsilon import exp_lower
 from analysis.mechanisms.base import Mechanism, Params, Share, Shares, spends
-from analysis.mechanisms.sue import bit_chances
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
@@ -63,7 +62,7 @@ class AllBits(Mechanism):
         return spends(Randomizer(encoder, bits), epsilon)
 
     def shares(self, randomizer: Randomizer[Multihot, Bits], domain: Sets) -> Shares:
-        p, q = bit_chances(randomizer.channel)
+        p, q = randomizer.channel.p, randomizer.channel.q
         terms = (*domain.flags, *[NO_ANSWER] * domain.no_answer)
 
         def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,7 +4,6 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.mechanisms.base import Share
-from analysis.mechanisms.sue import bit_chances
 from analysis.randomizer import Randomizer
 
 
@@ -16,8 +15,7 @@ def text_share(randomizer: Randomizer[Any, Any]) -> Share:
     """
     encoder, channel = randomizer.encoder, randomizer.channel
     if channel.takes_bits:
-        p, q = bit_chances(channel)
+        p, q = channel.p, channel.q
         # Another text sets the bit of this one, too, by chance.
         return Share("", p, q + (p - q) / channel.inputs)
-    p = Fraction(channel.near, channel.total)
-    return Share("", p, Fraction(1, channel.inputs), encoder.portion)
+    return Share("", channel.p, Fraction(1, channel.inputs), encoder.portion)

@@ -13,7 +13,6 @@ from analysis.encoders.categories import Onehot
 from analysis.epsilon import best_weights, exp_lower
 from analysis.mechanisms.base import Params, spends
 from analysis.mechanisms.one_of_k import OneOfK
-from analysis.mechanisms.sue import bit_chances
 from analysis.randomizer import Randomizer
 from analysis.words import WORD
 
@@ -32,4 +31,4 @@ class OptimizedUnary(OneOfK):
         return spends(Randomizer(Onehot(k), Bits(k, half, 2 * flip, 2 * half)), epsilon)
 
     def support(self, randomizer: Randomizer[Onehot, Bits]) -> tuple[Fraction, Fraction]:
-        return bit_chances(randomizer.channel)
+        return randomizer.channel.p, randomizer.channel.q

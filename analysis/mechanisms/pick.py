@@ -38,9 +38,8 @@ class PickOne(Mechanism):
 
     def shares(self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings) -> Shares:
         window, parts = randomizer.channel, randomizer.encoder.parts
-        p, q = Fraction(window.near, window.total), Fraction(window.far, window.total)
-        values = [Share(term, p, q, Fraction(1, parts)) for term in domain.terms]
-        values += [Share(NO_ANSWER, p, q)] * domain.no_answer
+        values = [Share(term, window.p, window.q, Fraction(1, parts)) for term in domain.terms]
+        values += [Share(NO_ANSWER, window.p, window.q)] * domain.no_answer
 
         def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             supports, trials = counts[:, 0], counts.sum(axis=1)
@@ -56,8 +55,7 @@ class PickOne(Mechanism):
     ) -> tuple[Mean, ...]:
         """Of a ranking: the mean rank of each item, 1 the first."""
         window = randomizer.channel
-        q = Fraction(window.far, window.total)
-        gap = Fraction(window.near, window.total) - q
+        q, gap = window.q, window.p - window.q
         symbols = range(window.inputs)
         # Debiased: +1 for "in that order", -1 for "not", and whether there was an answer at all.
         side = [((s == 0) - (s == 1)) / gap for s in symbols]

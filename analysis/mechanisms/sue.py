@@ -31,9 +31,4 @@ class SymmetricUnary(OneOfK):
         return spends(Randomizer(Onehot(k), Bits(k, keep, flip, keep + flip)), epsilon)
 
     def support(self, randomizer: Randomizer[Onehot, Bits]) -> tuple[Fraction, Fraction]:
-        return bit_chances(randomizer.channel)
-
-
-def bit_chances(bits: Bits) -> tuple[Fraction, Fraction]:
-    """The chances that a 1 is reported for a 1 and for a 0."""
-    return Fraction(bits.one, bits.total), Fraction(bits.zero, bits.total)
+        return randomizer.channel.p, randomizer.channel.q

@@ -87,7 +87,7 @@ def _stages_of_bits(
     randomizer: Randomizer[Any, Bits], bound: Fraction, whole: Fraction
 ) -> tuple[Bits, Bits]:
     bits, apart = randomizer.channel, randomizer.encoder.apart
-    p, q = bits.one / bits.total, bits.zero / bits.total
+    p, q = float(bits.p), float(bits.q)
 
     def permanent(flip: float) -> Bits:
         one, zero = ((chance - flip) / (1 - 2 * flip) for chance in (p, q))

@@ -186,8 +186,8 @@ class Law:
         channel = self.randomizer.channel
         ones = (hit * held[:, :, None]).sum(axis=1)
         totals = held.sum(axis=1)[:, None]
-        one, zero = channel.one / channel.total, channel.zero / channel.total
-        drawn = rng.binomial(ones, one) + rng.binomial(totals - ones, zero)
+        p, q = float(channel.p), float(channel.q)
+        drawn = rng.binomial(ones, p) + rng.binomial(totals - ones, q)
         return np.concatenate([drawn, totals], axis=1)
 
     def _of_symbols(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:

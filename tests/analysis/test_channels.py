@@ -384,3 +384,11 @@ def test_bits_are_written_as_base64url_with_the_first_on_top() -> None:
 def test_weights_that_are_no_channel_are_refused(channel: Channel) -> None:
     with pytest.raises(ValueError, match=f"^{channel.name}: "):
         channel.check()
+
+
+def test_chances_of_a_bit_and_of_an_output_are_exact_shares_of_the_weights() -> None:
+    bits, window = Bits(2, 5, 2, 9), Window(6, 3, 5, 2)
+    assert (bits.p, bits.q) == (Fraction(5, 9), Fraction(2, 9))
+    # Three outputs of weight 5 in the window, five of weight 2 outside: 25 in all.
+    assert (window.p, window.q) == (Fraction(1, 5), Fraction(2, 25))
+    assert window.width * window.p + (window.inputs - 1) * window.q == 1
