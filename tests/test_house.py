@@ -187,3 +187,21 @@ def _divided_weights(path: Path) -> Iterator[str]:
 def test_channels_alone_divide_the_weights_of_bits_and_windows(path: Path) -> None:
     if not path.is_relative_to(ROOT / "analysis/channels"):
         assert list(_divided_weights(path)) == []
+
+
+def _share_variances(path: Path) -> Iterator[str]:
+    """Yield each statement with ``x * (1 - x)`` and ``p - q``: the variance of a debiased share."""
+    for statement in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(statement, ast.stmt) or hasattr(statement, "body"):
+            continue
+        text = ast.unparse(statement)
+        if re.search(r"(\b[\w.]+) \* \(1 - \1\)", text) and re.search(
+            r"\bp - [\w.]*(q|chance)\b", text
+        ):
+            yield text
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=_name)
+def test_shares_alone_know_the_variance_of_an_estimate(path: Path) -> None:
+    if path != ROOT / "analysis/mechanisms/base.py":
+        assert list(_share_variances(path)) == []

@@ -10,6 +10,7 @@ length is not extended to; all texts are whole there.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 
@@ -22,6 +23,7 @@ from analysis.decoding import Chances
 from analysis.decoding.discoveries import detected, selected_level
 from analysis.discovery.one_length import NOBODY, Hashed, Length
 from analysis.encoders.text import Prefix
+from analysis.mechanisms.base import Share
 from analysis.texts import BEGINNING, WHOLE
 
 #: What can follow, if the author does not say: each letter more costs time and finds a little less.
@@ -194,7 +196,8 @@ def floor(
     By hand: ε = 2 (sd 0.85, at f 0.90), 8 lengths and 100,000 respondents, z1 = 3.9 and z2 = 1.9,
     give 4.6 %.
     """
-    p, chance = chances.p, 1 / encoder.inputs
+    portion = Fraction(1, len(encoder.lengths))
+    alone = Share("", Fraction(chances.p), Fraction(1, encoder.inputs), portion)
     passed = sum(length < longest for length in encoder.lengths[:-1]) + 1
     step = max(np.diff((0, *encoder.lengths[:-1])), default=1)
     # Ten frequent beginnings and all their endings, as a middling case; it moves z1 by little.
@@ -202,8 +205,7 @@ def floor(
     seen, sure = -float(ndtri(SPARE / tried)), float(ndtri(0.9 ** (1 / passed)))
 
     def missing(share: float) -> float:
-        supports = np.array([chance, chance + (p - chance) * share])
-        sd, more = np.sqrt(supports * (1 - supports) * len(encoder.lengths) / n) / (p - chance)
+        sd, more = np.sqrt(alone.variance(np.array([0.0, share])) / n)
         return float(seen * sd + sure * more - share)
 
     return 1.0 if missing(1.0) > 0 else float(scipy.optimize.brentq(missing, 0.0, 1.0))

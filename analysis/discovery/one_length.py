@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.special import ndtri
 from analysis.decoding import Chances, decode
 from analysis.decoding.few import fit_few
 from analysis.encoders.text import Prefix
+from analysis.mechanisms.base import Share
 from analysis.texts import NOTHING, text_words
 
 #: The most texts that are chosen at one length; it bounds the time that it takes.
@@ -91,10 +93,11 @@ class Length:
         explained = np.full((functions, symbols), (1 - shares.sum()) / symbols)
         for share, places in zip(shares, own, strict=True):
             explained[np.arange(functions), places] += share
-        p, q, left = self.chances.p, self.chances.q, self.tallies - explained
-        drawn = np.clip(q + (p - q) * explained, q / 2, 1 - q / 2)
-        reports = self.totals[:, np.newaxis]
-        noise = drawn * (1 - drawn) / reports / (p - q) ** 2
+        reports, left = self.totals[:, np.newaxis], self.tallies - explained
+        alone = Share("", Fraction(self.chances.p), Fraction(self.chances.q))
+        # Shares at which a cell is counted with a chance of q / 2, and of 1 - q / 2.
+        ends = alone.estimate(np.array([alone.q / 2, 1 - alone.q / 2], dtype=np.float64), 1)
+        noise = alone.variance(np.clip(explained, ends.min(), ends.max())) / reports
         # What texts that are not fitted do to cells, beyond noise.
         noise += max(0.0, float(np.mean(left**2 - noise)))
         above, spread = (reports * left).ravel(), (reports**2 * noise).ravel()

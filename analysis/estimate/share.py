@@ -27,9 +27,8 @@ def share_quantity(
     interval = share_interval(count, n, p, q, confidence_level, method)
     if n == 0:
         return Quantity(share.term, None, None, interval, None, ("few",))
-    value = (count / n - q) / (p - q)
-    support = q + (p - q) * possible_share(value, n)
-    std_error = (support * (1 - support) / n) ** 0.5 / abs(p - q)
+    value = share.estimate(count, n)
+    std_error = float(share.std_error(possible_share(value, n), n))
     flags = ["out-of-range"] * (not 0 <= value <= 1)
     flags += ["boundary"] * (interval.method != method)
     n_eff = people_directly(value, std_error, n)

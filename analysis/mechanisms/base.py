@@ -17,6 +17,9 @@ from analysis.randomizer import Randomizer
 #: Parameters of a mechanism, or of a wish such as `aim`, by their keys in the survey file.
 Params = Mapping[str, Any]
 
+#: A number, or many at once.
+_Numbers = TypeVar("_Numbers", float, NDArray[np.float64])
+
 
 @dataclass(frozen=True)
 class Share:
@@ -32,16 +35,38 @@ class Share:
     q: Fraction
     portion: Fraction = Fraction(1)
 
-    def support(self, share: float) -> float:
-        """The chance that a trial supports the value, at a true share."""
-        p, q = float(self.p), float(self.q)
-        return min(1.0, max(0.0, q + (p - q) * share))
+    def support(self, share: _Numbers) -> _Numbers:
+        """Return the chance that a trial supports the value, at each true share."""
+        chance = float(self.q) + self._gap * share
+        if isinstance(chance, float):
+            return min(1.0, max(0.0, chance))
+        return np.minimum(1.0, np.maximum(0.0, chance))
 
-    def variance(self, share: float) -> float:
-        """Variance of the estimate from one report, at a true share."""
-        p, q = float(self.p), float(self.q)
+    def estimate(self, count: _Numbers, trials: int) -> _Numbers:
+        """Return the unbiased estimate of the share, for each count of trials that support it."""
+        return (count / trials - float(self.q)) / self._gap
+
+    def variance(self, share: _Numbers) -> _Numbers:
+        """Return the variance of the estimate from one report, at each true share.
+
+        By hand: p = 3/4, q = 1/4, share 1/2: a report supports the value with chance 1/2, so the
+        variance is (1/4) / (1/2)^2 = 1.
+        """
+        return self._spread(share) / self._gap**2 / float(self.portion)
+
+    def std_error(self, share: _Numbers, trials: int) -> _Numbers:
+        """Return the standard deviation of the estimate from so many trials, at each true share."""
+        error: _Numbers = (self._spread(share) / trials) ** 0.5 / abs(self._gap)
+        return error
+
+    @property
+    def _gap(self) -> float:
+        return float(self.p) - float(self.q)
+
+    def _spread(self, share: _Numbers) -> _Numbers:
+        """Return the variance of whether one trial supports the value."""
         support = self.support(share)
-        return support * (1 - support) / (p - q) ** 2 / float(self.portion)
+        return support * (1 - support)
 
     @property
     def poisoning(self) -> float:

@@ -22,7 +22,6 @@ from analysis.planning.least_favorable import (
     normal_half_widths,
     scores_of,
     two_values,
-    variances_at,
     widest_at,
     worst_numbers,
 )
@@ -205,9 +204,7 @@ def _of_text(
         return HalfWidth("", 0.0, normal_half_width(alone.variance(0.0), n, level))
     terms = (*domain.candidates, *[NO_ANSWER] * domain.no_answer)
     if truth is None:
-        part = widest_at(
-            lambda at: normal_half_widths(at, np.sqrt(variances_at(alone, at) / n), level)
-        )
+        part = widest_at(lambda at: normal_half_widths(at, np.sqrt(alone.variance(at) / n), level))
         terms = domain.candidates[:1]
         truth = Truth.of([(terms[0], part), (OTHER, 1 - part)])
     law = Law(randomizer, domain, truth)

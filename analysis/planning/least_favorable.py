@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.domain import Domain, Estimand, Numbers
 from analysis.intervals import normal_intervals
-from analysis.mechanisms.base import Mean, Mechanism, Share
+from analysis.mechanisms.base import Mean, Mechanism
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.planning.law import Law
 from analysis.planning.truth import Truth, every_value
@@ -53,10 +53,6 @@ def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Float
     errors = errors[:, None]
     low, high = normal_intervals(shares[:, None] + errors * _PLACES, errors, level)
     return np.asarray((high - low) @ _WEIGHTS / 2)
-
-
-def variances_at(share: Share, at: _Floats) -> _Floats:
-    return np.array([share.variance(float(one)) for one in at])
 
 
 def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
@@ -125,15 +121,15 @@ def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domai
     Of shares of 1, and of a number of its squared range; not clipped to what is possible.
     """
     if domain.estimand is Estimand.TEXTS:
-        at = 0.0 if domain.is_open else _GRID
-        return float(np.max(variances_at(text_share(randomizer), np.atleast_1d(at))))
+        at = np.zeros(1) if domain.is_open else _GRID
+        return float(text_share(randomizer).variance(at).max())
     means = mechanism.means(randomizer, domain)
     if domain.estimand is Estimand.MEAN:
         truth = worst_numbers(means[0], randomizer, domain)
         return mean_variance(means[0], Law(randomizer, domain, truth))[1]
     shares = mechanism.shares(randomizer, domain).values
     if shares:
-        return max(float(variances_at(share, _GRID).max()) for share in shares)
+        return max(float(share.variance(_GRID).max()) for share in shares)
     found = []
     for mean in means:
         if mean.is_share:

@@ -103,15 +103,13 @@ class Side:
         None of means of reports that are sets.
         """
         if self.share is not None:
-            p, q = float(self.share.p), float(self.share.q)
             trials = max(1, round(n * self.share.portion))
             chance = self.share.support(self.value)
             counts = counts_between(trials, (chance, chance), 2 * trials)
-            values = (counts / trials - q) / (p - q)
+            values = self.share.estimate(counts.astype(np.float64), trials)
             least = possible_share(0.0, trials)
-            supports = q + (p - q) * np.clip(values, least, 1 - least)
-            variances = supports * (1 - supports) / trials / (p - q) ** 2
-            return Told(values, variances, weights_of(counts, trials, chance))
+            errors = self.share.std_error(np.clip(values, least, 1 - least), trials)
+            return Told(values, errors**2, weights_of(counts, trials, chance))
         if self.mean is None or not self.is_drawn:
             return None
         # What cannot be told is apart from nothing.

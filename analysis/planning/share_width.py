@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtri, gammaln, xlog1py, xlogy
 
 from analysis.mechanisms.base import Share
-from analysis.planning.least_favorable import normal_half_widths, variances_at, widest_at
+from analysis.planning.least_favorable import normal_half_widths, widest_at
 
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.int64]
@@ -121,13 +121,11 @@ def least_favorable_share(share: Share, n: int, level: float) -> float:
     trials = max(1, round(n * share.portion))
     counts = counts_between(trials, (p, q))
     if counts[1] - counts[0] > 1:
-        return widest_at(
-            lambda at: normal_half_widths(at, np.sqrt(variances_at(share, at) / n), level)
-        )
+        return widest_at(lambda at: normal_half_widths(at, np.sqrt(share.variance(at) / n), level))
     widths = half_widths(counts, trials, p, q, level)
 
     def width(at: _Floats) -> _Floats:
-        chances = np.clip(q + (p - q) * at, 0, 1)
+        chances = share.support(at)
         likely = counts_between(trials, (chances.min(), chances.max()), _SOME)
         return np.asarray(weights_of(likely, trials, chances) @ widths[likely - counts[0]])
 

@@ -16,7 +16,7 @@ from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Se
 from analysis.encoders.categories import Index
 from analysis.epsilon import TooCoarse, exp_lower
 from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.base import Mean, Mechanism, spends
+from analysis.mechanisms.base import Mean, Mechanism, Share, spends
 from analysis.mechanisms.square_wave import half_width
 from analysis.randomizer import Randomizer
 
@@ -333,3 +333,16 @@ def test_a_mean_of_sets_has_the_spread_that_repetition_shows() -> None:
         found = scores @ mean.second(np.rint(counts).astype(np.int64)) @ scores
         assert found == pytest.approx(float(square), rel=1e-4)
         assert first == Fraction(2, 5)
+
+
+def test_a_share_gives_the_same_for_a_number_and_for_many() -> None:
+    share = Share("yes", Fraction(3, 4), Fraction(1, 4), Fraction(1, 2))
+    # At one half a report supports the value with chance 1/2, and half of the reports are trials:
+    # (1/4) / (1/2)^2 / (1/2) = 2. At 0 and 1 it is (3/16) / (1/2)^2 / (1/2) = 1.5.
+    shares = np.array([0.0, 0.5, 1.0])
+    assert share.variance(shares).tolist() == [1.5, 2.0, 1.5]
+    assert [share.variance(one) for one in shares.tolist()] == [1.5, 2.0, 1.5]
+    # Of 25 trials, whichever portion of the reports these are.
+    assert share.std_error(0.5, 25) == share.std_error(shares, 25)[1] == pytest.approx(0.2)
+    assert share.estimate(10, 25) == share.estimate(np.array([10.0]), 25)[0] == pytest.approx(0.3)
+    assert share.support(0.3) == pytest.approx(0.4)
