@@ -378,14 +378,12 @@ def _spent(
 
 def _check_stages(permanent: Any, instant: Any) -> None:
     """Raise ValueError unless two channels can stand in a row, each symbol an input of the next."""
-    names = {permanent.name, instant.name}
-    widths = {getattr(one, "width", 1) for one in (permanent, instant)}
-    if names not in ({"window"}, {"bits"}) or widths != {1}:
+    if permanent.name != instant.name or not (permanent.can_be_kept and instant.can_be_kept):
         raise ValueError(
             "permanent must be bits before bits, or a window of width 1 before another, "
             f"got {permanent.name} before {instant.name}"
         )
-    if any(getattr(one, "near", 1) < getattr(one, "far", 1) for one in (permanent, instant)):
+    if any(channel.p < channel.q for channel in (permanent, instant)):
         raise ValueError("permanent and channel must have near of at least far")
     if permanent.inputs != instant.inputs:
         raise ValueError(

@@ -10,10 +10,12 @@ same, else (5/3)^2 = 25/9; for T equal answers the ratio nears 3, for others it 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import product
 from math import prod
+from typing import Any
 
 from analysis.channels.bits import Bits
 from analysis.channels.window import Window
@@ -54,10 +56,47 @@ def worst_ratio(
     if waves > SEARCHED:
         more = (_last(instant, apart, wave) for wave in range(SEARCHED + 1, waves + 1))
         return prod(more, start=worst_ratio(permanent, instant, apart, SEARCHED))
-    if isinstance(permanent, Window) and isinstance(instant, Window):
-        return _worst_window(permanent, instant, waves)
-    assert isinstance(permanent, Bits)
-    assert isinstance(instant, Bits)
+    return _KEPT[permanent.name].worst(permanent, instant, apart, waves)
+
+
+@lru_cache
+def constant_ratio(
+    permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
+) -> Fraction:
+    """As `worst_ratio`, if the answer was the same in all waves; exact.
+
+    It rises with the waves to the permanent channel's own ratio and never passes it.
+    """
+    return _KEPT[permanent.name].constant(permanent, instant, apart, waves)
+
+
+def _last(instant: Window | Bits, apart: Apart, waves: int) -> Fraction:
+    """The most by which the chance of a last report can differ, whatever came before.
+
+    Given all before it, the chance of a symbol is a mean of near/total and far/total; so for a bit.
+    Bits differ only where one of the histories has had a one.
+    """
+    touched = min(instant.inputs, 2 * waves * max(map(max, apart), default=0))
+    return instant.ratio(((touched, 0), (0, touched)))
+
+
+def _constant_window(permanent: Window, instant: Window, _: Apart, waves: int) -> Fraction:
+    # The likeliest to tell two inputs apart: always the one of them. Of the g symbols g - 2
+    # are neither, and cost both as much.
+    near, far = instant.near**waves, instant.far**waves
+    rest = (permanent.inputs - 2) * permanent.far * far
+    return Fraction(
+        permanent.near * near + permanent.far * far + rest,
+        permanent.far * near + permanent.near * far + rest,
+    )
+
+
+def _constant_bits(permanent: Bits, instant: Bits, apart: Apart, waves: int) -> Fraction:
+    raised, lowered = _gains(permanent, instant, waves, waves)
+    return max(raised[-1] ** more * lowered[-1] ** fewer for more, fewer in apart)
+
+
+def _worst_bits(permanent: Bits, instant: Bits, apart: Apart, waves: int) -> Fraction:
     if waves < 2:
         return constant_ratio(permanent, instant, apart, waves)
     # Bits are independent. Compare both histories with a bit that is never 1: the two largest
@@ -70,49 +109,14 @@ def worst_ratio(
     return _packed(raised, permanent.inputs, slots) * _packed(lowered, permanent.inputs, slots)
 
 
-@lru_cache
-def constant_ratio(
-    permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
-) -> Fraction:
-    """As `worst_ratio`, if the answer was the same in all waves; exact.
-
-    It rises with the waves to the permanent channel's own ratio and never passes it.
-    """
-    if isinstance(permanent, Window) and isinstance(instant, Window):
-        # The likeliest to tell two inputs apart: always the one of them. Of the g symbols g - 2
-        # are neither, and cost both as much.
-        near, far = instant.near**waves, instant.far**waves
-        rest = (permanent.inputs - 2) * permanent.far * far
-        return Fraction(
-            permanent.near * near + permanent.far * far + rest,
-            permanent.far * near + permanent.near * far + rest,
-        )
-    assert isinstance(permanent, Bits)
-    assert isinstance(instant, Bits)
-    raised, lowered = _gains(permanent, instant, waves, waves)
-    return max(raised[-1] ** more * lowered[-1] ** fewer for more, fewer in apart)
-
-
-def _last(instant: Window | Bits, apart: Apart, waves: int) -> Fraction:
-    """The most by which the chance of a last report can differ, whatever came before.
-
-    Given all before it, the chance of a symbol is a mean of near/total and far/total; so for a bit.
-    Bits differ only where one of the histories has had a one.
-    """
-    if isinstance(instant, Window):
-        return instant.ratio()
-    touched = min(instant.inputs, 2 * waves * max(map(max, apart)))
-    return instant.ratio(ONE_BIT) ** touched
-
-
-def _worst_window(permanent: Window, instant: Window, waves: int) -> Fraction:
+def _worst_window(permanent: Window, instant: Window, apart: Apart, waves: int) -> Fraction:
     if permanent.inputs <= waves and (permanent.inputs == 2 or waves <= EXACT):
         return _largest(permanent, instant, waves, permanent.inputs, _searched)
     relaxed = _largest(permanent, instant, waves, waves, _relaxed)
     if permanent.inputs > waves:
         return relaxed
     # The chance of a last report, given the others, is near/total at most and far/total at least.
-    fewer = _worst_window(permanent, instant, waves - 1)
+    fewer = _worst_window(permanent, instant, apart, waves - 1)
     return min(relaxed, fewer * instant.ratio())
 
 
@@ -227,3 +231,18 @@ def _gains(
 
     found = [list(ratios(size)) for size in range(fewest, waves + 1)]
     return [max(some) for some in found], [1 / min(some) for some in found]
+
+
+@dataclass(frozen=True)
+class _Ratios:
+    """What computes the largest ratios for a kind of channel: of any answers, and of equal ones."""
+
+    worst: Callable[[Any, Any, Apart, int], Fraction]
+    constant: Callable[[Any, Any, Apart, int], Fraction]
+
+
+#: Of the channels whose draws can be kept, by their names.
+_KEPT = {
+    "window": _Ratios(_worst_window, _constant_window),
+    "bits": _Ratios(_worst_bits, _constant_bits),
+}

@@ -38,6 +38,10 @@ class Channel(Protocol):
     def symbols(self) -> int:
         """How many symbols a tally of its reports has."""
 
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether a device can keep its draws, and pass them through another of its kind."""
+
     def check(self) -> None:
         """Raise ValueError unless the weights form a channel: whole, positive, sums in range."""
 

@@ -49,6 +49,10 @@ class Bits:
         return self.inputs + 1
 
     @property
+    def can_be_kept(self) -> bool:
+        return True
+
+    @property
     def length(self) -> int:
         """Characters of a report: base64url of the bits, the first in each byte's highest place."""
         return -(-8 * -(-self.inputs // 8) // 6)

@@ -27,6 +27,10 @@ class OneSymbol(ABC):
     def symbols(self) -> int:
         """How many different reports there are."""
 
+    @property
+    def can_be_kept(self) -> bool:
+        return False
+
     @abstractmethod
     def weights(self, symbol: int) -> list[int]:
         """The row of an input: the weight of each report. All rows have the same sum."""

@@ -47,6 +47,10 @@ class Subset:
         """A set counts for each of its members, so there are as many symbols as inputs."""
         return self.inputs
 
+    @property
+    def can_be_kept(self) -> bool:
+        return False
+
     def check(self) -> None:
         if self.size >= self.inputs:
             raise ValueError(f"subset: size must be less than inputs, got {self.size}")

@@ -52,6 +52,10 @@ class Window(OneSymbol):
         """The chance of each output that does not."""
         return Fraction(self.far, self.total)
 
+    @property
+    def can_be_kept(self) -> bool:
+        return self.width == 1
+
     def check(self) -> None:
         if self.inputs < 2:
             raise ValueError(f"window: inputs must be at least 2, got {self.inputs}")

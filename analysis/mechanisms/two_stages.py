@@ -34,10 +34,9 @@ def can_remember(randomizer: Randomizer[Any, Any]) -> bool:
     channel = randomizer.channel
     if randomizer.limit is not None or randomizer.stages is not None:
         return False
-    if isinstance(channel, Window):
-        return channel.width == 1 and channel.near > channel.far
     # With many ones, so do the costs of waves take long to prove.
-    return isinstance(channel, Bits) and max(map(max, randomizer.encoder.apart)) <= MOST_ONES
+    ones = max(map(max, randomizer.encoder.apart), default=0)
+    return bool(channel.can_be_kept and channel.p > channel.q and ones <= MOST_ONES)
 
 
 def with_memory(
@@ -60,7 +59,7 @@ def with_memory(
     bound, whole = exp_lower(epsilon), exp_lower(forever)
     permanent: Window | Bits
     instant: Window | Bits
-    if isinstance(randomizer.channel, Window):
+    if not randomizer.channel.takes_bits:
         permanent = window_of(randomizer.channel.inputs, forever)
         instant = _instant_window(permanent, bound)
     else:
