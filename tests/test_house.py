@@ -155,6 +155,33 @@ def test_no_mechanism_is_named_in_the_browser_or_the_server() -> None:
         assert not re.search(names, path.read_text()), _name(path)
 
 
+#: Where what differs between domains, encoders, channels and mechanisms stands.
+HOMES = [ROOT / "analysis" / name for name in ("domain", "channels", "encoders", "mechanisms")]
+_KINDS_OF_PARTS = {
+    node.name
+    for home in HOMES
+    for path in sorted(home.glob("*.py"))
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.ClassDef)
+}
+
+
+def _tested_classes(path: Path) -> set[str]:
+    """Return the classes whose instances a file treats differently."""
+    tested: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+            tested |= {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.MatchClass):
+            tested.add(ast.unparse(node.cls))
+    return tested
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=_name)
+def test_parts_are_asked_and_their_classes_not_tested(path: Path) -> None:
+    assert not _tested_classes(path) & _KINDS_OF_PARTS
+
+
 @pytest.mark.parametrize("path", TEXTS, ids=_name)
 def test_files_are_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 400
