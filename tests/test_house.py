@@ -232,3 +232,10 @@ def _share_variances(path: Path) -> Iterator[str]:
 def test_shares_alone_know_the_variance_of_an_estimate(path: Path) -> None:
     if path != ROOT / "analysis/mechanisms/base.py":
         assert list(_share_variances(path)) == []
+
+
+@pytest.mark.parametrize("path", CALLERS, ids=_name)
+def test_the_interval_of_a_share_is_computed_in_one_place(path: Path) -> None:
+    # Clopper and Pearson's needs quantiles of the beta distribution, which nothing else does.
+    if path != ROOT / "analysis/intervals/shares.py":
+        assert not re.search(r"\bbetaincinv\b|\bbeta\.(ppf|isf|interval)\b", path.read_text())

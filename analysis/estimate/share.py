@@ -23,12 +23,11 @@ def share_quantity(
     confidence_level, method
         Of the interval, as of `share_interval`.
     """
-    p, q = float(share.p), float(share.q)
-    interval = share_interval(count, n, p, q, confidence_level, method)
+    interval = share_interval(count, n, *share.chances, confidence_level, method)
     if n == 0:
         return Quantity(share.term, None, None, interval, None, ("few",))
     value = share.estimate(count, n)
-    std_error = float(share.std_error(possible_share(value, n), n))
+    std_error = share.std_error(possible_share(value, n), n)
     flags = ["out-of-range"] * (not 0 <= value <= 1)
     flags += ["boundary"] * (interval.method != method)
     n_eff = people_directly(value, std_error, n)

@@ -3,7 +3,7 @@
 from analysis.intervals.interval import FEW, Interval, check_level
 from analysis.intervals.normal import normal_interval, normal_intervals
 from analysis.intervals.ratio import Ratio, ratio_interval
-from analysis.intervals.shares import INTERVALS, share_interval
+from analysis.intervals.shares import INTERVALS, share_interval, share_intervals
 
 __all__ = [
     "FEW",
@@ -15,4 +15,5 @@ __all__ = [
     "normal_intervals",
     "ratio_interval",
     "share_interval",
+    "share_intervals",
 ]

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from analysis.intervals.feldman_cousins import feldman_cousins
-from analysis.intervals.interval import Interval, check_level, shares_between
+from analysis.intervals.interval import Interval, Numbers, check_level, shares_between
 from analysis.intervals.likelihood import profile_likelihood
 
 
 def clopper_pearson(
-    count: float, n: float, p: float, q: float, confidence_level: float
-) -> tuple[float, float]:
+    count: Numbers, n: float, p: float, q: float, confidence_level: float
+) -> tuple[Numbers, Numbers]:
     """Shares not refused by a test of either side: never covers less often than the level.
 
     References
@@ -19,9 +21,10 @@ def clopper_pearson(
     Clopper and Pearson, Biometrika 1934.
     """
     tail = (1 - confidence_level) / 2
-    bottom = betaincinv(count, n - count + 1, tail) if count else 0.0
-    top = betaincinv(count + 1, n - count, 1 - tail) if count < n else 1.0
-    return shares_between(float(bottom), float(top), p, q)
+    # Where the beta distribution is a point, scipy gives no number: at the counts 0 and n.
+    bottom: Numbers = np.fmax(betaincinv(count, n - count + 1, tail), 0.0)
+    top: Numbers = np.fmin(betaincinv(count + 1, n - count, 1 - tail), 1.0)
+    return shares_between(bottom, top, p, q)
 
 
 def wilson(
@@ -99,6 +102,21 @@ def share_interval(
         return Interval(0.0, 1.0, method)
     low, high = INTERVALS[method](count, n, p, q, confidence_level)
     if low < high:
-        return Interval(low, high, method)
+        return Interval(float(low), float(high), method)
     low, high = profile_likelihood(count, n, p, q, confidence_level)
-    return Interval(low, high, "profile-likelihood")
+    return Interval(float(low), float(high), "profile-likelihood")
+
+
+def share_intervals(
+    counts: NDArray[np.float64], n: float, p: float, q: float, confidence_level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of `share_interval` of each count, by its default method.
+
+    Preconditions: what `share_interval` checks, and ``n > 0``.
+    """
+    low, high = clopper_pearson(counts, n, p, q, confidence_level)
+    outside = low >= high
+    if outside.any():
+        other = profile_likelihood(counts[outside], n, p, q, confidence_level)
+        low[outside], high[outside] = other
+    return low, high

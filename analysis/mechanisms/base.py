@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -35,16 +36,21 @@ class Share:
     q: Fraction
     portion: Fraction = Fraction(1)
 
+    @cached_property
+    def chances(self) -> tuple[float, float]:
+        """`p` and `q` as floats."""
+        return float(self.p), float(self.q)
+
     def support(self, share: _Numbers) -> _Numbers:
         """Return the chance that a trial supports the value, at each true share."""
-        chance = float(self.q) + self._gap * share
+        chance = self.chances[1] + self._gap * share
         if isinstance(chance, float):
             return min(1.0, max(0.0, chance))
         return np.minimum(1.0, np.maximum(0.0, chance))
 
     def estimate(self, count: _Numbers, trials: int) -> _Numbers:
         """Return the unbiased estimate of the share, for each count of trials that support it."""
-        return (count / trials - float(self.q)) / self._gap
+        return (count / trials - self.chances[1]) / self._gap
 
     def variance(self, share: _Numbers) -> _Numbers:
         """Return the variance of the estimate from one report, at each true share.
@@ -59,9 +65,10 @@ class Share:
         error: _Numbers = (self._spread(share) / trials) ** 0.5 / abs(self._gap)
         return error
 
-    @property
+    @cached_property
     def _gap(self) -> float:
-        return float(self.p) - float(self.q)
+        p, q = self.chances
+        return p - q
 
     def _spread(self, share: _Numbers) -> _Numbers:
         """Return the variance of whether one trial supports the value."""

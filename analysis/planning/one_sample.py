@@ -13,6 +13,7 @@ from scipy.special import bdtr, bdtrc
 from analysis.domain import NO_ANSWER, Estimand
 from analysis.estimate.quantity import possible_share
 from analysis.intervals import Interval, Ratio, ratio_interval, share_interval
+from analysis.intervals.shares import clopper_pearson
 from analysis.mechanisms.base import Mean, Share
 from analysis.planning.law import Law
 from analysis.planning.least_favorable import mean_variance, scores_of
@@ -169,7 +170,7 @@ def share_power(share: Share, true: float, null: float, n: int, level: float) ->
             for trials, weight in trials_of(share, n, _FEW_TRIALS)
             if trials
         )
-    p, q, support = float(share.p), float(share.q), share.support(true)
+    (p, q), support = share.chances, share.support(true)
     rising = 1 if p > q else -1
 
     def interval(count: int) -> Interval:
@@ -181,7 +182,8 @@ def share_power(share: Share, true: float, null: float, n: int, level: float) ->
         return rising * ((found.low > null) - (found.high < null))
 
     def another(count: int) -> bool:
-        return interval(count).method != "clopper-pearson"
+        low, high = clopper_pearson(count, n, p, q, level)
+        return low >= high
 
     # Counts that no share explains have another interval: three ranges, in each of which intervals
     # move one way.

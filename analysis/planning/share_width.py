@@ -5,8 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, chdtri, gammaln, xlog1py, xlogy
+from scipy.special import gammaln, xlog1py, xlogy
 
+from analysis.intervals import share_intervals
 from analysis.mechanisms.base import Share
 from analysis.planning.least_favorable import normal_half_widths, widest_at
 
@@ -19,8 +20,6 @@ _FAR = 7.2
 _COUNTS, _TRIALS = 20_000, 65
 #: Counts that tell the least favorable share: at most .4 standard deviations apart.
 _SOME = 1000
-#: Halvings after which the end of a likelihood interval is known to 13 digits.
-_HALVINGS = 45
 
 
 def counts_between(n: int, chances: tuple[float, float], most: int = _COUNTS) -> _Counts:
@@ -47,28 +46,8 @@ def weights_of(counts: _Counts, n: int, chances: _Floats | float) -> _Floats:
 
 def half_widths(counts: _Counts, n: int, p: float, q: float, level: float) -> _Floats:
     """Half of `analysis.intervals.share_interval` for each count, of all at once."""
-    tail = (1 - level) / 2
-    bottom = betaincinv(np.maximum(counts, 1), n - counts + 1, tail)
-    top = betaincinv(counts + 1, np.maximum(n - counts, 1), 1 - tail)
-    ends = np.array([np.where(counts > 0, bottom, 0.0), np.where(counts < n, top, 1.0)])
-    low, high = np.sort(np.clip((ends - q) / (p - q), 0, 1), axis=0)
-    # Where all of it lies outside, both ends are the border.
-    outside = low >= high
-    border, counts = low[outside], counts[outside]
-
-    def height(share: _Floats) -> _Floats:
-        support = q + (p - q) * share
-        return np.asarray(xlogy(counts, support) + xlog1py(n - counts, -support))
-
-    least = height(border) - chdtri(1, 1 - level) / 2
-    inside, reach = np.zeros(len(border)), np.ones(len(border))
-    for _ in range(_HALVINGS if len(border) else 0):
-        middle = (inside + reach) / 2
-        likely = height(np.abs(border - middle)) >= least
-        inside, reach = np.where(likely, middle, inside), np.where(likely, reach, middle)
-    widths = high - low
-    widths[outside] = reach
-    return np.asarray(widths / 2)
+    low, high = share_intervals(counts.astype(np.float64), n, p, q, level)
+    return (high - low) / 2
 
 
 @lru_cache(maxsize=4096)
@@ -96,7 +75,7 @@ def of_share(share: Share, true: float, n: int, level: float) -> float:
     for trials, weight in trials_of(share, n, _TRIALS):
         chance = share.support(true)
         counts = counts_between(trials, (chance, chance))
-        widths = half_widths(counts, trials, float(share.p), float(share.q), level)
+        widths = half_widths(counts, trials, *share.chances, level)
         found += weight * float(weights_of(counts, trials, chance) @ widths)
     return found
 
@@ -117,12 +96,11 @@ def least_favorable_share(share: Share, n: int, level: float) -> float:
     By sums over all counts, up to 20,000; beyond by the normal law of the estimate. With a
     `portion`, by the mean number of trials.
     """
-    p, q = float(share.p), float(share.q)
     trials = max(1, round(n * share.portion))
-    counts = counts_between(trials, (p, q))
+    counts = counts_between(trials, share.chances)
     if counts[1] - counts[0] > 1:
         return widest_at(lambda at: normal_half_widths(at, np.sqrt(share.variance(at) / n), level))
-    widths = half_widths(counts, trials, p, q, level)
+    widths = half_widths(counts, trials, *share.chances, level)
 
     def width(at: _Floats) -> _Floats:
         chances = share.support(at)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, binomtest, chi2
 
 from analysis.intervals import INTERVALS, share_interval
+from analysis.intervals.likelihood import profile_likelihood
 
 CHANNELS = pytest.mark.parametrize(
     ("k", "epsilon"), [(k, epsilon) for k in (2, 5, 10) for epsilon in (0.5, 1, 2, 4)]
@@ -179,3 +180,12 @@ def test_many_reports_have_the_interval_of_a_normal_estimate(method: str) -> Non
 def test_what_makes_no_interval_is_refused(arguments: tuple[float, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         share_interval(*arguments)
+
+
+def test_the_likelihood_ends_of_many_counts_are_those_of_each() -> None:
+    # Without noise, and nobody seen: (1 - s)^n falls to exp(-3.8415 / 2) at 1 - exp(-1.9207 / n).
+    low, high = profile_likelihood(np.array([0.0, 4.0, 10.0]), 10, 1.0, 0.0, 0.95)
+    assert (low[0], high[0]) == (0.0, pytest.approx(1 - exp(-1.920729 / 10), rel=1e-6))
+    assert (low[2], high[2]) == (pytest.approx(exp(-1.920729 / 10), rel=1e-6), 1.0)
+    alone = share_interval(4, 10, 1.0, 0.0, method="profile-likelihood")
+    assert (alone.low, alone.high) == pytest.approx((low[1], high[1]), rel=1e-12)
