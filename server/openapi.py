@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 from flask import Blueprint, Response, jsonify
 
+from analysis.channels import CHANNELS
 from analysis.estimate import Estimate
 from analysis.ledger import LEDGERS
 from analysis.plausibility import Plausibility
@@ -201,11 +202,9 @@ def _schemas() -> Schema:
         "additionalProperties": False,
         "minProperties": 1,
     }
-    drawn = [
-        {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**53},
-        {"type": "array", "items": {"type": "integer", "minimum": 0}, "uniqueItems": True},
-        {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
-    ]
+    drawn: list[Schema] = []
+    for channel in CHANNELS.values():
+        drawn += [channel.report_schema()] * (channel.report_schema() not in drawn)
     in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": drawn}}
     return {
         "Submission": submission,

@@ -239,3 +239,14 @@ def test_the_interval_of_a_share_is_computed_in_one_place(path: Path) -> None:
     # Clopper and Pearson's needs quantiles of the beta distribution, which nothing else does.
     if path != ROOT / "analysis/intervals/shares.py":
         assert not re.search(r"\bbetaincinv\b|\bbeta\.(ppf|isf|interval)\b", path.read_text())
+
+
+def test_channels_alone_say_what_a_report_looks_like() -> None:
+    for path in sorted((ROOT / "analysis/channels").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+                assert ("check_report" in methods) == ("report_schema" in methods), node.name
+    # The words in which JSON Schema says what whole numbers, sets and base64url are.
+    words = r"exclusiveMaximum|uniqueItems|A-Za-z0-9_-"
+    assert not re.search(words, (ROOT / "server/openapi.py").read_text())

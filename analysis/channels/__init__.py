@@ -78,6 +78,10 @@ class Channel(Protocol):
         None where every report counts for equally many.
         """
 
+    @classmethod
+    def report_schema(cls) -> dict[str, Any]:
+        """Return a JSON Schema that every report of every such channel fits."""
+
     def check_report(self, report: Any, field: str) -> None:
         """Raise ReportError unless `report` is one that this channel can make."""
 

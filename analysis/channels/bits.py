@@ -170,6 +170,10 @@ class Bits:
         # One more: the symbol that every report counts for.
         return np.convolve(np.append(0.0, told), rest)
 
+    @classmethod
+    def report_schema(cls) -> dict[str, Any]:
+        return {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}
+
     def check_report(self, report: Any, field: str) -> None:
         if not isinstance(report, str) or not self._pattern.fullmatch(report):
             expected = f"{self.inputs} bits as {self.length} characters of base64url"

@@ -81,6 +81,10 @@ class OneSymbol(ABC):
     def size_chances(self, ones: int) -> None:
         return None
 
+    @classmethod
+    def report_schema(cls) -> dict[str, Any]:
+        return {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**53}
+
     def check_report(self, report: Any, field: str) -> None:
         if type(report) is not int or not 0 <= report < self.symbols:
             raise ReportError(field, f"an integer of 0..{self.symbols - 1}", shown(report))

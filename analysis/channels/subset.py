@@ -119,6 +119,11 @@ class Subset:
     def size_chances(self, ones: int) -> None:
         return None
 
+    @classmethod
+    def report_schema(cls) -> dict[str, Any]:
+        members = {"type": "integer", "minimum": 0}
+        return {"type": "array", "items": members, "minItems": 1, "uniqueItems": True}
+
     def check_report(self, report: Any, field: str) -> None:
         expected = f"{self.size} different integers of 0..{self.inputs - 1} in rising order"
         if (

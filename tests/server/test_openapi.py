@@ -141,6 +141,17 @@ def test_what_devices_send_is_as_described(survey: Survey, make: Any) -> None:
         assert not validator.is_valid(good | wrong), wrong
 
 
+@pytest.mark.parametrize("file", sorted((ROOT / "examples").glob("*.toml")), ids=lambda f: f.name)
+def test_reports_of_every_channel_are_as_described(file: Path) -> None:
+    validator, survey = _validator("Report"), read_survey(file)
+    for question in survey.questions:
+        longest = question.randomizer.longest()
+        question.randomizer.check_report(longest, "longest")
+        validator.validate(longest)
+    for wrong in (-1, 0.5, 2**53, [], [1, 1], [-1], "", "AA=", None, True, {"cohort": 1}):
+        assert not validator.is_valid(wrong), wrong
+
+
 def _report(question: Question) -> dict[str, Any]:
     """The reports of a question of one symbol, listed: to JSON Schema 1.0 is an integer, too."""
     cohorts, symbols = question.randomizer.shape
