@@ -16,7 +16,7 @@ from analysis.domain import NO_ANSWER, OTHER, Estimand
 from analysis.estimate import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.ledger import DELTA, in_epsilon
-from analysis.ledger.summary import spent
+from analysis.ledger.distribution import spent
 from analysis.plausibility import UNLIKE, plausibility
 from analysis.question import Question
 from analysis.survey import Survey

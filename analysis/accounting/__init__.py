@@ -13,13 +13,12 @@ from analysis.accounting.gaussian import (
     gaussian_epsilon,
     gaussian_sum,
 )
-from analysis.accounting.household import group
 from analysis.accounting.loss import PrivacyLoss
 from analysis.accounting.renyi import from_renyi, from_zcdp, renyi_total, rho, zcdp_total
 from analysis.accounting.sampling import saved, subsampled
 from analysis.accounting.shuffling import shuffled, shuffled_delta
 from analysis.accounting.sums import advanced, advanced_mixed, basic, kov, tanh_form
-from analysis.accounting.total import Total
+from analysis.accounting.total import Total, group
 
 __all__ = [
     "Composition",

@@ -6,10 +6,10 @@ from math import fsum
 
 import numpy as np
 
-from analysis.accounting.check import check_count, check_delta
 from analysis.accounting.lattice import Lattice, common_step
 from analysis.accounting.loss import PrivacyLoss
 from analysis.accounting.total import Total
+from analysis.errors import check_count, check_delta
 
 #: Parts of the largest loss of a report whose losses are not multiples of one number. The largest
 #: stays exact, and the variance of a sum of them rises by less than a millionth.

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf
 
-from analysis.accounting.check import check_count, check_delta
 from analysis.accounting.convolution import compose
 from analysis.accounting.loss import PrivacyLoss
 from analysis.accounting.renyi import renyi_total, zcdp_total
 from analysis.accounting.sums import advanced_mixed
+from analysis.errors import check_count, check_delta
 
 
 @dataclass(frozen=True)

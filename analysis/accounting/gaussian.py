@@ -10,7 +10,7 @@ from math import exp, fsum, sqrt
 import scipy
 from scipy.special import log_ndtr, ndtr
 
-from analysis.accounting.check import check_delta, check_positive
+from analysis.errors import check_delta, check_positive
 
 
 def gaussian_delta(sigma: float, epsilon: float) -> float:

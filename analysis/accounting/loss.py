@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from analysis.accounting.check import check_count, check_delta, check_order, check_positive
 from analysis.accounting.lattice import ULP
 from analysis.accounting.total import Total
+from analysis.errors import check_count, check_delta, check_order, check_positive
 from analysis.randomizer import Randomizer
 
 #: Parts that a continuous loss above 0 is cut into.

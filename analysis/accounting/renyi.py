@@ -9,9 +9,9 @@ from math import exp, inf, log, log1p
 import numpy as np
 import scipy
 
-from analysis.accounting.check import check_count, check_delta, check_positive
 from analysis.accounting.loss import PrivacyLoss
 from analysis.accounting.total import Total
+from analysis.errors import check_count, check_delta, check_positive
 
 
 def from_renyi(curve: Callable[[float], float], delta: float) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import exp, expm1, fsum, log, log1p
 
-from analysis.accounting.check import check_count, check_positive
+from analysis.errors import check_count, check_positive
 
 
 def subsampled(epsilon: float, rate: float) -> float:

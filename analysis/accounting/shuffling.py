@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaln, xlog1py, xlogy
 
-from analysis.accounting.check import check_count, check_delta, check_positive
 from analysis.accounting.total import Total
+from analysis.errors import check_count, check_delta, check_positive
 
 #: Beyond so many standard deviations, and as many more counts, a binomial tail is below 1e-14; what
 #: it is, is added to δ.

@@ -7,10 +7,10 @@ plain sum for few reports, or a large ε. So show the minimum.
 from collections.abc import Iterable, Sequence
 from math import e, expm1, fsum, inf, log, sqrt, tanh
 
-from analysis.accounting.check import check_count, check_delta, check_positive
 from analysis.accounting.convolution import compose
 from analysis.accounting.loss import PrivacyLoss
 from analysis.accounting.total import Total
+from analysis.errors import check_count, check_delta, check_positive
 
 
 def basic(epsilons: Sequence[float], deltas: Sequence[float] = ()) -> Total:

@@ -9,8 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from analysis.charts.axis import Axis
-from analysis.charts.picture import COLORS, WIDTH, line, number, picture, text
+from analysis.charts.picture import COLORS, WIDTH, Axis, line, number, picture, text
 
 #: More estimates than these are shown by so many quantiles.
 MOST_DOTS = 100

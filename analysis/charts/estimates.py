@@ -2,8 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
-from analysis.charts.axis import Axis
-from analysis.charts.picture import COLORS, FONT, WIDTH, line, number, picture, shortened, text
+from analysis.charts.picture import (
+    COLORS,
+    FONT,
+    WIDTH,
+    Axis,
+    line,
+    number,
+    picture,
+    shortened,
+    text,
+)
 from analysis.estimate import Estimate
 
 _SIDE, _ROW = 22, 44

@@ -4,8 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from analysis.charts.axis import Axis
-from analysis.charts.picture import COLORS, FONT, WIDTH, line, number, picture, shortened, text
+from analysis.charts.picture import (
+    COLORS,
+    FONT,
+    WIDTH,
+    Axis,
+    line,
+    number,
+    picture,
+    shortened,
+    text,
+)
 
 _HEIGHT, _TOP, _BOTTOM, _LEFT = 290, 28, 46, 46
 #: Letters of a name at a curve's end, their width, and how far apart two names must be.

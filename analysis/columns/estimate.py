@@ -11,8 +11,7 @@ from analysis.columns import Column
 from analysis.columns.sample import Sample
 from analysis.domain import NO_ANSWER
 from analysis.estimate import Estimate
-from analysis.estimate.quantity import Quantity, people_directly
-from analysis.estimate.share import share_quantity
+from analysis.estimate.quantity import Quantity, people_directly, share_quantity
 from analysis.intervals import Interval, normal_interval, ratio_interval, share_interval
 from analysis.mechanisms.base import Share
 

@@ -21,7 +21,7 @@ from analysis.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
 from analysis.crosstab.quotient import Quotient, quotient
 from analysis.crosstab.row import Row, RowMaker
 from analysis.intervals import Interval, check_level, normal_interval
-from analysis.intervals.bounded import average_interval
+from analysis.intervals.ratio import average_interval
 
 #: Kinds of pairs of reports times cells; of more, the likelihood takes over ten seconds.
 MOST_PROFILED = 2**23

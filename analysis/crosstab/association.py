@@ -10,7 +10,7 @@ from analysis.crosstab.quotient import quotient
 from analysis.crosstab.row import Row, RowMaker
 from analysis.domain import NO_ANSWER
 from analysis.intervals import Interval
-from analysis.intervals.fieller import fieller_interval
+from analysis.intervals.ratio import fieller_interval
 
 
 def amounts_of(column: Column) -> tuple[float, ...] | None:

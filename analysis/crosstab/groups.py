@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from analysis.crosstab.pairs import Pairs
 from analysis.crosstab.quotient import Quotient, quotient
 from analysis.intervals import Interval
-from analysis.intervals.fieller import fieller_interval
+from analysis.intervals.ratio import fieller_interval
 
 
 @dataclass(frozen=True)

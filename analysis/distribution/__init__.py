@@ -16,8 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from analysis.distribution.em import rest, shifted
-from analysis.distribution.places import places, tells_distribution
-from analysis.distribution.ranges import cells, edges, middles
+from analysis.distribution.ranges import cells, edges, middles, places, tells_distribution
 from analysis.domain import Numbers
 from analysis.intervals import FEW, check_level
 from analysis.randomizer import Randomizer

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from analysis.distribution.em import early_em
 from analysis.distribution.least_favorable import evidence
-from analysis.distribution.places import Places
+from analysis.distribution.ranges import Places
 
 _Floats = NDArray[np.float64]
 

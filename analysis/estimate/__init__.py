@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.domain import Estimand
-from analysis.estimate.mean import mean_quantity
 from analysis.estimate.number import number_quantities
-from analysis.estimate.quantity import Quantity
-from analysis.estimate.share import share_quantity
+from analysis.estimate.quantity import Quantity, mean_quantity, share_quantity
 from analysis.estimate.text import text_quantities
 from analysis.question import Question
 from analysis.survey import Survey

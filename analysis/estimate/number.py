@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.distribution.places import places, tells_distribution
 from analysis.distribution.quantile import Reference, quantile_range, variance_range
+from analysis.distribution.ranges import places, tells_distribution
 from analysis.domain import Numbers
 from analysis.estimate.quantity import Quantity
 from analysis.intervals import FEW, Interval, ratio_interval

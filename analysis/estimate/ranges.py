@@ -5,7 +5,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from analysis.distribution import distribution
-from analysis.distribution.places import tells_distribution
+from analysis.distribution.ranges import tells_distribution
 from analysis.domain import Estimand
 from analysis.estimate import Estimate
 from analysis.question import Question

@@ -1,7 +1,6 @@
 """Confidence intervals that hold what they say, for shares and means seen through a channel."""
 
-from analysis.intervals.interval import FEW, Interval, check_level
-from analysis.intervals.normal import normal_interval, normal_intervals
+from analysis.intervals.normal import FEW, Interval, check_level, normal_interval, normal_intervals
 from analysis.intervals.ratio import Ratio, ratio_interval
 from analysis.intervals.shares import INTERVALS, share_interval, share_intervals
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from analysis.intervals.interval import Interval
+from analysis.intervals.normal import Interval
 
 #: Steps of a search; five to ten are usual.
 _STEPS = 100

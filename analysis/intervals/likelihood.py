@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, xlog1py, xlogy
 
-from analysis.intervals.interval import Numbers, clipped
+from analysis.intervals.normal import Numbers, clipped
 
 #: Chances of support at which logarithms are taken, so that they are never infinite.
 _LEAST, _MOST = 1e-30, 1 - 1e-16

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from analysis.intervals.feldman_cousins import feldman_cousins
-from analysis.intervals.interval import Interval, Numbers, check_level, shares_between
 from analysis.intervals.likelihood import profile_likelihood
+from analysis.intervals.normal import Interval, Numbers, check_level, shares_between
 
 
 def clopper_pearson(

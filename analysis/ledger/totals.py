@@ -8,8 +8,8 @@ from math import ceil, inf, nextafter
 from typing import Any
 
 from analysis.accounting import PrivacyLoss, Total, smallest
-from analysis.accounting.check import check_delta
 from analysis.epsilon import MICRO
+from analysis.errors import check_delta
 from analysis.ledger.account import Times
 from analysis.randomizer import Randomizer
 from analysis.survey import Survey, spent_on, uses

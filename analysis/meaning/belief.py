@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from analysis.accounting.check import check_positive
-from analysis.errors import shown
+from analysis.errors import check_positive, shown
 from analysis.meaning.numerals import check_chance
 from analysis.question import Question
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from analysis.accounting.check import check_positive
+from analysis.errors import check_positive
 
 
 @dataclass(frozen=True)

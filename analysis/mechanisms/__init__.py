@@ -1,28 +1,20 @@
 """Mechanisms: named recipes that compile to a randomizer, and debias what it reports."""
 
 from analysis.mechanisms.base import Mechanism
-from analysis.mechanisms.crosswise import Crosswise
-from analysis.mechanisms.duchi import Duchi
+from analysis.mechanisms.classic import Crosswise, Forced, TwoCoin, Unrelated, Warner
 from analysis.mechanisms.exponential import Exponential
-from analysis.mechanisms.forced import Forced
 from analysis.mechanisms.gaussian import Gaussian
-from analysis.mechanisms.hadamard import Hadamard
-from analysis.mechanisms.hashed_krr import HashedKrr
+from analysis.mechanisms.grid_window import Duchi, Piecewise, SquareWave
+from analysis.mechanisms.hashed_krr import Hadamard, HashedKrr
 from analysis.mechanisms.krr import Krr
 from analysis.mechanisms.laplace import Laplace
 from analysis.mechanisms.multihot import AllBits
 from analysis.mechanisms.optimal import Optimal
-from analysis.mechanisms.oue import OptimizedUnary
 from analysis.mechanisms.permutations import Permutations
 from analysis.mechanisms.pick import PickOne
-from analysis.mechanisms.piecewise import Piecewise
 from analysis.mechanisms.rappor import Rappor
-from analysis.mechanisms.square_wave import SquareWave
 from analysis.mechanisms.subset import SubsetSelection
-from analysis.mechanisms.sue import SymmetricUnary
-from analysis.mechanisms.two_coin import TwoCoin
-from analysis.mechanisms.unrelated import Unrelated
-from analysis.mechanisms.warner import Warner
+from analysis.mechanisms.unary import OptimizedUnary, SymmetricUnary
 
 #: Of equally good ones the first is chosen.
 _ALL: tuple[Mechanism, ...] = (

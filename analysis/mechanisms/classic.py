@@ -1,4 +1,7 @@
-"""What the classic designs have in common: two answers, and probabilities instead of ε."""
+"""The classic designs of randomized response: two answers, and probabilities instead of ε.
+
+Each opens with its source. Channel: `table` of two rows.
+"""
 
 from abc import abstractmethod
 from fractions import Fraction
@@ -68,3 +71,93 @@ class Classic(Mechanism):
             return counts[0], np.full(2, counts.sum())
 
         return Shares(values, count)
+
+
+class Warner(Classic):
+    """Warner's design: with probability p the statement "I am", else "I am not"; true or false.
+
+    Warner, JASA 1965. Channel: `table`; the device reports the true answer with probability p, else
+    the other; ε = |ln(p / (1-p))|. By hand: p = 3/4 gives ε = ln 3.
+
+    ``{name = "warner", p = "3/4"}``
+    """
+
+    name: ClassVar[str] = "warner"
+    parameters: ClassVar[tuple[str, ...] | None] = ("p",)
+
+    def yes(self, params: Params) -> tuple[Fraction, Fraction]:
+        p = Fraction(params["p"])
+        return p, 1 - p
+
+
+class TwoCoin(Classic):
+    """Two coins: heads, the truth; tails, whatever the second coin says.
+
+    Dwork and Roth, "The algorithmic foundations of differential privacy", 2014, section 3.2; there
+    credited to Warner 1965. Channel: `table` with 3 : 1. By hand: 1/2 + 1/4 against 1/4, ε = ln 3.
+
+    ``"two-coin"``, which has no parameters.
+    """
+
+    name: ClassVar[str] = "two-coin"
+
+    def yes(self, params: Params) -> tuple[Fraction, Fraction]:
+        return Fraction(3, 4), Fraction(1, 4)
+
+
+class Forced(Classic):
+    """Forced response: sometimes "yes" and sometimes "no" whatever is true, else the truth.
+
+    Boruch, "Assuring confidentiality of responses in social research", The American Sociologist
+    1971; Fox and Tracy, Randomized Response, 1986. Channel: `table`.
+    By hand: a die, 1 forces yes and 6 no: 5/6 against 1/6, ε = ln 5.
+
+    ``{name = "forced", p_yes = "1/6", p_no = "1/6"}``
+    """
+
+    name: ClassVar[str] = "forced"
+    parameters: ClassVar[tuple[str, ...] | None] = ("p_yes", "p_no")
+
+    def yes(self, params: Params) -> tuple[Fraction, Fraction]:
+        forced_yes, forced_no = Fraction(params["p_yes"]), Fraction(params["p_no"])
+        if forced_yes + forced_no >= 1:
+            raise ValueError(
+                f"forced: p_yes and p_no must sum to less than 1, got {forced_yes + forced_no}"
+            )
+        return 1 - forced_no, forced_yes
+
+
+class Unrelated(Classic):
+    """Unrelated question: with probability p the sensitive one, else one of a known share of yes.
+
+    Greenberg, Abul-Ela, Simmons and Horvitz, JASA 1969, for a known share; the device draws the
+    answer to the unrelated question. Channel: `table`.
+    By hand: p = 2/3 and prevalence 1/2: 5/6 against 1/6, ε = ln 5.
+
+    ``{name = "unrelated", p = "2/3", prevalence = "1/2"}``
+    """
+
+    name: ClassVar[str] = "unrelated"
+    parameters: ClassVar[tuple[str, ...] | None] = ("p", "prevalence")
+
+    def yes(self, params: Params) -> tuple[Fraction, Fraction]:
+        p, prevalence = Fraction(params["p"]), Fraction(params["prevalence"])
+        return p + (1 - p) * prevalence, (1 - p) * prevalence
+
+
+class Crosswise(Classic):
+    """Crosswise model: are the answers to this question and to an innocuous one the same?
+
+    Yu, Tian and Tang, Metrika 2008; the device draws the innocuous answer, "yes" with the known
+    prevalence. The first option stands for "the same". Channel: `table`; like Warner's with p the
+    prevalence. By hand: prevalence 1/4 gives ε = ln 3.
+
+    ``{name = "crosswise", prevalence = "1/4"}``
+    """
+
+    name: ClassVar[str] = "crosswise"
+    parameters: ClassVar[tuple[str, ...] | None] = ("prevalence",)
+
+    def yes(self, params: Params) -> tuple[Fraction, Fraction]:
+        prevalence = Fraction(params["prevalence"])
+        return prevalence, 1 - prevalence

@@ -9,6 +9,7 @@ weight T, advantage B = w (near - far) / T, and y the report within the numbers'
 solved for x (x in grid steps). Likewise for its square.
 """
 
+import math
 from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar
@@ -94,3 +95,60 @@ class GridWindow(Mechanism):
                 domain.high - domain.low,
             ),
         )
+
+
+class Duchi(GridWindow):
+    """Duchi's mechanism: the number is rounded to one end of its range, which goes through 2-RR.
+
+    Duchi, Jordan and Wainwright, "Minimax optimal procedures for locally private estimation", JASA
+    2018, section 3. Channel: encoder `grid` of one step, `window` of width 1, near/far = e^ε.
+    By hand: on [-1, 1], ε = ln 3 reports ±2, and the variance of a report about 0 is 4.
+
+    For the mean of a bounded number at small ε.
+    """
+
+    name: ClassVar[str] = "duchi"
+
+    def design(self, steps: int, epsilon: float) -> tuple[int, int]:
+        return 1, 1
+
+
+class Piecewise(GridWindow):
+    """Piecewise mechanism on a grid: a window around the number, its width for the mean's sake.
+
+    Wang, Xiao, Yang, Zhao, Hui, Shin, Shin and Yu, "Collecting and analyzing multidimensional data
+    with local differential privacy", ICDE 2019, section III-B. Its window is the part 1 / (e^(ε/2)
+    + 1) of all outputs. Channel: encoder `grid` of M steps, `window` of width near M e^(-ε/2),
+    near/far = e^ε.
+
+    For the mean of a bounded number at ε above 1.5 or so; below, Duchi's is better.
+    """
+
+    name: ClassVar[str] = "piecewise"
+
+    def design(self, steps: int, epsilon: float) -> tuple[int, int]:
+        return steps, max(1, round(steps * math.exp(-epsilon / 2)))
+
+
+class SquareWave(GridWindow):
+    """Square Wave on a grid: outputs near the true number are likelier than those far from it.
+
+    Li, Wang, Lopuhaä-Zwakenberg, Škorić and Li, "Estimating numerical distributions under local
+    differential privacy", SIGMOD 2020, section 5; the half-width b of the wave is theirs (5.3).
+    Channel: encoder `grid` of M steps, `window` of width w near 2 b M, near/far = e^ε.
+
+    Made for the distribution of a bounded number; for its mean others are better.
+    """
+
+    name: ClassVar[str] = "square-wave"
+
+    def design(self, steps: int, epsilon: float) -> tuple[int, int]:
+        return steps, max(1, round(2 * half_width(epsilon) * steps))
+
+
+def half_width(epsilon: float) -> float:
+    """b: half the width of the wave, as a part of the range; it maximizes mutual information."""
+    # (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)) with both parts of the fraction divided by e^ε
+    # and written with expm1, which keeps them exact where ε is small.
+    top = epsilon + math.expm1(-epsilon)
+    return top / (2 * (math.expm1(epsilon) - epsilon))

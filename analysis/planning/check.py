@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from analysis.accounting.check import check_count
+from analysis.errors import check_count
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from math import isfinite
 
 from numpy.random import Generator
 
-from analysis.accounting.check import check_positive
 from analysis.domain import Estimand
 from analysis.epsilon import LARGEST, SMALLEST, TooCoarse
+from analysis.errors import check_positive
 from analysis.planning.check import (
     MOST_RESPONDENTS,
     OutOfReach,

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import stdtrit
 
-from analysis.accounting.check import check_count, check_positive
 from analysis.discovery import LETTERS, floor
 from analysis.domain import NO_ANSWER, Estimand
 from analysis.epsilon import MICRO
+from analysis.errors import check_count, check_positive
 from analysis.estimate.text import chances_of
 from analysis.intervals import check_level
 from analysis.mechanisms.base import Share

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from analysis.accounting.check import check_count
 from analysis.domain import Domain
+from analysis.errors import check_count
 from analysis.estimate import estimates
 from analysis.intervals import check_level, ratio_interval, share_interval
 from analysis.planning.check import check_respondents

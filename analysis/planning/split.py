@@ -8,8 +8,8 @@ from math import exp, isfinite, log
 import numpy as np
 from numpy.random import Generator
 
-from analysis.accounting.check import check_count
 from analysis.epsilon import LARGEST, MICRO, SMALLEST, TooCoarse
+from analysis.errors import check_count
 from analysis.intervals import check_level
 from analysis.mechanisms.base import Mechanism
 from analysis.planning.check import MOST_WAVES, check_respondents

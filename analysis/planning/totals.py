@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from analysis.accounting import Composition, Total, composed, shuffled
-from analysis.accounting.check import check_count
 from analysis.epsilon import MICRO
+from analysis.errors import check_count
 from analysis.ledger import Totals
 from analysis.ledger.totals import losses
 from analysis.survey import Survey, spent_on

@@ -25,8 +25,8 @@ from scipy.special import stdtrit
 from scipy.stats import binom
 
 from analysis.distribution import distribution
-from analysis.distribution.places import places
 from analysis.distribution.quantile import Reference, squared_error
+from analysis.distribution.ranges import places
 from analysis.domain import Numbers
 from analysis.estimate.number import QUARTILES, number_quantities
 from analysis.intervals import ratio_interval

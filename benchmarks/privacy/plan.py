@@ -23,7 +23,7 @@ from analysis.columns import from_matrix
 from analysis.domain import Numbers, Texts
 from analysis.estimate import Estimate, estimates
 from analysis.estimate.change import changes
-from analysis.estimate.mean import mean_quantity
+from analysis.estimate.quantity import mean_quantity
 from analysis.hypotheses import changes_of_shares
 from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS

@@ -12,8 +12,7 @@ from typing import Any
 import click
 from tabulate import tabulate
 
-from analysis.accounting.check import check_delta
-from analysis.errors import AnswersError
+from analysis.errors import AnswersError, check_delta
 from analysis.files import open_file
 from analysis.ledger import DELTA
 from analysis.simulate import read_answers

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.charts import Mark, Series, chart, dot_plot, icon_array, line_chart
-from analysis.charts.axis import Axis
-from analysis.charts.picture import COLORS, FONT, WIDTH
+from analysis.charts.picture import COLORS, FONT, WIDTH, Axis
 from analysis.estimate import Estimate
 
 HOSTILE = 'Meat & "more" <script>alert(1)</script>'

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from analysis.decoding import Chances, Decoded, decode
 from analysis.decoding.cells import Cells
 from analysis.decoding.discoveries import detected, selected_level
+from analysis.decoding.fit import Spread
 from analysis.decoding.noise import Background, covariance
-from analysis.decoding.prior import Spread
 from analysis.decoding.solve import Whitener, solve
 
 #: k, h and m of a small Bloom filter, and the chances of google/rappor's eps_1_1.

@@ -10,8 +10,7 @@ from numpy.random import default_rng
 
 from analysis.distribution import Distribution, distribution
 from analysis.distribution.em import early_em, rest, shifted
-from analysis.distribution.places import places
-from analysis.distribution.ranges import MOST, cells, edges, middles
+from analysis.distribution.ranges import MOST, cells, edges, middles, places
 from analysis.domain import Numbers
 from analysis.mechanisms import MECHANISMS
 

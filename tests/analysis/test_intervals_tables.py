@@ -9,7 +9,7 @@ from analysis.crosstab import Crosstab
 from analysis.crosstab.groups import group_share
 from analysis.crosstab.pairs import pairs_of
 from analysis.intervals.empirical import empirical_interval
-from analysis.intervals.fieller import fieller_interval
+from analysis.intervals.ratio import fieller_interval
 
 TIMES = np.array([40.0, 25.0, 20.0, 15.0])
 ABOVE = np.array([1.8, -0.7, 0.4, 0.1])

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from analysis.ledger import TotalRow
-from analysis.ledger.summary import spent
+from analysis.ledger.distribution import spent
 
 
 def row(epsilon: str, respondents: int, method: str, delta: float, charged: str) -> TotalRow:

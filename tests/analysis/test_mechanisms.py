@@ -17,7 +17,7 @@ from analysis.encoders.categories import Index
 from analysis.epsilon import TooCoarse, exp_lower
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share, spends
-from analysis.mechanisms.square_wave import half_width
+from analysis.mechanisms.grid_window import half_width
 from analysis.randomizer import Randomizer
 
 sys.path.insert(0, str(Path(__file__).parent))

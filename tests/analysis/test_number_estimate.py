@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from analysis.distribution.least_favorable import evidence, nearest_law
-from analysis.distribution.places import places, tells_distribution
 from analysis.distribution.quantile import Reference, quantile_range, squared_error
+from analysis.distribution.ranges import places, tells_distribution
 from analysis.domain import Numbers
 from analysis.estimate.number import number_quantities
 from analysis.intervals import ratio_interval

@@ -14,8 +14,7 @@ import pytest
 
 from analysis.domain import Numbers
 from analysis.estimate import estimates
-from analysis.estimate.mean import mean_quantity
-from analysis.estimate.share import share_quantity
+from analysis.estimate.quantity import mean_quantity, share_quantity
 from analysis.intervals import normal_intervals, share_interval
 from analysis.mechanisms.base import Share
 from analysis.planning import (

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from analysis.estimate import estimates
 from analysis.estimate.change import changes
-from analysis.estimate.share import share_quantity
+from analysis.estimate.quantity import share_quantity
 from analysis.intervals import share_interval
 from analysis.planning import (
     power_of_change,
