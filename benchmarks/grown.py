@@ -53,8 +53,8 @@ def published(name: str) -> tuple[Store, Survey]:
     file.write_text(head + "".join(SURVEYS[name]))
     survey = read_survey(file)
     store = Store(DATABASE, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     return store, survey
 
 
@@ -84,7 +84,7 @@ def fill(n: str) -> None:
     left = sent()
     while some := list(islice(left, 5000)):
         assert set(store.add(some, TODAY)) == {201}
-    store.add_token("growth")
+    store.access.add_token("growth")
     store.close()
 
 

@@ -82,7 +82,7 @@ def identify() -> Researcher | None:
         return _of_session()
     store = the_store()
     token = given.token or given.password
-    if token and store.knows_token(token):
+    if token and store.access.knows_token(token):
         return SERVER
     if given.type == "basic" and given.username and given.password:
         return check_password(given.username, given.password)
@@ -98,9 +98,9 @@ def check_password(name: str, password: str) -> Researcher | None:
         If it was tried too often under this name.
     """
     store = the_store()
-    if store.knows_token(password):
+    if store.access.knows_token(password):
         return SERVER
-    account = store.researcher(name)
+    account = store.researchers.find(name)
     check, _, kept = account[1].partition(":") if account else ("", "", "")
     if compare_digest(check, _check(password)):
         with _HASHING:
@@ -108,7 +108,9 @@ def check_password(name: str, password: str) -> Researcher | None:
         if account is not None and right:
             return account[0]
     # Counted by a part of the name's hash: nobody can fill the table, or tell which names exist.
-    wait = store.attempt(hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], now())
+    wait = store.access.attempt(
+        hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], now()
+    )
     if wait > 0:
         raise TooManyRequests(retry_after=int(wait) + 1)
     return None
@@ -118,7 +120,7 @@ def begin_session(researcher: Researcher) -> None:
     """Let a researcher in until they leave, or do nothing for a while."""
     store = the_store()
     token = secrets.token_urlsafe(24)
-    store.add_session(token, "" if researcher is SERVER else researcher.name)
+    store.access.add_session(token, "" if researcher is SERVER else researcher.name)
     session.clear()
     session.permanent = True
     session.update(token=token, csrf=secrets.token_urlsafe(24), born=now())
@@ -127,17 +129,17 @@ def begin_session(researcher: Researcher) -> None:
 def end_session() -> None:
     """Let nobody in with this session's token any more."""
     store = the_store()
-    store.end_session(session.get("token", ""))
+    store.access.end_session(session.get("token", ""))
     session.clear()
 
 
 def _of_session() -> Researcher | None:
     store = the_store()
-    name = store.session(session.get("token", ""))
+    name = store.access.session(session.get("token", ""))
     if name is None or now() > session["born"] + LONGEST_SESSION:
         return None
     session.modified = True  # signed anew, so that it stays while it is used
-    account = store.researcher(name)
+    account = store.researchers.find(name)
     return SERVER if not name else account[0] if account else None
 
 
@@ -180,4 +182,4 @@ def for_owners(view: Callable[P, R]) -> Callable[P, R]:
 def record(what: str, subject: str) -> None:
     """Note in the log what this request is about to do."""
     store = the_store()
-    store.record(stamp(), g.researcher.name, what, subject)
+    store.log.add(stamp(), g.researcher.name, what, subject)

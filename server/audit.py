@@ -3,13 +3,13 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from server.program import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
-from server.store.schema import created
 
 #: What the rows of each table are.
 _MEANING = {
@@ -46,20 +46,26 @@ class Finding:
 
 def of_database(store: Store, today: date, part: str = "database") -> Iterator[Finding]:
     """What a database keeps, and whether it is whole."""
-    tables, made = store.tables(), created()
+    # Imported here: it imports pandas where that is installed, which takes half a second.
+    from server.store import inspection
+
+    with closing(inspection.empty_database()) as empty:
+        made = {name: sql for name, (sql, _) in inspection.tables(empty).items()}
+        expected = inspection.other_objects(empty)
+    tables = inspection.tables(store.file.connection)
     for name in sorted(tables.keys() | made.keys()):
         sql, rows = tables.get(name, ("", 0))
         meaning = _MEANING.get(name, "not of this program")
         # Equal to the statement of this release: the same columns, and no row numbers.
         ok = sql == made.get(name) and sql.endswith("WITHOUT ROWID")
         yield Finding(part, f"table {name}", f"{rows} rows: {meaning}", ok)
-    own, found = created(tables=False), store.other_objects()
-    odd = sorted(name for name in own.keys() | found.keys() if own.get(name) != found.get(name))
+    others = inspection.other_objects(store.file.connection)
+    odd = sorted({name for name, _ in expected.items() ^ others.items()})
     finding = f"other than this release's: {', '.join(odd)}" if odd else "those of this release"
     yield Finding(part, "triggers, views and indexes", finding, not odd)
-    integrity = store.integrity()
+    integrity = inspection.integrity(store.file.connection)
     yield Finding(part, "file", integrity, integrity == "ok")
-    wrong = list(store.discrepancies(today))
+    wrong = list(store.upkeep.discrepancies(today))
     finding = "; ".join(wrong) or "tallies are a recount of the reports, charges are their cost"
     yield Finding(part, "counts", finding, not wrong)
     few = "; ".join(small_groups(store)) or f"none of fewer than {FEWEST}"
@@ -67,11 +73,11 @@ def of_database(store: Store, today: date, part: str = "database") -> Iterator[F
     yield Finding(
         part,
         "write-ahead log",
-        f"{store.wal_size()} bytes, the order of the latest writes; empty a second after them",
+        f"{store.file.wal_size()} bytes, the order of the latest writes; empty a second after them",
         True,
     )
-    whole = store.is_log_whole()
-    *_, last = ["", *(entry.hash for entry in store.log())]
+    whole = store.log.is_whole()
+    *_, last = ["", *(entry.hash for entry in store.log.entries())]
     finding = f"whole, last hash {last or 'none'}" if whole else "was changed"
     yield Finding(part, "log of what researchers did", finding, whole)
     yield Finding(
@@ -88,11 +94,11 @@ def small_groups(store: Store) -> list[str]:
     A survey of few respondents always has such groups, so they are no fault of the database.
     """
     found = []
-    for survey_id in store.survey_ids():
-        for (version, wave), n in store.cells(survey_id).items():
+    for survey_id in store.surveys.ids():
+        for (version, wave), n in store.reports.cells(survey_id).items():
             if n < FEWEST:
                 found.append(f"{survey_id}, version {version[:12]}, wave {wave}: {n} reports")
-        for terms, n in sorted(store.respondents(survey_id).items()):
+        for terms, n in sorted(store.ledger.respondents(survey_id).items()):
             if n < FEWEST:
                 found.append(f"{survey_id}, terms {terms[:12]}: {n} pseudonyms")
     return found

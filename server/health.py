@@ -25,16 +25,16 @@ def healthz() -> Response:
     writer = the_writer()
     status = "ok"
     try:
-        store.survey_ids()
-        if shutil.disk_usage(store.path.parent).free < ROOM:
+        store.surveys.ids()
+        if shutil.disk_usage(store.file.path.parent).free < ROOM:
             status = "the disk is nearly full"
         elif writer.is_stuck():
             status = "reports wait for the disk, or for another writer"
         elif writer.has_failed():
             status = "reports cannot be stored"
-        elif store.is_overdue(day_before(LATE)):
+        elif store.upkeep.is_overdue(day_before(LATE)):
             status = "reports that were to be deleted are still there"
-        elif store.is_served() and store.silence() > LATE:
+        elif store.file.is_served() and store.file.silence() > LATE:
             status = "the thread that deletes reports and their order has not succeeded lately"
         elif writer.is_untidy():
             status = "the order of arrival cannot be removed from the file"

@@ -21,9 +21,9 @@ _ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
 def check(store: Store, survey_id: str, body: bytes) -> Submission:
     """A request's body, checked against what the store knows of the survey; Refused if not."""
-    if not store.was_opened(survey_id):
+    if not store.surveys.was_opened(survey_id):
         raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
-    return parse(body, lambda version: store.survey(survey_id, version))
+    return parse(body, lambda version: store.surveys.get(survey_id, version))
 
 
 def received() -> bytes:
@@ -84,20 +84,20 @@ def ask_about_invitation(survey_id: str) -> Response:
     store = the_store()
     try:
         query = parse_link_query(received())
-        if not store.was_opened(survey_id):
+        if not store.surveys.was_opened(survey_id):
             raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
         if not the_link_limit().allows(survey_id):
             raise Refused(Refusal("try-again", "survey", "fewer questions at once", "too many"))
     except Refused as refused:
         return problem(refused.refusal)
-    is_usable = store.is_usable(survey_id, query.wave, ISSUER.key(query.token))
+    is_usable = store.invitations.is_usable(survey_id, query.wave, ISSUER.key(query.token))
     return jsonify({"status": "usable" if is_usable else "unusable"})
 
 
 @blueprint.get("/api/surveys/<survey_id>")
 def get_survey(survey_id: str) -> Response:
     store = the_store()
-    current = store.current(survey_id) if store.was_opened(survey_id) else None
+    current = store.surveys.current(survey_id) if store.surveys.was_opened(survey_id) else None
     if current is None:
         return problem(Refusal("not-found", "survey", "the id of a survey", "another"))
     return api(current.to_json(today())).response()

@@ -20,7 +20,7 @@ from analysis.plausibility import Plausibility
 from analysis.survey import LONGEST_REQUEST
 from server.access import COOKIE
 from server.research import DELTAS
-from server.store.researchers import Entry
+from server.store.log import Entry
 from server.survey_schema import (
     HASH,
     IDENTIFIER,

@@ -42,7 +42,7 @@ def home() -> BaseResponse:
 @survey_blueprint.get("/s/<survey_id>", strict_slashes=False)
 def survey(survey_id: str) -> Response:
     store = the_store()
-    current = store.current(survey_id) if store.was_opened(survey_id) else None
+    current = store.surveys.current(survey_id) if store.surveys.was_opened(survey_id) else None
     if current is None:
         return message("no-survey", 404)
     data, asked = current.to_json(today()), current.survey

@@ -42,20 +42,20 @@ class Keeper:
         """
         store = Store(self._db)
         try:
-            day, opened = today(), store.open_waves(today())
+            day, opened = today(), store.surveys.open_waves(today())
             self._due = self._due or bool(self._opened - opened)
             self._opened = opened
             if day != self._day:
                 forget_due(store)
                 self._day = day
             if self._due:
-                store.rewrite()
+                store.file.rewrite()
                 self._due = False
-            if store.wal_size():
-                store.settle()  # what somebody read when it was written anew, say
-            store.beat()
+            if store.file.wal_size():
+                store.file.settle()  # what somebody read when it was written anew, say
+            store.file.beat()
         finally:
-            store.leave()
+            store.file.leave()
 
     def keep(self) -> None:
         """Look for ever, whatever goes wrong: what failed is tried again at the next look."""

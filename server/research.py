@@ -45,7 +45,7 @@ from server.results import (
     find_shifts,
 )
 from server.store import StoreBusy
-from server.store.researchers import Entry
+from server.store.log import Entry
 
 blueprint = Blueprint("research", __name__)
 
@@ -205,7 +205,9 @@ def get_plausibility(survey_id: str, form: str) -> Response:
 def get_log(form: str) -> Response:
     store = the_store()
     columns = [field.name for field in fields(Entry)]
-    return _download(pieces(map(asdict, store.log()), columns, form), form, "deniable", "log")
+    return _download(
+        pieces(map(asdict, store.log.entries()), columns, form), form, "deniable", "log"
+    )
 
 
 @blueprint.post("/results/<survey_id>/close")
@@ -215,7 +217,7 @@ def close(survey_id: str) -> BaseResponse:
     store = the_store()
     asked_now(store, survey_id)
     access.record("close", f"{survey_id}, all waves")
-    store.close_waves(survey_id)  # the server writes the file anew within a minute
+    store.surveys.close_waves(survey_id)  # the server writes the file anew within a minute
     return redirect(f"/results/{survey_id}", 303)
 
 
@@ -291,7 +293,9 @@ def digits(value: Decimal) -> str:
 @blueprint.get("/results", strict_slashes=False)
 def surveys() -> str:
     store = the_store()
-    found = [one for name in store.survey_ids() if (one := store.current(name)) is not None]
+    found = [
+        one for name in store.surveys.ids() if (one := store.surveys.current(name)) is not None
+    ]
     return render_template("surveys.html", found=found, today=today())
 
 
@@ -302,16 +306,18 @@ def results(survey_id: str) -> str:
     access.record("view", survey_id)
     by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}
     fakes, moved = find_shifts(found)
-    checks = plausibility(found.survey, found.tallies, store.sizes(found.survey, found.wave))
+    checks = plausibility(
+        found.survey, found.tallies, store.reports.sizes(found.survey, found.wave)
+    )
     return render_template(
         "results.html",
         survey=found.survey,
         title=found.survey.text(found.survey.spec["title"]),
         wave=found.wave,
-        waves=list(store.waves(survey_id)),
-        current=store.current(survey_id),
+        waves=list(store.surveys.waves(survey_id)),
+        current=store.surveys.current(survey_id),
         today=today(),
-        versions=store.versions(survey_id),
+        versions=store.surveys.versions(survey_id),
         n=found.rows[0].n,
         level=found.rows[0].conf_level,
         also="".join(

@@ -26,7 +26,8 @@ from analysis.randomizer import Reports
 from analysis.survey import Survey
 from analysis.table import REPORT
 from server.clock import today
-from server.store import Open, Store
+from server.store import Store
+from server.store.surveys import Open
 
 
 class Missing(ValueError):
@@ -66,9 +67,9 @@ class WaveColumns:
 
 def asked_now(store: Store, survey_id: str) -> Open:
     """A survey as respondents meet it now; Missing if there is none, with those that there are."""
-    current = store.current(survey_id) if ID.fullmatch(survey_id) else None
+    current = store.surveys.current(survey_id) if ID.fullmatch(survey_id) else None
     if current is None:
-        known = ", ".join(store.survey_ids()) or "none"
+        known = ", ".join(store.surveys.ids()) or "none"
         raise Missing(f"survey: expected one of {known}, got {survey_id[:64]!a}")
     return current
 
@@ -106,7 +107,7 @@ def find(
         If there is no such survey, version or wave.
     """
     survey, wave = version_and_wave(store, survey_id, wave, version)
-    tallies = store.tallies(survey, wave)
+    tallies = store.reports.tallies(survey, wave)
     rows = estimates(survey, tallies, level, method=method, simultaneous=simultaneous)
     return WaveEstimates(survey, wave, rows, tallies)
 
@@ -128,7 +129,7 @@ def find_reports(
     columns += [f"debiased_{name}" for names, _ in worth.values() for name in names]
 
     def parts() -> Iterator[list[Sequence[Any] | NDArray[Any]]]:
-        for payloads in store.payloads(survey, wave, in_order=True):
+        for payloads in store.reports.payloads(survey, wave, in_order=True):
             noisy: list[Sequence[Any] | NDArray[Any]] = []
             debiased: list[NDArray[np.float64]] = []
             for question in survey.questions:
@@ -181,7 +182,7 @@ def find_columns(
                 "options a report tells one, or all together; take one of them"
             )
     read: dict[str, list[Reports]] = {name: [] for name in questions}
-    for payloads in store.payloads(survey, wave):
+    for payloads in store.reports.payloads(survey, wave):
         for name, question in questions.items():
             sent = [payload[name] for payload in payloads]
             read[name].append(question.randomizer.read_many(sent))
@@ -206,18 +207,18 @@ def version_and_wave(
 ) -> tuple[Survey, int]:
     """Which survey and wave is meant; parameters and errors as of `find`."""
     asked_now(store, survey_id)
-    versions = store.versions(survey_id)
+    versions = store.surveys.versions(survey_id)
     matching = [one for one in versions if one.startswith(version or versions[0])]
     if len(matching) != 1:
         raise Missing(
             f"version: expected the beginning of one of {', '.join(one[:12] for one in versions)}, "
             f'got "{version}"'
         )
-    waves = list(store.waves(survey_id)) or [1]
+    waves = list(store.surveys.waves(survey_id)) or [1]
     wave = max(waves) if wave is None else wave
     if wave not in waves:
         raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
-    survey = store.survey(survey_id, matching[0])
+    survey = store.surveys.get(survey_id, matching[0])
     assert survey is not None
     return survey, wave
 
@@ -227,7 +228,9 @@ def find_plausibility(
 ) -> list[Plausibility]:
     """Whether a wave's reports look as their channels draw them; parameters as of `find`."""
     survey, wave = version_and_wave(store, survey_id, wave, version)
-    return plausibility(survey, store.tallies(survey, wave), store.sizes(survey, wave))
+    return plausibility(
+        survey, store.reports.tallies(survey, wave), store.reports.sizes(survey, wave)
+    )
 
 
 def find_shifts(
@@ -268,7 +271,11 @@ def find_ledger(
         If `delta` is not between 0 and 1.
     """
     current = asked_now(store, survey_id)
-    totals = Totals(store.of_terms(survey_id), current.survey.cap, delta)
+    totals = Totals(store.surveys.by_terms(survey_id), current.survey.cap, delta)
     _, rows = LEDGERS[by]
-    own = store.accounts(survey_id) if by in PERSONAL else store.grouped_accounts(survey_id)
+    own = (
+        store.ledger.accounts(survey_id)
+        if by in PERSONAL
+        else store.ledger.grouped_accounts(survey_id)
+    )
     return rows(own, totals)

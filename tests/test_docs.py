@@ -34,7 +34,7 @@ from analysis.selection import choose
 from analysis.table import COLUMNS_BY, ESTIMATE_COLUMNS
 from server.audit import Finding
 from server.cli import COMMANDS, main
-from server.store.researchers import Entry
+from server.store.log import Entry
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.store import Store
-from server.store.reports import ACCOUNTS
+from server.store.ledger import ACCOUNTS
 
 RESPONDENTS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 WAVES = 12
@@ -86,9 +86,9 @@ def fill(database: Path, case: Case) -> int:
     """Publish the versions, and write a ledger of random pseudonyms; how many rows."""
     store = Store(database, create=True)
     for one in case.versions:
-        store.publish(one)
+        store.surveys.publish(one)
     for wave in range(1, WAVES + 1):
-        store.open_wave("panel", wave)
+        store.surveys.open_wave("panel", wave)
     store.close()
 
     @cache

@@ -69,7 +69,7 @@ def record(store: Store, what: str, subject: str) -> None:
         user = getpass.getuser()
     except (KeyError, OSError):
         user = "somebody"  # of a container, without a name
-    store.record(stamp(), f"{user}, command line", what, subject)
+    store.log.add(stamp(), f"{user}, command line", what, subject)
 
 
 def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
@@ -96,17 +96,17 @@ def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
 def publish_in(store: Store, survey: Survey) -> bool:
     """Publish a survey, and say if it is not the one that was asked so far; whether it is new."""
     record(store, "publish", f"{survey.id} {survey.version}")
-    before = store.versions(survey.id)
+    before = store.surveys.versions(survey.id)
     if before and before[0] != survey.version:
         warn_of_few(store, survey.id, before[0])
-        last = store.survey(survey.id, before[0])
-        if last is not None and last.terms != survey.terms and store.respondents(survey.id):
+        last = store.surveys.get(survey.id, before[0])
+        if last is not None and last.terms != survey.terms and store.ledger.respondents(survey.id):
             click.echo(
                 f"{survey.id}: its prices or its cap change, so the ledger separates those who "
                 "answered before from those who answer from now on",
                 err=True,
             )
-    new = store.publish(survey)
+    new = store.surveys.publish(survey)
     if before and before[0] != survey.version:
         click.echo(
             f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
@@ -130,8 +130,8 @@ def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None
     but : int, optional
         The wave that stays open.
     """
-    opened = [wave for wave, state in store.waves(survey_id).items() if state == "open"]
-    for (known, wave), n in store.cells(survey_id).items():
+    opened = [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
+    for (known, wave), n in store.reports.cells(survey_id).items():
         if known.startswith(version) and wave in opened and wave != but and n < FEWEST:
             click.echo(
                 f"{survey_id}: wave {wave} has {n} reports to version {known[:12]}, fewer than "
@@ -142,7 +142,7 @@ def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None
 
 def forget_due(store: Store) -> None:
     """Delete the reports that may not be kept any longer, note it, and say so."""
-    deleted = store.forget(today())
+    deleted = store.upkeep.forget(today())
     if deleted:
         record(store, "delete", f"{deleted} reports that were promised to be")
         click.echo(f"{deleted} reports deleted, as the surveys promised", err=True)

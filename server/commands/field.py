@@ -72,7 +72,7 @@ def invite(
     rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{one}"} for one in tokens]
 
     def invite_all() -> None:
-        store.invite(survey_id, wave, map(ISSUER.key, tokens))
+        store.invitations.add(survey_id, wave, map(ISSUER.key, tokens))
         store.close()
 
     hand_out(rows, ("survey", "wave", "link"), form, output, invite_all)
@@ -90,11 +90,12 @@ def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     store = Store(db)
     if asked_now(store, survey_id).survey.is_over(today()):
         raise Missing(f"{survey_id}: expected a survey that can be answered, got one that is over")
-    warn_of_few(store, survey_id, but=wave or max(store.waves(survey_id), default=1))
-    wave = store.open_wave(survey_id, wave, alone=True)
+    warn_of_few(store, survey_id, but=wave or max(store.surveys.waves(survey_id), default=1))
+    wave = store.surveys.open_wave(survey_id, wave, alone=True)
     record(store, "open", f"{survey_id}, wave {wave}")
     rows = [
-        {"survey": survey_id, "wave": n, "state": one} for n, one in store.waves(survey_id).items()
+        {"survey": survey_id, "wave": n, "state": one}
+        for n, one in store.surveys.waves(survey_id).items()
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state"), form)
@@ -113,14 +114,14 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     """
     store = Store(db)
     asked_now(store, survey_id)
-    waves = store.waves(survey_id)
+    waves = store.surveys.waves(survey_id)
     if wave is not None and wave not in waves:
         raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
     record(store, "close", f"{survey_id}, {'all waves' if wave is None else f'wave {wave}'}")
-    closed = store.close_waves(survey_id, wave)
+    closed = store.surveys.close_waves(survey_id, wave)
     try:
         forget_due(store)
-        settled = store.rewrite()
+        settled = store.file.rewrite()
     except StoreBusy as error:
         raise StoreBusy(
             f"{survey_id}: is closed, but the file still shows the order of arrival: {error}; "
@@ -132,8 +133,8 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
         )
     rows = [
         {"survey": survey_id, "wave": number, "state": state, "reports": n}
-        for number, state in store.waves(survey_id).items()
-        for n in [store.stored(survey_id, number)]
+        for number, state in store.surveys.waves(survey_id).items()
+        for n in [store.reports.kept(survey_id, number)]
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state", "reports"), form)

@@ -12,7 +12,8 @@ from server.commands import database, form_of_table, print_table, record
 from server.commands.private import hand_out, output_file
 from server.results import Missing
 from server.store import Store
-from server.store.researchers import ROLES, Entry, Researcher
+from server.store.log import Entry
+from server.store.researchers import ROLES, Researcher
 
 
 @click.group()
@@ -35,14 +36,14 @@ def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -
     if not re.fullmatch(r"[\w.@-]{1,64}", name):
         raise Missing(f"name: expected at most 64 letters, digits, . _ @ and -, got {name[:70]!a}")
     store = Store(db)
-    known = store.researcher(name)
+    known = store.researchers.find(name)
     role = role or (known[0].role if known else "analyst")
     secret = new_password()
     row = {"name": name, "role": role, "password": secret}
     record(store, "add researcher", f"{name}, {role}")
 
     def put() -> None:
-        store.put_researcher(Researcher(name, role), hashed(secret))
+        store.researchers.put(Researcher(name, role), hashed(secret))
         store.close()
 
     hand_out([row], row, form, output, put)
@@ -62,11 +63,11 @@ def new_password() -> str:
 def remove(name: str, db: Path) -> None:
     """Take an account away; its sessions end at once."""
     store = Store(db)
-    known = [one.name for one in store.researchers()]
+    known = [one.name for one in store.researchers.all()]
     if name not in known:
         raise Missing(f"name: expected one of {', '.join(known) or 'none'}, got {name[:70]!a}")
     record(store, "remove researcher", name)
-    store.remove_researcher(name)
+    store.researchers.remove(name)
     store.close()
 
 
@@ -75,7 +76,7 @@ def remove(name: str, db: Path) -> None:
 @form_of_table
 def list_(db: Path, form: str) -> None:
     """Print the accounts."""
-    rows = [asdict(one) for one in Store(db).researchers()]
+    rows = [asdict(one) for one in Store(db).researchers.all()]
     print_table(rows, ("name", "role"), form)
 
 
@@ -89,6 +90,6 @@ def log(db: Path, form: str) -> None:
     later hash.
     """
     store = Store(db)
-    print_table(map(asdict, store.log()), [field.name for field in fields(Entry)], form)
-    if not store.is_log_whole():
+    print_table(map(asdict, store.log.entries()), [field.name for field in fields(Entry)], form)
+    if not store.log.is_whole():
         raise Missing("log: expected each hash to follow from the line before, got another")

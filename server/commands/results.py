@@ -101,7 +101,11 @@ def estimate(
     if wave not in (None, "all") and not re.fullmatch("[0-9]{1,7}", wave):
         raise click.BadParameter(f"expected a number or all, got {wave}", param_hint="--wave")
     store = Store(db)
-    waves = list(store.waves(survey_id)) if wave == "all" else [None if wave is None else int(wave)]
+    waves = (
+        list(store.surveys.waves(survey_id))
+        if wave == "all"
+        else [None if wave is None else int(wave)]
+    )
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
     display: list[Constrained] = []
@@ -133,7 +137,7 @@ def estimate(
     print_table(rows, columns, form)
     if constrained is not None:
         _tell_constrained(display, constrained)
-    for other, n in store.report_counts(survey_id).items():
+    for other, n in store.reports.per_version(survey_id).items():
         if other not in {row["version"] for row in rows}:
             click.echo(f"not among these: {n} reports under --version {other[:12]}", err=True)
 
@@ -189,7 +193,7 @@ def _warn(
             f"by this many standard errors: {most}",
             err=True,
         )
-    sizes = store.sizes(found.survey, found.wave)
+    sizes = store.reports.sizes(found.survey, found.wave)
     for one in checks(found.survey, found.tallies, sizes):
         if one.looks == UNLIKE:
             click.echo(

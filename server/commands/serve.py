@@ -63,12 +63,12 @@ def serve(
         research = None
         if research_port is not None:
             research = stack.enter_context(held(Address(research_host, research_port)))
-        stack.enter_context(store.served())
+        stack.enter_context(store.file.served())
         stack.callback(store.close)
         stack.callback(_put_in_order, store)
-        store.end_access()  # of servers that were killed: no other one runs
-        store.add_token(token)
-        stack.callback(store.remove_token, token)
+        store.access.end_all()  # of servers that were killed: no other one runs
+        store.access.add_token(token)
+        stack.callback(store.access.remove_token, token)
         _prepare(store, surveys, wave)
         Keeper(db).start()
         run(db, public, research, workers, lambda *urls: _announce(db, urls, token))
@@ -77,8 +77,8 @@ def serve(
 def _put_in_order(store: Store) -> None:
     """Leave no order of arrival in a small file that nobody serves any more."""
     try:
-        if store.is_small():
-            store.rewrite()
+        if store.file.is_small():
+            store.file.rewrite()
     except (StoreError, sqlite3.Error, OSError) as error:
         failures.log(error, " while stopping")
 
@@ -87,12 +87,12 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
     """Publish surveys, and open their waves, or one of those that are open."""
     for survey in surveys:
         publish_in(store, survey)
-    for name in [survey.id for survey in surveys] or store.survey_ids():
-        waves = store.waves(name)
+    for name in [survey.id for survey in surveys] or store.surveys.ids():
+        waves = store.surveys.waves(name)
         is_open = not waves or "open" in waves.values()
         if surveys or not waves or (wave is not None and is_open):
             warn_of_few(store, name, but=wave or max(waves, default=1))
-            number = store.open_wave(name, wave, alone=True)
+            number = store.surveys.open_wave(name, wave, alone=True)
             record(store, "open", f"{name}, wave {number}")
 
 
@@ -105,8 +105,8 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
     store, day = Store(db), today()
     opened = [
         current
-        for name in store.survey_ids()
-        if (current := store.current(name)) and current.state_on(day) == "open"
+        for name in store.surveys.ids()
+        if (current := store.surveys.current(name)) and current.state_on(day) == "open"
     ]
     store.close()
     for one in opened:

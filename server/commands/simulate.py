@@ -80,21 +80,21 @@ def simulate(
             outcomes = to_url(url, survey.id, sent, tick)
     else:
         store = Store(db, create=True)
-        if not given and store.is_served():
+        if not given and store.file.is_served():
             raise StoreError(
                 f"{db}: is served to real people; name another database with --db, or this one, "
                 "if made-up reports are to be among theirs for good"
             )
-        states = store.waves(survey.id)
+        states = store.surveys.waves(survey.id)
         if wave is None and states and "open" not in states.values():
             raise StoreError(f"{db}: {survey.id} is closed; deniable open opens a wave")
         click.echo(f"simulated reports go into {db}", err=True)
         record(store, "simulate", f"{survey.id} {survey.version}, {len(rows)} made-up respondents")
-        store.publish(survey)
-        wave = store.open_wave(survey.id, wave)
+        store.surveys.publish(survey)
+        wave = store.surveys.open_wave(survey.id, wave)
         if survey.access != "open":
             keys = (ISSUER.key(simulated_token(survey, row, seed)) for row in range(len(rows)))
-            store.invite(survey.id, wave, keys)
+            store.invitations.add(survey.id, wave, keys)
         sent = worked(survey, payloads(survey, rows, wave, seed))
         with Progress(len(rows)) as tick:
             outcomes = to_store(store, survey.id, sent, tick)

@@ -76,12 +76,12 @@ def restore(source: Path, keep_open: bool, db: Path) -> None:
             raise StoreError(f"{source}: is damaged: {' '.join(wrong.split())}")
         record(store, "restore", source.name)
         opened = {
-            survey: waves for survey in store.survey_ids() if (waves := _opened(store, survey))
+            survey: waves for survey in store.surveys.ids() if (waves := _opened(store, survey))
         }
         if not keep_open:
             for survey in opened:
-                store.close_waves(survey)
-        accounts = [f"{one.name} ({one.role})" for one in store.researchers()]
+                store.surveys.close_waves(survey)
+        accounts = [f"{one.name} ({one.role})" for one in store.researchers.all()]
         store.copy_to(db)
         store.close()
     click.echo(
@@ -106,7 +106,7 @@ def restore(source: Path, keep_open: bool, db: Path) -> None:
 
 
 def _opened(store: Store, survey_id: str) -> list[int]:
-    return [wave for wave, state in store.waves(survey_id).items() if state == "open"]
+    return [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
 
 
 @click.command()
@@ -160,7 +160,7 @@ def audit(
         store = Store(db)
         findings += of_database(store, today())
         for survey_id in surveys:
-            current = store.current(survey_id)
+            current = store.surveys.current(survey_id)
             if current is not None:
                 findings.append(of_survey(current.survey, current.to_json(today())))
             elif not url:

@@ -1,15 +1,102 @@
 """The store: the only folder with SQL. `schema` says what is kept, and so what cannot be."""
 
-from server.store.copies import migrate
-from server.store.file import StoreBusy
-from server.store.invitations import Invitations
+from collections.abc import Iterable, Sequence
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from server.store.copies import copy_to, migrate
+from server.store.file import File, StoreBusy
 from server.store.locks import StoreError
-from server.store.researchers import Researchers
-from server.store.surveys import Open
-from server.store.upkeep import Upkeep
+from server.store.log import Log
+from server.store.researchers import Access, Researchers
 
-__all__ = ["Open", "Store", "StoreBusy", "StoreError", "migrate"]
+if TYPE_CHECKING:
+    from server.store.batches import Batches
+    from server.store.invitations import Invitations
+    from server.store.ledger import Ledger
+    from server.store.reports import Reports
+    from server.store.surveys import Surveys
+    from server.store.upkeep import Upkeep
+    from server.wire import Refusal, Submission
+
+__all__ = ["Store", "StoreBusy", "StoreError", "migrate"]
 
 
-class Store(Upkeep, Invitations, Researchers):
-    """All that a database can do: each part is a file beside this one."""
+class Store:
+    """A database: one file, and what can be done with it in parts.
+
+    A second kind of database needs the same parts. What it must guarantee is said where it matters
+    most: `server.decision.Intake`.
+
+    Parameters
+    ----------
+    path, create, upgrade
+        As of `File`, with its errors.
+    """
+
+    def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
+        self.file = File(path, create, upgrade)
+        self.log = Log(self.file)
+        self.researchers = Researchers(self.file)
+        self.access = Access(self.file)
+
+    # The parts below need numpy and all of analysis, which take ten times as long to import as the
+    # rest of a command such as `log` or `backup` takes. So each is imported when it is asked for.
+
+    @cached_property
+    def surveys(self) -> "Surveys":
+        """What is asked, and when."""
+        from server.store.surveys import Surveys
+
+        return Surveys(self.file)
+
+    @cached_property
+    def invitations(self) -> "Invitations":
+        """Who is invited, and which invitations were used."""
+        from server.store.invitations import Invitations
+
+        return Invitations(self.file, self.surveys)
+
+    @cached_property
+    def reports(self) -> "Reports":
+        """What respondents sent."""
+        from server.store.reports import Reports
+
+        return Reports(self.file, self.surveys)
+
+    @cached_property
+    def ledger(self) -> "Ledger":
+        """What respondents were charged."""
+        from server.store.ledger import Ledger
+
+        return Ledger(self.file)
+
+    @cached_property
+    def batches(self) -> "Batches":
+        """What the intake reads and writes."""
+        from server.store.batches import Batches
+
+        return Batches(self.file, self.surveys)
+
+    @cached_property
+    def upkeep(self) -> "Upkeep":
+        """What is done over all surveys and tables."""
+        from server.store.upkeep import Upkeep
+
+        return Upkeep(self.file, self.surveys, self.reports, self.ledger)
+
+    def add(self, submissions: "Iterable[Submission]", today: date) -> "Sequence[Refusal | int]":
+        """Store a batch of submissions: `server.decision.take_in`."""
+        from server.decision import take_in
+
+        return take_in(self.batches, submissions, today)
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the database to a new file; as `copies.copy_to`, with its errors."""
+        copy_to(self.file.connection, target)
+
+    def close(self) -> None:
+        """Let go of this thread's connection, and leave no history of writes beside the file."""
+        self.file.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from server.store.locks import StoreError, is_served, private, server_lock, serving, take
-from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, added_counts, prepare, statements
+from server.store.schema import APPLICATION_ID, SCHEMA_VERSION, added_counts, statements
 
 
 class StoreBusy(StoreError):
@@ -92,10 +92,10 @@ class File:
             version = SCHEMA_VERSION if upgrade else _schema_in_header(self.path)
             if 0 < version < SCHEMA_VERSION:
                 raise _earlier(path, version)
-            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            (tables,) = self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             empty = not tables
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-            (kind,) = self._connection.execute("PRAGMA application_id").fetchone()
+            (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+            (kind,) = self.connection.execute("PRAGMA application_id").fetchone()
             if empty and not create:
                 raise StoreError(f"{path}: has nothing in it")
             if not empty and kind != APPLICATION_ID:
@@ -114,7 +114,10 @@ class File:
 
     def _migrate(self) -> None:
         """All steps in one transaction: whoever pulls the plug has the old schema or the new."""
-        with self._writing() as connection:
+        # Imported here: it computes prices and sizes, for which it needs numpy and all of analysis.
+        from server.store.upgrade import prepare
+
+        with self.writing() as connection:
             prepare(connection)
             # Read again: another process may have been faster.
             (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -132,9 +135,10 @@ class File:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
     @property
-    def _connection(self) -> sqlite3.Connection:
+    def connection(self) -> sqlite3.Connection:
         """This thread's connection."""
-        if not hasattr(self._local, "connection"):
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
             with _CONNECTING:
                 _CONNECTED.add(_inode(self.path))
             connection = sqlite3.connect(self.path, isolation_level=None, timeout=self.PATIENCE)
@@ -143,11 +147,10 @@ class File:
             connection.execute("PRAGMA secure_delete = ON")
             connection.create_function("added_counts", 2, added_counts, deterministic=True)
             self._local.connection = connection
-        own: sqlite3.Connection = self._local.connection
-        return own
+        return connection
 
     @contextmanager
-    def _locked(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
+    def locked(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
         """The file lock makes writers queue, across threads and processes.
 
         SQLite's own waiting sleeps and retries, which starves some of them for a second under load.
@@ -163,16 +166,16 @@ class File:
                     fcntl.flock(lock, fcntl.LOCK_EX)
                 elif not take(lock, self.LOCK_PATIENCE):
                     raise StoreBusy(f"{self.path}: is being written by another process for long")
-                yield self._connection
+                yield self.connection
         except (sqlite3.Error, OSError) as error:
             if _passes(error):
                 raise StoreBusy(f"{self.path}: cannot be written now: {error}") from error
             raise
 
     @contextmanager
-    def _writing(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is stored, or nothing; errors as of `_locked`."""
-        with self._locked(endless) as connection:
+    def writing(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is stored, or nothing; errors as of `locked`."""
+        with self.locked(endless) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -207,6 +210,11 @@ class File:
         """Whether the file can be written anew while reports come, without holding them up."""
         return self.path.stat().st_size <= SMALL
 
+    def wal_size(self) -> int:
+        """Return the bytes of the write-ahead log, which has the order of the latest writes."""
+        wal = Path(f"{self.path}-wal")
+        return wal.stat().st_size if wal.exists() else 0
+
     def settle(self) -> bool:
         """Truncate the write-ahead log, which has the order of the latest writes.
 
@@ -215,7 +223,7 @@ class File:
         bool
             Whether it is empty now. It is not while another connection reads from it.
         """
-        with self._locked() as connection:
+        with self.locked() as connection:
             # Whoever waits for a reader here, with the lock, keeps all writers waiting.
             connection.execute("PRAGMA busy_timeout = 0")
             try:
@@ -240,17 +248,17 @@ class File:
         bool
             As of `settle`.
         """
-        with self._locked() as connection:
+        with self.locked() as connection:
             # A small one's second copy stays in memory, instead of a file in the system's /tmp.
-            place = "MEMORY" if self.is_small() else "DEFAULT"
-            connection.execute(f"PRAGMA temp_store = {place}")
+            storage = "MEMORY" if self.is_small() else "DEFAULT"
+            connection.execute(f"PRAGMA temp_store = {storage}")
             connection.execute("VACUUM")
         return self.settle()
 
     def leave(self) -> None:
         """Let go of this thread's connection, whatever the state of it."""
         if hasattr(self._local, "connection"):
-            self._connection.close()
+            self.connection.close()
             del self._local.connection
 
     def close(self) -> None:

@@ -2,36 +2,40 @@
 
 from collections.abc import Iterable
 
+from server.store.file import File
 from server.store.surveys import Surveys
 
 
-class Invitations(Surveys):
+class Invitations:
     """The keys of invitations, as `server.invitations` makes them from tokens."""
 
-    def invite(self, survey_id: str, wave: int, keys: Iterable[bytes]) -> None:
+    def __init__(self, file: File, surveys: Surveys) -> None:
+        self._file, self._surveys = file, surveys
+
+    def add(self, survey_id: str, wave: int, keys: Iterable[bytes]) -> None:
         """Add unused invitations to a wave; those of a panel are good in its later waves too."""
-        with self._writing() as connection:
+        with self._file.writing() as connection:
             waves = [wave]
-            current = self.current(survey_id)
+            current = self._surveys.current(survey_id)
             if current is not None and current.survey.access == "panel":
-                waves += [later for later in self.waves(survey_id) if later > wave]
+                waves += [later for later in self._surveys.waves(survey_id) if later > wave]
             connection.executemany(
                 "INSERT OR IGNORE INTO invitation VALUES (?, ?, ?, 0)",
-                sorted((survey_id, one, key) for key in keys for one in waves),
+                sorted((survey_id, number, key) for key in keys for number in waves),
             )
 
     def is_usable(self, survey_id: str, wave: int, key: bytes) -> bool:
-        """Whether an invitation is there and was not used; which of the two is not told."""
-        row = self._connection.execute(
+        """Return whether an invitation is there and was not used; which of the two is not told."""
+        row = self._file.connection.execute(
             "SELECT 1 FROM invitation "
             "WHERE survey = ? AND wave = ? AND token_hash = ? AND used = 0",
             (survey_id, wave, key),
         ).fetchone()
         return row is not None
 
-    def invitations(self, survey_id: str) -> dict[int, tuple[int, int]]:
-        """For each wave how many were invited, and how many of them have answered."""
-        rows = self._connection.execute(
+    def counts(self, survey_id: str) -> dict[int, tuple[int, int]]:
+        """Return for each wave how many were invited, and how many of them have answered."""
+        rows = self._file.connection.execute(
             "SELECT wave, count(*), sum(used) FROM invitation WHERE survey = ? GROUP BY wave",
             (survey_id,),
         )

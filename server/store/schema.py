@@ -7,21 +7,6 @@ survey's id, and an invitation's wave, so that no JOIN finds a smaller group tha
 Only `log` and `throttle` know time: they tell what researchers did.
 """
 
-import json
-import sqlite3
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from functools import lru_cache
-from typing import Any
-
-import msgspec
-import numpy as np
-from numpy.typing import NDArray
-
-from analysis.plausibility import sizes_of
-from analysis.survey import Survey, thaw
-
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
 APPLICATION_ID = 0x64656E69
 
@@ -96,108 +81,21 @@ INSERT INTO respondent_total SELECT survey, answered, charged, count(*) FROM (
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
-#: How many counts make a block: a report of 256 bits adds to one row, and a number of thousands of
-#: symbols does not have all of them written at each report.
-BLOCK = 512
-
 
 def statements(version: int, target: int = SCHEMA_VERSION) -> list[str]:
-    """What makes a database of schema `version` one of `target`; none if it is one.
+    """Return what makes a database of schema `version` one of `target`; nothing if it is one.
 
-    They need what `prepare` gives a connection.
+    The statements need the functions that `server.store.upgrade.prepare` gives a connection.
     """
     scripts = MIGRATIONS[version:target]
     return [statement for script in scripts for statement in script.strip().split(";\n")]
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Give a connection the functions of Python that `statements` call."""
-    connection.create_function("terms_of", 2, _terms_of, deterministic=True)
-    connection.create_function("sizes_of", 3, _sizes_of, deterministic=True)
-    # The typed interface knows only aggregates of one column, which give a whole number.
-    connection.create_aggregate("answered_as", 2, _Answered)  # type: ignore[arg-type]
-    connection.create_aggregate("counts_of", 2, _Counts)  # type: ignore[arg-type]
+def added_counts(block: bytes, other: bytes) -> bytes:
+    """Return the sum of two blocks of counts, written as `server.store.blocks` says.
 
-
-@lru_cache(maxsize=256)
-def _thawed(spec: str, version: str) -> Survey:
-    return thaw(json.loads(spec), version)
-
-
-def _terms_of(spec: str, version: str) -> bytes:
-    """`Survey.terms` of a stored version, as the ledger has them."""
-    return bytes.fromhex(_thawed(spec, version).terms)
-
-
-def _sizes_of(spec: str, version: str, payload: str) -> str:
-    """For how many symbols each report of a payload counts, of those that differ in it."""
-    sizes = sizes_of(_thawed(spec, version), [json.loads(payload)])
-    return json.dumps({name: int(found.argmax()) for name, found in sizes.items()})
-
-
-def answered_as(times: Mapping[str, int]) -> str:
-    """Return how often somebody answered under each set of terms, as `respondent_total` has it."""
-    return msgspec.json.encode(sorted(times.items())).decode()
-
-
-def written_counts(places: Sequence[int] | NDArray[Any], counts: Any) -> bytes:
-    """Counts at places of a block, as `tally` and `report_size` have them.
-
-    Each has 64 bits, the lowest byte first. Places that are not given have 0, and those after the
-    largest are left out.
+    As one number each, the lowest byte first, they can be added at once: no count reaches 2^63, so
+    no sum of two of them carries over into the next count.
     """
-    found = np.zeros(int(max(places)) + 1, dtype="<i8")
-    found[places] = counts
-    return found.tobytes()
-
-
-def read_counts(written: bytes) -> NDArray[np.int64]:
-    """Return the counts that `written_counts` wrote."""
-    return np.frombuffer(written, dtype="<i8")
-
-
-def added_counts(one: bytes, other: bytes) -> bytes:
-    """Return the sum of two blocks of counts, as `written_counts` would write it."""
-    fewer, more = sorted((read_counts(one), read_counts(other)), key=len)
-    more = more.copy()
-    more[: len(fewer)] += fewer
-    return more.tobytes()
-
-
-class _Counts:
-    """`written_counts` of the rows of a block."""
-
-    def __init__(self) -> None:
-        self._counts = Counter[int]()
-
-    def step(self, place: int, n: int) -> None:
-        self._counts[place] += n
-
-    def finalize(self) -> bytes:
-        return written_counts(list(self._counts), list(self._counts.values()))
-
-
-class _Answered:
-    """`answered_as` of the rows of one respondent."""
-
-    def __init__(self) -> None:
-        self._times: dict[str, int] = {}
-
-    def step(self, terms: str, submissions: int) -> None:
-        self._times[terms] = submissions
-
-    def finalize(self) -> str:
-        return answered_as(self._times)
-
-
-def created(tables: bool = True) -> dict[str, str]:
-    """The statement that makes each table in this release, or each trigger, as SQLite keeps it."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        prepare(connection)
-        for statement in statements(0):
-            connection.execute(statement)
-        rows = connection.execute(
-            "SELECT name, sql FROM sqlite_schema WHERE (type = 'table') = ? AND sql IS NOT NULL",
-            (tables,),
-        )
-        return dict(rows.fetchall())
+    total = int.from_bytes(block, "little") + int.from_bytes(other, "little")
+    return total.to_bytes(max(len(block), len(other)), "little")

@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 from analysis.survey import Survey, thaw
@@ -19,11 +18,11 @@ class Open:
     state: str
 
     def state_on(self, today: date) -> str:
-        """Whether reports are taken on a day: "open" or "closed"."""
+        """Return whether reports are taken on a day: "open" or "closed"."""
         return "closed" if self.survey.is_over(today) else self.state
 
     def to_json(self, today: date) -> dict[str, Any]:
-        """What a device needs to answer on a day: all of it public."""
+        """Return what a device needs to answer on a day: all of it public."""
         return described(self.survey, self.wave, self.state_on(today))
 
 
@@ -36,18 +35,18 @@ def described(survey: Survey, wave: int, state: str) -> dict[str, Any]:
 _KEPT = 64
 
 
-class Surveys(File):
+class Surveys:
     """What is asked, and when."""
 
-    def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
-        super().__init__(path, create, upgrade)
+    def __init__(self, file: File) -> None:
+        self._file = file
         self._known: dict[tuple[str, str], Survey] = {}
         self._priced: dict[tuple[str, str], Survey] = {}
         self._opened: set[str] = set()
 
     def publish(self, survey: Survey) -> bool:
-        """Store a frozen survey as the last published of its id; whether it was new."""
-        with self._writing() as connection:
+        """Store a frozen survey as the last published of its id; return whether it was new."""
+        with self._file.writing() as connection:
             known = connection.execute(
                 "SELECT place FROM survey WHERE id = ? AND version = ?", (survey.id, survey.version)
             ).fetchone()
@@ -72,7 +71,7 @@ class Surveys(File):
             The wave that is open now.
         """
         current = self.current(survey_id)
-        with self._writing() as connection:
+        with self._file.writing() as connection:
             if wave is None:
                 (wave,) = connection.execute(
                     "SELECT coalesce(max(wave), 1) FROM wave WHERE survey = ?", (survey_id,)
@@ -95,8 +94,8 @@ class Surveys(File):
         return wave
 
     def close_waves(self, survey_id: str, wave: int | None = None) -> list[int]:
-        """Close one wave, by default all; those that were open."""
-        with self._writing() as connection:
+        """Close one wave, by default all; return those that were open."""
+        with self._file.writing() as connection:
             closed = connection.execute(
                 "UPDATE wave SET state = 'closed' WHERE survey = ?1 AND state = 'open' "
                 "AND wave = coalesce(?2, wave) RETURNING wave",
@@ -104,26 +103,26 @@ class Surveys(File):
             ).fetchall()
         return sorted(number for (number,) in closed)
 
-    def survey_ids(self) -> list[str]:
-        """The ids of all surveys."""
-        rows = self._connection.execute("SELECT DISTINCT id FROM survey ORDER BY id")
+    def ids(self) -> list[str]:
+        """Return the ids of all surveys."""
+        rows = self._file.connection.execute("SELECT DISTINCT id FROM survey ORDER BY id")
         return [row[0] for row in rows]
 
     def versions(self, survey_id: str) -> list[str]:
-        """The versions of a survey, the last published first."""
-        rows = self._connection.execute(
+        """Return the versions of a survey, the last published first."""
+        rows = self._file.connection.execute(
             "SELECT version FROM survey WHERE id = ? ORDER BY place DESC", (survey_id,)
         )
         return [row[0] for row in rows]
 
     def has(self, survey_id: str) -> bool:
-        """Whether there is such a survey; surveys are never deleted."""
+        """Return whether there is such a survey; surveys are never deleted."""
         return any(known == survey_id for known, _ in list(self._known)) or bool(
             self.versions(survey_id)
         )
 
     def was_opened(self, survey_id: str) -> bool:
-        """Whether the survey exists and a wave of it was ever opened.
+        """Return whether the survey exists and a wave of it was ever opened.
 
         All other surveys are hidden from respondents. Waves are never deleted, so a yes stays one.
         """
@@ -131,15 +130,15 @@ class Surveys(File):
             self._opened.add(survey_id)
         return survey_id in self._opened
 
-    def survey(self, survey_id: str, version: str) -> Survey | None:
-        """One version of a survey, its randomizers checked again; None if there is none.
+    def get(self, survey_id: str, version: str) -> Survey | None:
+        """Return a version of a survey, its randomizers checked again; None if there is none.
 
         A version never changes, so once read it is kept: every report asks for one.
         """
         known = self._known.get((survey_id, version))
         if known is not None:
             return known
-        row = self._connection.execute(
+        row = self._file.connection.execute(
             "SELECT spec FROM survey WHERE id = ? AND version = ?", (survey_id, version)
         ).fetchone()
         if row is None:
@@ -152,32 +151,32 @@ class Surveys(File):
         self._known[survey_id, version] = survey
         return survey
 
-    def _version(self, survey_id: str, version: str) -> Survey:
+    def stored(self, survey_id: str, version: str) -> Survey:
         """Return a version that is known to be stored: none is ever deleted."""
-        survey = self.survey(survey_id, version)
+        survey = self.get(survey_id, version)
         assert survey is not None
         return survey
 
-    def of_terms(self, survey_id: str) -> dict[str, Survey]:
+    def by_terms(self, survey_id: str) -> dict[str, Survey]:
         """Return the version last published with each set of terms, the newest first."""
-        found: dict[str, Survey] = {}
+        surveys: dict[str, Survey] = {}
         for version in self.versions(survey_id):
-            survey = self._version(survey_id, version)
-            found.setdefault(survey.terms, survey)
-        return found
+            survey = self.stored(survey_id, version)
+            surveys.setdefault(survey.terms, survey)
+        return surveys
 
-    def _of_terms(self, survey_id: str, terms: str) -> Survey:
+    def with_terms(self, survey_id: str, terms: str) -> Survey:
         """Return a version with these terms, which have been answered; any of them will do."""
         if (survey_id, terms) not in self._priced:
             if len(self._priced) >= _KEPT:
                 self._priced.clear()
-            self._priced[survey_id, terms] = self.of_terms(survey_id)[terms]
+            self._priced[survey_id, terms] = self.by_terms(survey_id)[terms]
         return self._priced[survey_id, terms]
 
     def current(self, survey_id: str) -> Open | None:
-        """What respondents are asked now: last published version, highest open wave, state."""
+        """Return what respondents are asked now: last version, highest open wave, state."""
         versions = self.versions(survey_id)
-        survey = self.survey(survey_id, versions[0]) if versions else None
+        survey = self.get(survey_id, versions[0]) if versions else None
         if survey is None:
             return None
         waves = self.waves(survey_id)
@@ -186,18 +185,18 @@ class Surveys(File):
         return Open(survey, max(opened or waves or [1]), state)
 
     def open_waves(self, today: date) -> set[tuple[str, int]]:
-        """The survey and number of each wave that takes reports."""
-        found = [current for name in self.survey_ids() if (current := self.current(name))]
+        """Return the survey and number of each wave that takes reports."""
         return {
-            (one.survey.id, wave)
-            for one in found
-            for wave, state in self.waves(one.survey.id).items()
-            if state == one.state_on(today) == "open"
+            (survey_id, wave)
+            for survey_id in self.ids()
+            if (current := self.current(survey_id))
+            for wave, state in self.waves(survey_id).items()
+            if state == current.state_on(today) == "open"
         }
 
     def waves(self, survey_id: str) -> dict[int, str]:
-        """The state of each wave, in their order."""
-        rows = self._connection.execute(
+        """Return the state of each wave, in their order."""
+        rows = self._file.connection.execute(
             "SELECT wave, state FROM wave WHERE survey = ? ORDER BY wave", (survey_id,)
         )
         return dict(rows.fetchall())

@@ -1,143 +1,121 @@
-"""Keeping a database: copies of it, what is deleted when, and whether all of it is sound."""
+"""Keep a database: delete what is due, and check whether all of it tells the same story."""
 
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from analysis.ledger import Account, charged_right
 from analysis.survey import Survey
-from server.store.copies import copy_to
+from server.store.file import File
+from server.store.ledger import Ledger
 from server.store.reports import Reports
+from server.store.surveys import Surveys
 
 #: What reading raises of reports that somebody changed in the file.
 _UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, msgspec.MsgspecError)
 
 
-class Upkeep(Reports):
-    """What operators do."""
+class Upkeep:
+    """What is done to keep a database: over all surveys and tables."""
 
     #: The last day for which `is_overdue` found nothing: it may have to read all reports.
     _nothing_due: date | None = None
 
-    def copy_to(self, target: Path) -> None:
-        """Copy the database to a new file; as `copies.copy_to`, with its errors."""
-        copy_to(self._connection, target)
+    def __init__(self, file: File, surveys: Surveys, reports: Reports, ledger: Ledger) -> None:
+        self._file, self._surveys = file, surveys
+        self._reports, self._ledger = reports, ledger
 
     def forget(self, today: date) -> int:
-        """Delete the reports of versions that promised it for an earlier day; how many.
+        """Delete the reports of versions that promised it for an earlier day; return how many.
 
         Their tallies, sizes and ledger stay. The invitations to a survey go with the reports of the
         version published last.
         """
-        deleted, changed, before = 0, False, self._connection.total_changes
-        for survey_id in self.survey_ids():
-            for place, version in enumerate(self.versions(survey_id)):
-                survey = self.survey(survey_id, version)
-                assert survey is not None
-                last = survey.delete_reports_after
-                if last is None or today <= last:
-                    continue
-                with self._writing() as connection:
-                    deleted += connection.execute(
-                        "DELETE FROM report WHERE survey = ? AND version = ?", (survey_id, version)
-                    ).rowcount
-                    if not place:
-                        connection.execute("DELETE FROM invitation WHERE survey = ?", (survey_id,))
-                    changed = changed or connection.total_changes > before
+        deleted, changed, before = 0, False, self._file.connection.total_changes
+        for survey_id, version, is_last in self._due(today):
+            with self._file.writing() as connection:
+                deleted += connection.execute(
+                    "DELETE FROM report WHERE survey = ? AND version = ?", (survey_id, version)
+                ).rowcount
+                if is_last:
+                    connection.execute("DELETE FROM invitation WHERE survey = ?", (survey_id,))
+                changed = changed or connection.total_changes > before
         if changed:
-            self.rewrite()
+            self._file.rewrite()
         return deleted
 
     def is_overdue(self, day: date) -> bool:
-        """Whether reports or invitations are there that were to be deleted before a day."""
+        """Return whether reports or invitations are there that were to be deleted before a day."""
         if self._nothing_due == day:
             return False  # and nothing came since: versions that are over take no reports
-        for survey_id in self.survey_ids():
-            for place, version in enumerate(self.versions(survey_id)):
-                last = self._version(survey_id, version).delete_reports_after
-                if last is None or day <= last:
-                    continue
-                (found,) = self._connection.execute(
-                    "SELECT EXISTS (SELECT 1 FROM report WHERE survey = ?1 AND version = ?2) "
-                    "OR (?3 = 0 AND EXISTS (SELECT 1 FROM invitation WHERE survey = ?1))",
-                    (survey_id, version, place),
-                ).fetchone()
-                if found:
-                    return True
+        for due in self._due(day):
+            (is_there,) = self._file.connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM report WHERE survey = ?1 AND version = ?2) "
+                "OR (?3 AND EXISTS (SELECT 1 FROM invitation WHERE survey = ?1))",
+                due,
+            ).fetchone()
+            if is_there:
+                return True
         self._nothing_due = day
         return False
 
-    def wal_size(self) -> int:
-        """Bytes of the write-ahead log, which has the order of the latest writes."""
-        wal = Path(f"{self.path}-wal")
-        return wal.stat().st_size if wal.exists() else 0
+    def _due(self, day: date) -> Iterator[tuple[str, str, bool]]:
+        """Yield each version whose reports were to be deleted before a day.
 
-    def integrity(self) -> str:
-        """What SQLite says of the file: "ok", or the first thing wrong."""
-        return str(self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-
-    def other_objects(self) -> dict[str, str]:
-        """The statements that made what is no table: triggers, views and indexes, by name."""
-        rows = self._connection.execute(
-            "SELECT name, sql FROM sqlite_schema WHERE type != 'table' AND sql IS NOT NULL"
-        )
-        return dict(rows.fetchall())
-
-    def tables(self) -> dict[str, tuple[str, int]]:
-        """For each table the statement that made it, and how many rows it has."""
-        # Imported here: it imports pandas where that is installed, which takes half a second.
-        from sqlite_utils import Database
-
-        tables = Database(self._connection).tables
-        return {table.name: (table.schema, table.count) for table in tables}
+        It comes as the survey's id, the version, and whether it was published last.
+        """
+        for survey_id in self._surveys.ids():
+            for number, version in enumerate(self._surveys.versions(survey_id)):
+                last_day = self._surveys.stored(survey_id, version).delete_reports_after
+                if last_day is not None and day > last_day:
+                    yield survey_id, version, number == 0
 
     def discrepancies(self, today: date) -> Iterator[str]:
-        """Where tallies, reports and charges do not tell the same story: a sentence for each."""
-        for survey_id in self.survey_ids():
-            surveys = self.of_terms(survey_id)
+        """Yield a sentence wherever tallies, reports and charges do not tell the same story."""
+        for survey_id in self._surveys.ids():
+            surveys = self._surveys.by_terms(survey_id)
             charged, tallied = Counter[str](), Counter[str]()
-            groups = Counter((one.times, one.charged) for one in self.accounts(survey_id))
-            own = [Account("", *account, n) for account, n in groups.items()]
-            for one in own:
-                for terms, times in one.times:
-                    charged[terms] += times * one.respondents
+            groups = Counter((row.times, row.charged) for row in self._ledger.accounts(survey_id))
+            accounts = [Account("", *group, n) for group, n in groups.items()]
+            for account in accounts:
+                for terms, times in account.times:
+                    charged[terms] += times * account.respondents
             if not charged.keys() <= surveys.keys():
                 yield f"{survey_id}: somebody was charged under terms that no version has"
-            elif not charged_right(own, surveys):
+            elif not charged_right(accounts, surveys):
                 yield f"{survey_id}: somebody was charged another sum"
-            if {*own} != {*self.grouped_accounts(survey_id)}:
+            if {*accounts} != {*self._ledger.grouped_accounts(survey_id)}:
                 yield f"{survey_id}: the totals are not a recount of the ledger"
-            cells = self.cells(survey_id)
-            for version in self.versions(survey_id):
-                survey = self._version(survey_id, version)
-                for wave in self.waves(survey_id):
+            cells = self._reports.cells(survey_id)
+            for version in self._surveys.versions(survey_id):
+                survey = self._surveys.stored(survey_id, version)
+                for wave in self._surveys.waves(survey_id):
                     n = cells.get((version, wave), 0)
                     tallied[survey.terms] += n
-                    for what in self._differences(survey, wave, n, today):
-                        yield f"{survey_id} {version[:12]}, wave {wave}: {what}"
+                    for fault in self._differences(survey, wave, n, today):
+                        yield f"{survey_id} {version[:12]}, wave {wave}: {fault}"
             # The ledger knows neither versions nor waves, so both are added up.
             for terms in charged.keys() | tallied.keys():
                 if charged[terms] != tallied[terms]:
-                    what = f"{charged[terms]} reports were charged, but {tallied[terms]} tallied"
-                    yield f"{survey_id}, terms {terms[:12]}: {what}"
+                    fault = f"{charged[terms]} reports were charged, but {tallied[terms]} tallied"
+                    yield f"{survey_id}, terms {terms[:12]}: {fault}"
 
     def _differences(self, survey: Survey, wave: int, n: int, today: date) -> Iterator[str]:
-        """What is wrong with a wave of a version, whose first question has `n` reports tallied."""
-        tallies = self.tallies(survey, wave)
+        """Yield what is wrong with a wave whose first question has `n` reports tallied."""
+        tallies = self._reports.tallies(survey, wave)
         for question in survey.questions:
             tallied = question.randomizer.reports_in(tallies[question.id])
             if tallied != n:
                 yield f"{n} reports are tallied of one question, but {tallied} of {question.id}"
-        sizes = self.sizes(survey, wave)
+        sizes = self._reports.sizes(survey, wave)
         recount = {name: np.zeros_like(counts) for name, counts in tallies.items()}
         resized = {name: np.zeros_like(counts) for name, counts in sizes.items()}
         reports = 0
         try:
-            for payloads in self.payloads(survey, wave):
+            for payloads in self._reports.payloads(survey, wave):
                 reports += len(payloads)
                 for question in survey.questions:
                     name, randomizer = question.id, question.randomizer
@@ -146,8 +124,8 @@ class Upkeep(Reports):
                         randomizer.check_report(report, name)
                     read = randomizer.read_many(sent)
                     recount[name] += randomizer.tally_many(read)
-                    if (found := randomizer.sizes_many(read)) is not None:
-                        resized[name] += found
+                    if (counts := randomizer.sizes_many(read)) is not None:
+                        resized[name] += counts
         except _UNREADABLE:
             yield "a report is stored that no device can have sent"
             return

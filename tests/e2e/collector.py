@@ -39,14 +39,14 @@ class Collector:
         file = self.database.parent / f"{name}.toml"
         file.write_text(re.sub(r'^id = ".*"$', f'id = "{name}"', text, count=1, flags=re.M))
         with self._store() as store:
-            store.publish(read_survey(file))
+            store.surveys.publish(read_survey(file))
         self.open_wave(name, wave)
         return name
 
     def open_wave(self, survey: str, wave: int) -> None:
         """Open a wave, and close the others."""
         with self._store() as store:
-            store.open_wave(survey, wave, alone=True)
+            store.surveys.open_wave(survey, wave, alone=True)
 
     def page(self, survey: str) -> str:
         """The address of a survey's page."""
@@ -133,7 +133,7 @@ def in_process(
     """The application with other browser modules, `around` it what a test wants there."""
     database, token = folder / "deniable.db", "a-token-for-tests"
     store = Store(database, create=True)
-    store.add_token(token)
+    store.access.add_token(token)
     store.close()
     app = create_app({"DATABASE": database, "CLIENT": client})
     connections = app.extensions["store"]

@@ -154,7 +154,7 @@ def refused(stage: Stage) -> Scene:
     _, page = stage.visit()
     to_review(page)
     survey = page.url.rpartition("/")[2]
-    stage.with_store(lambda store: store.close_waves(survey))
+    stage.with_store(lambda store: store.surveys.close_waves(survey))
     send(page, "waiting")
     yield "waiting-while-closed", page
     other = page.context.new_page()
@@ -166,7 +166,7 @@ def refused(stage: Stage) -> Scene:
     to_review(page)
     file = stage.collector.database.parent / f"{survey}.toml"
     file.write_text(file.read_text().replace("languages =", "closes = 2020-02-29\nlanguages =", 1))
-    stage.with_store(lambda store: store.publish(read_survey(file)))
+    stage.with_store(lambda store: store.surveys.publish(read_survey(file)))
     send(page, "refused")
     yield "refused", page
 

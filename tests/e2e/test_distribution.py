@@ -241,7 +241,7 @@ def test_reports_of_a_crowd_are_as_the_channels_state(
     asked = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
     store = Store(collector.database)
     with closing(store):
-        stored = store.tallies(asked, 1)
+        stored = store.reports.tallies(asked, 1)
     with closing(sqlite3.connect(collector.database)) as database:
         rows = database.execute("SELECT rid, payload FROM report WHERE survey = ?", (survey,))
         reports = {rid.hex(): json.loads(payload) for rid, payload in rows}

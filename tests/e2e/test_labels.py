@@ -125,7 +125,7 @@ def republish(collector: Collector, name: str, text: str, wave: int) -> Survey:
     file = collector.database.parent / f"{name}-{wave}.toml"
     file.write_text(text.replace('id = "panel"', f'id = "{name}"'))
     store = Store(collector.database, create=True)
-    store.publish(read_survey(file))
+    store.surveys.publish(read_survey(file))
     store.close()
     collector.open_wave(name, wave)
     return frozen(collector, name)

@@ -21,7 +21,7 @@ def links(collector: Collector, survey: str, count: int) -> list[str]:
     """So many new links."""
     tokens = [ISSUER.issue() for _ in range(count)]
     store = Store(collector.database)
-    store.invite(survey, 1, map(ISSUER.key, tokens))
+    store.invitations.add(survey, 1, map(ISSUER.key, tokens))
     store.close()
     return [f"{collector.page(survey)}#{token}" for token in tokens]
 
@@ -35,7 +35,7 @@ def waits_for_a_link(device: Device, collector: Collector) -> tuple[str, list[st
     fill_in(page, ANSWERS)
     review(page)
     store = Store(collector.database)
-    with store._writing() as connection:
+    with store.file.writing() as connection:
         key = ISSUER.key(used.partition("#")[2])
         connection.execute("UPDATE invitation SET used = 1 WHERE token_hash = ?", [key])
     store.close()
@@ -191,7 +191,7 @@ def test_page_goes_on_where_nobody_says_whether_the_link_can_be_used(
 
 def closed(collector: Collector, survey: str) -> None:
     store = Store(collector.database)
-    store.close_waves(survey)
+    store.surveys.close_waves(survey)
     store.close()
 
 
@@ -230,7 +230,7 @@ def test_report_gets_the_work_that_a_new_version_asks_for_and_is_not_drawn_again
     file = collector.database.parent / f"{survey}.toml"
     file.write_text(file.read_text().replace("[privacy]", "proof_of_work = 10\n[privacy]", 1))
     store = Store(collector.database)
-    store.publish(read_survey(file))
+    store.surveys.publish(read_survey(file))
     store.close()
     press(page)
     expect_state(page, "stored")

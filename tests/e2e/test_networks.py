@@ -162,7 +162,7 @@ def test_three_waves_without_a_connection_arrive_as_they_were_drawn(
     device.context.route(REPORTS, lambda route: route.abort())
     with contextlib.closing(store):
         for wave in (1, 2, 3):
-            store.open_wave(survey, wave)
+            store.surveys.open_wave(survey, wave)
             page = device.visit(collector.page(survey))
             expect_state(page, "ready")
             waits = page.locator("#earlier-wait")
@@ -202,7 +202,7 @@ def test_survey_that_closes_before_it_is_known_to_be_stored(
     expect_state(page, "waiting")
     store = Store(collector.database)
     with contextlib.closing(store):
-        store.close_waves(survey)
+        store.surveys.close_waves(survey)
     if lost:
         expect_state(page, "stored")
         check_once([device], collector, survey)

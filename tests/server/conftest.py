@@ -28,8 +28,8 @@ def database(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(database: Path, survey: Survey) -> Store:
     store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     return store
 
 

@@ -31,6 +31,7 @@ from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.intake import check
 from server.store import Store
+from server.store.inspection import integrity
 from server.wire import Refusal
 
 COMMAND = [sys.executable, "-m", "server.cli"]
@@ -377,14 +378,14 @@ def column(database: Path, sql: str) -> list[Any]:
 def check_books(database: Path, survey: Survey, acknowledged: set[bytes]) -> None:
     """All that was acknowledged is stored, once, charged once and tallied once."""
     store = Store(database)
-    assert store.integrity() == "ok"
+    assert integrity(store.file.connection) == "ok"
     stored = column(database, f"SELECT rid FROM report WHERE survey = '{survey.id}'")
     assert not acknowledged - set(stored)
     assert len(stored) == len(set(stored))
-    spends = store.spends(survey.id)
+    spends = store.ledger.spends(survey.id)
     # Each submission was another respondent's.
     assert {one.submissions for one in spends} == {1}
     assert {one.charged for one in spends} == {survey.charge}
     assert len(spends) == len(stored)
-    assert list(store.discrepancies(date.today())) == []
+    assert list(store.upkeep.discrepancies(date.today())) == []
     store.close()

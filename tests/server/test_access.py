@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from server import access
 from server.app import create_app
 from server.store import Store
+from server.store.inspection import tables
 from server.store.researchers import FREE_ATTEMPTS, Researcher
 
 SECRET = "correct horse battery staple"
@@ -41,8 +42,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
 @pytest.fixture
 def app(store: Store, database: Path) -> Flask:
     secret = access.hashed(SECRET)
-    store.put_researcher(Researcher("ada", "owner"), secret)
-    store.put_researcher(Researcher("bob", "analyst"), secret)
+    store.researchers.put(Researcher("ada", "owner"), secret)
+    store.researchers.put(Researcher("bob", "analyst"), secret)
     return create_app({"DATABASE": database})
 
 
@@ -105,11 +106,11 @@ def test_programs_may_use_name_and_password(browser: FlaskClient) -> None:
 
 
 def test_the_printed_token_signs_in_too(browser: FlaskClient, store: Store) -> None:
-    store.add_token("printed")
+    store.access.add_token("printed")
     assert log_in(browser, "", "printed").status_code == 303
     assert "research token (owner)" in browser.get("/results", **HTTPS).get_data(as_text=True)
     # When the server ends, its token does, and so do the sessions.
-    store.end_access()
+    store.access.end_all()
     assert browser.get("/results", **HTTPS).status_code == 401
 
 
@@ -143,9 +144,9 @@ def test_only_owners_close_and_only_from_our_own_page(browser: FlaskClient, stor
     assert browser.application.test_client().post(
         "/results/canteen/close", headers=basic("ada", SECRET)
     ).status_code == 403  # fmt: skip
-    assert store.waves("canteen") == {1: "open"}
+    assert store.surveys.waves("canteen") == {1: "open"}
     assert browser.post("/results/canteen/close", data=sent, **HTTPS).status_code == 303
-    assert store.waves("canteen") == {1: "closed"}
+    assert store.surveys.waves("canteen") == {1: "closed"}
     assert "Closed" in browser.get("/results/canteen", **HTTPS).get_data(as_text=True)
 
 
@@ -153,7 +154,7 @@ def test_an_analyst_cannot_close(browser: FlaskClient, store: Store) -> None:
     log_in(browser, "bob")
     answer = browser.post("/results/canteen/close", data={"csrf": csrf(browser)}, **HTTPS)
     assert answer.status_code == 403
-    assert store.waves("canteen") == {1: "open"}
+    assert store.surveys.waves("canteen") == {1: "open"}
 
 
 def test_another_site_cannot_sign_anybody_in(browser: FlaskClient) -> None:
@@ -184,9 +185,9 @@ def test_a_changed_or_removed_account_ends_its_sessions(
     log_in(browser)
     assert browser.get("/results", **HTTPS).status_code == 200
     if change == "removal":
-        store.remove_researcher("ada")
+        store.researchers.remove("ada")
     else:
-        store.put_researcher(Researcher("ada", "owner"), access.hashed("another"))
+        store.researchers.put(Researcher("ada", "owner"), access.hashed("another"))
     assert browser.get("/results", **HTTPS).status_code == 401
 
 
@@ -244,11 +245,11 @@ def test_names_that_do_not_exist_look_like_those_that_do(
     assert len(set(map(tuple, told.values()))) == 1
     for number in range(300):
         log_in(browser, f"nobody-{number}", "guess")
-    assert store.tables()["throttle"][1] <= 16**3
+    assert tables(store.file.connection)["throttle"][1] <= 16**3
 
 
 def test_a_password_is_kept_as_scrypt_and_two_bytes(store: Store, app: Flask) -> None:
-    kept = store.researcher("ada")
+    kept = store.researchers.find("ada")
     assert kept is not None
     check, _, rest = kept[1].partition(":")
     assert len(check) == 4
@@ -263,7 +264,7 @@ def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
     browser.get("/results/canteen", **HTTPS)
     browser.get("/api/surveys/canteen/ledger.csv", **HTTPS)
     browser.post("/results/canteen/close", data={"csrf": csrf(browser)}, **HTTPS)
-    told = [(entry.who, entry.what) for entry in store.log()]
+    told = [(entry.who, entry.what) for entry in store.log.entries()]
     assert told == [
         ("ada", "log in"),
         ("ada", "view"),
@@ -271,15 +272,15 @@ def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
         ("ada", "view"),
         ("ada", "close"),
     ]
-    assert store.is_log_whole()
-    connection = store._connection
+    assert store.log.is_whole()
+    connection = store.file.connection
     for sql in ("UPDATE log SET who = 'bob'", "DELETE FROM log WHERE number = 3"):
         with pytest.raises(Exception, match="append-only"):
             connection.execute(sql)
     # Whoever writes to the file around that is found out.
     connection.execute("DROP TRIGGER log_is_not_changed")
     connection.execute("UPDATE log SET who = 'bob' WHERE number = 2")
-    assert not store.is_log_whole()
+    assert not store.log.is_whole()
 
 
 @pytest.mark.parametrize(
@@ -309,7 +310,7 @@ def test_a_form_that_is_too_long_is_not_read(browser: FlaskClient) -> None:
 
 
 def test_the_planes_can_be_served_apart(store: Store, database: Path) -> None:
-    store.add_token("token")
+    store.access.add_token("token")
     bearer = {"Authorization": "Bearer token"}
     public = create_app({"DATABASE": database, "PLANES": ["public"]}).test_client()
     research = create_app({"DATABASE": database, "PLANES": ["research"]}).test_client()

@@ -207,14 +207,14 @@ def test_authors_labels_are_no_formulas_in_a_spreadsheet(tmp_path: Path, survey_
     survey_file.write_text(text)
     survey = read_survey(survey_file)
     store = Store(tmp_path / "x.db", create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     people = [{"meat": "yes", "dish": "stew", "price": "3"}] * 20
     to_store(store, survey.id, payloads(survey, people, 1, 1), lambda _: None)
-    store.record("2026-01-01T00:00:00Z", "=cmd|' /C calc'!A0", "+1", "-1")
+    store.log.add("2026-01-01T00:00:00Z", "=cmd|' /C calc'!A0", "+1", "-1")
     store.close()
     for command in ("estimate", "export", "ledger", "plausibility"):
-        done = CliRunner().invoke(main, [command, survey.id, "--db", str(store.path)])
+        done = CliRunner().invoke(main, [command, survey.id, "--db", str(store.file.path)])
         assert done.exit_code == 0
         cells = [cell for row in csv.reader(io.StringIO(done.stdout)) for cell in row]
         odd = [cell for cell in cells if cell[:1] in tuple("=+@\t\r")]
@@ -222,6 +222,6 @@ def test_authors_labels_are_no_formulas_in_a_spreadsheet(tmp_path: Path, survey_
         assert odd == []
         if command == "estimate":
             assert any(cell.startswith("'=HYPERLINK") for cell in cells)
-    done = CliRunner().invoke(main, ["log", "--db", str(store.path)])
+    done = CliRunner().invoke(main, ["log", "--db", str(store.file.path)])
     assert "'=cmd" in done.stdout
     assert "'+1" in done.stdout

@@ -9,7 +9,7 @@ from datetime import date
 from itertools import chain
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from sqlite3 import SQLITE_FULL, Connection, OperationalError
+from sqlite3 import SQLITE_FULL, OperationalError
 from typing import Any
 
 import pytest
@@ -19,11 +19,12 @@ from analysis.simulate import payloads
 from analysis.survey import Survey
 from analysis.survey_file import read_survey
 from server.app import create_app
+from server.decision import Decision
 from server.intake import check
 from server.invitations import ISSUER
 from server.store import Store
-from server.store.reports import _write as write
-from server.wire import Refusal, Submission
+from server.store.batches import Batches
+from server.wire import Refusal
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -55,9 +56,9 @@ def tenths(folder: Path, access: str = "open", old: str = "", new: str = "") -> 
 
 def opened(folder: Path, survey: Survey, waves: int = 9) -> Store:
     store = Store(folder / "tenths.db", create=True)
-    store.publish(survey)
+    store.surveys.publish(survey)
     for wave in range(1, waves + 1):
-        store.open_wave(survey.id, wave)
+        store.surveys.open_wave(survey.id, wave)
     return store
 
 
@@ -68,7 +69,7 @@ def body(survey: Survey, wave: int, answer: str = "yes", seed: int = 1) -> dict[
 
 def post(store: Store, content: dict[str, Any] | bytes) -> Any:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    client: FlaskClient = create_app({"DATABASE": store.path}).test_client()
+    client: FlaskClient = create_app({"DATABASE": store.file.path}).test_client()
     return client.post("/api/surveys/tenths/reports", data=data, content_type="application/json")
 
 
@@ -76,10 +77,10 @@ def kept(store: Store, survey: Survey) -> dict[str, Any]:
     """All that a refused report must leave as it was."""
     waves = range(1, 10)
     return {
-        "reports": {wave: list(chain(*store.payloads(survey, wave))) for wave in waves},
-        "ledger": store.spends("tenths"),
-        "tally": {wave: store.tallies(survey, wave)["a"].tolist() for wave in waves},
-        "invitations": store.invitations("tenths"),
+        "reports": {wave: list(chain(*store.reports.payloads(survey, wave))) for wave in waves},
+        "ledger": store.ledger.spends("tenths"),
+        "tally": {wave: store.reports.tallies(survey, wave)["a"].tolist() for wave in waves},
+        "invitations": store.invitations.counts("tenths"),
     }
 
 
@@ -91,7 +92,9 @@ def test_three_tenths_fit_into_three_tenths_whatever_was_answered(
     store = opened(tmp_path, survey)
     for wave, answer in enumerate(answers, 1):
         assert post(store, body(survey, wave, answer)).status_code == 201
-    assert [(one.submissions, one.charged) for one in store.spends("tenths")] == [(3, 300_000)]
+    assert [(one.submissions, one.charged) for one in store.ledger.spends("tenths")] == [
+        (3, 300_000)
+    ]
     before = kept(store, survey)
     refused = post(store, body(survey, 4))
     assert (refused.status_code, refused.get_json()["type"]) == (
@@ -102,7 +105,7 @@ def test_three_tenths_fit_into_three_tenths_whatever_was_answered(
         "respondent: expected at most ε = 0.3 in total, got 0.3 spent and 0.1 more"
     )
     assert kept(store, survey) == before
-    assert list(store.discrepancies(date.today())) == []
+    assert list(store.upkeep.discrepancies(date.today())) == []
 
 
 def test_a_forged_report_over_the_cap_leaves_its_invitation_unused(tmp_path: Path) -> None:
@@ -110,7 +113,7 @@ def test_a_forged_report_over_the_cap_leaves_its_invitation_unused(tmp_path: Pat
     store = opened(tmp_path, survey)
     tokens = {wave: ISSUER.issue() for wave in range(1, 5)}
     for wave, token in tokens.items():
-        store.invite("tenths", wave, [ISSUER.key(token)])
+        store.invitations.add("tenths", wave, [ISSUER.key(token)])
 
     def forged(wave: int, who: str) -> Any:
         return post(store, body(survey, wave) | {"respondent": who, "token": tokens[wave]})
@@ -129,14 +132,14 @@ def test_two_versions_share_the_cap_and_the_least_promised_one_holds(tmp_path: P
     second = tenths(tmp_path, old='"A?"', new='"B?"')
     higher = tenths(tmp_path, old="cap = 0.3", new="cap = 5")
     assert post(store, body(first, 1)).status_code == 201
-    store.publish(second)
+    store.surveys.publish(second)
     for wave in (2, 3):
         assert post(store, body(second, wave)).status_code == 201
     assert post(store, body(first, 4)).status_code == 409
     assert post(store, body(second, 4)).status_code == 409
-    store.publish(higher)
+    store.surveys.publish(higher)
     assert post(store, body(higher, 4)).status_code == 409
-    assert sum(spend.charged for spend in store.spends("tenths")) == 300_000
+    assert sum(spend.charged for spend in store.ledger.spends("tenths")) == 300_000
 
 
 def _unstored(store: Store, survey: Survey) -> Iterator[tuple[int, dict[str, Any] | bytes]]:
@@ -159,7 +162,7 @@ def test_nothing_is_charged_for_what_is_not_stored_and_nothing_refunded(tmp_path
     for status, content in _unstored(store, survey):
         assert post(store, content).status_code == status
         assert kept(store, survey) == before
-    store.close_waves("tenths")
+    store.surveys.close_waves("tenths")
     assert post(store, body(survey, 2)).status_code == 409
     assert kept(store, survey)["ledger"] == before["ledger"]
 
@@ -171,14 +174,16 @@ def test_nothing_is_charged_if_the_store_fails(
     store = opened(tmp_path, survey)
     before = kept(store, survey)
 
-    def full(connection: Connection, taken: list[tuple[Submission, int]]) -> None:
-        write(connection, taken)
+    write = Batches.write
+
+    def full(batches: Batches, decision: Decision) -> None:
+        write(batches, decision)
         error = OperationalError("database or disk is full")
         error.sqlite_errorcode = SQLITE_FULL
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr("server.store.reports._write", full)
+        patch.setattr(Batches, "write", full)
         assert post(store, body(survey, 1)).status_code == 503
     assert kept(store, survey) == before
     assert post(store, body(survey, 1)).status_code == 201
@@ -216,7 +221,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(tmp_path: Path) 
     start = context.Barrier(RACERS)
     results = [tmp_path / f"{racer}.txt" for racer in range(RACERS)]
     racers = [
-        context.Process(target=race, args=(store.path, tmp_path / "tenths.toml", start, n, to))
+        context.Process(target=race, args=(store.file.path, tmp_path / "tenths.toml", start, n, to))
         for n, to in enumerate(results)
     ]
     run_all(racers)
@@ -225,7 +230,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(tmp_path: Path) 
         found = Counter(own[number] for own in outcomes)
         assert found == {"201": room, "cap-exceeded": RACERS - room}
     spent = Counter[str]()
-    for spend in store.spends("tenths"):
+    for spend in store.ledger.spends("tenths"):
         spent[spend.respondent] += spend.charged
     assert set(spent.values()) == {300_000}
-    assert list(store.discrepancies(date.today())) == []
+    assert list(store.upkeep.discrepancies(date.today())) == []

@@ -138,17 +138,17 @@ def test_a_plug_pulled_before_the_file_is_rewritten_leaves_no_deleted_report(
     )
     survey = read_survey(survey_file)
     store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     sent = dict(islice(submissions(survey), 100))
     assert take_in(store, sent.values(), survey, date(2020, 1, 31)) == [201] * 100
-    store.settle()
-    monkeypatch.setattr(Store, "rewrite", lambda _: 1 / 0)
+    store.file.settle()
+    monkeypatch.setattr(File, "rewrite", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        store.forget(date(2020, 2, 1))
+        store.upkeep.forget(date(2020, 2, 1))
     again = Store(database)
-    again.settle()
-    assert again.stored(survey.id, 1) == 0
+    again.file.settle()
+    assert again.reports.kept(survey.id, 1) == 0
     assert not any(rid in database.read_bytes() for rid in sent)
 
 
@@ -253,4 +253,4 @@ def test_one_who_waited_too_long_is_told_so_and_may_be_stored_later(
         assert ours.put(check(store, survey.id, body)) == BUSY
     monkeypatch.setattr(writer, "PATIENCE", LONG)
     assert ours.put(check(store, survey.id, body)) == 200
-    assert len(store.spends(survey.id)) == 1
+    assert len(store.ledger.spends(survey.id)) == 1

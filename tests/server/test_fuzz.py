@@ -67,7 +67,7 @@ class Field:
             payload["work"] = work(self.survey.proof_of_work, *once)
         if self.survey.access != "open":
             payload["token"] = ISSUER.issue()
-            self.store.invite(self.survey.id, 1, [ISSUER.key(payload["token"])])
+            self.store.invitations.add(self.survey.id, 1, [ISSUER.key(payload["token"])])
         return payload
 
 
@@ -85,8 +85,8 @@ def field(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     survey = read_survey(_survey(folder, request.param))
     assert {question.randomizer.channel.name for question in survey.questions} == set(CHANNELS)
     store = Store(folder / "all.db", create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     client = create_app({"DATABASE": folder / "all.db"}).test_client()
     return Field(survey, store, client, count())
 
@@ -269,18 +269,18 @@ def _judge(field: Field, changes: list[Any], blows: list[Any]) -> None:
     body = _edited(field.fresh(), changes).encode(errors="surrogatepass")
     for blow in blows:
         body = _struck(body, *blow)
-    before = field.store.stored("all", 1)
+    before = field.store.reports.kept("all", 1)
     sent = {"path": "/api/surveys/all/reports", "data": body, "content_type": "application/json"}
     first = _verdict(field.client.post(**sent))
-    stored = field.store.stored("all", 1) - before
+    stored = field.store.reports.kept("all", 1) - before
     assert (stored, len(body) > 65536) == (first[0] == 201, first[0] == 413)
     again = _verdict(field.client.post(**sent))
     assert again == ((200, "", "") if stored else first)
-    assert field.store.stored("all", 1) - before == stored
+    assert field.store.reports.kept("all", 1) - before == stored
     of_envelope = first[0] in (400, 413) and not first[2].startswith("reports.")
     assert _is_envelope(body, field.survey.version) == (not of_envelope)
     if stored:
-        assert list(field.store.discrepancies(today())) == []
+        assert list(field.store.upkeep.discrepancies(today())) == []
 
 
 def test_odd_values_anywhere_are_judged_by_the_protocol_alone(field: Field) -> None:
@@ -328,7 +328,7 @@ def test_odd_addresses_find_nothing(client: FlaskClient, address: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(name=st.text(min_size=1), query=QUERY)
 def test_odd_names_and_queries_are_not_found(field: Field, name: str, query: Any) -> None:
-    field.store.add_token("known")
+    field.store.access.add_token("known")
     asked = {"headers": {"Authorization": "Bearer known"}, "query_string": query}
     path = f"/api/surveys/{quote(name, safe='', errors='replace')}"
     for method, end in (("GET", ""), ("POST", "/reports"), ("GET", "/ledger.json")):

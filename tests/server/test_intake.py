@@ -21,10 +21,10 @@ Send = Callable[..., Any]
 
 def _kept(store: Store, survey: Survey) -> tuple[int, int, int]:
     """Reports, millionths charged and symbols tallied in wave 1."""
-    tallies = store.tallies(survey, 1)
+    tallies = store.reports.tallies(survey, 1)
     return (
-        len(list(chain(*store.payloads(survey, 1)))),
-        sum(spend.charged for spend in store.spends(survey.id)),
+        len(list(chain(*store.reports.payloads(survey, 1)))),
+        sum(spend.charged for spend in store.ledger.spends(survey.id)),
         sum(int(counts.sum()) for counts in tallies.values()),
     )
 
@@ -40,7 +40,7 @@ def _problem(response: Any, status: int, word: str) -> dict[str, Any]:
 
 def test_a_report_is_stored_charged_and_tallied(send: Send, make: Send, store: Store) -> None:
     assert send(make()).status_code == 201
-    survey = store.current("canteen")
+    survey = store.surveys.current("canteen")
     assert survey is not None
     assert _kept(store, survey.survey) == (1, 4_000_000, 3)
 
@@ -133,7 +133,7 @@ def test_a_retry_is_known_whatever_token_respondent_cap_or_state(
         assert send(make(seed=seed) | {"respondent": "ab" * 16}).status_code == 201
     again = make(seed=1) | {"respondent": "cd" * 16, "token": "any"}
     assert send(again).status_code == 200
-    store.open_wave("canteen", 2, alone=True)
+    store.surveys.open_wave("canteen", 2, alone=True)
     assert send(again).status_code == 200
     assert _kept(store, survey)[:2] == (3, 12_000_000)
 
@@ -145,7 +145,7 @@ def test_an_id_in_use_takes_no_other_report(
     assert send(first).status_code == 201
     other = make(seed=2) | {"rid": first["rid"]}
     _problem(send(other), 409, "rid-reused")
-    store.open_wave("canteen", 2)
+    store.surveys.open_wave("canteen", 2)
     _problem(send(first | {"wave": 2}), 409, "rid-reused")
     assert _kept(store, survey)[0] == 1
 
@@ -163,7 +163,7 @@ def test_a_wave_that_is_not_open_is_closed(
     send: Send, make: Send, store: Store, survey: Survey
 ) -> None:
     _problem(send(make(wave=2)), 409, "closed")
-    store.open_wave("canteen", 2, alone=True)
+    store.surveys.open_wave("canteen", 2, alone=True)
     _problem(send(make(wave=1)), 409, "closed")
     assert send(make(wave=2)).status_code == 201
     assert _kept(store, survey)[0] == 0
@@ -176,10 +176,10 @@ def test_a_survey_past_its_last_day_is_over(
         'id = "canteen"', 'id = "canteen"\ncloses = 2020-02-29', 1
     )
     survey_file.write_text(text)
-    store.publish(read_survey(survey_file))
+    store.surveys.publish(read_survey(survey_file))
     _problem(send(make()), 409, "over")
     # Unlike a wave that was closed, which may be opened again.
-    store.close_waves("canteen")
+    store.surveys.close_waves("canteen")
     _problem(send(make()), 409, "over")
     assert client.get("/api/surveys/canteen").get_json()["state"] == "closed"
     page = client.get("/s/canteen").get_data(as_text=True)
@@ -200,18 +200,18 @@ def test_a_full_or_locked_store_asks_to_try_again(
     send: Send, make: Send, store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A quota of the database itself: SQLite raises the same error as for a full disk.
-    connected = File._connection
+    connected = File.connection
     assert isinstance(connected, property)
     assert connected.fget is not None
     connect = connected.fget
-    limit = [connect(store).execute("PRAGMA page_count").fetchone()[0]]
+    limit = [connect(store.file).execute("PRAGMA page_count").fetchone()[0]]
 
     def limited(file: File) -> sqlite3.Connection:
         connection: sqlite3.Connection = connect(file)
         connection.execute(f"PRAGMA max_page_count = {limit[0]}")
         return connection
 
-    monkeypatch.setattr(File, "_connection", property(limited))
+    monkeypatch.setattr(File, "connection", property(limited))
     statuses = [send(make(row)).status_code for row in range(60)]
     assert 503 in statuses
     assert statuses.count(201) == _kept(store, survey)[0]

@@ -62,7 +62,7 @@ def invited(survey_file: Path, store: Store) -> str:
     """The id of a survey for invited people, with its first wave open."""
     text = survey_file.read_text()
     survey_file.write_text(text.replace('id = "canteen"', 'id = "canteen"\naccess = "invited"', 1))
-    store.publish(read_survey(survey_file))
+    store.surveys.publish(read_survey(survey_file))
     return "canteen"
 
 
@@ -87,8 +87,8 @@ def test_used_withdrawn_and_unknown_links_get_the_same_answer(
     invited: str, store: Store, ask: Ask
 ) -> None:
     fresh, used, old = ISSUER.issue(), ISSUER.issue(), "A" * 22
-    store.invite(invited, 1, map(ISSUER.key, (fresh, used, old)))
-    with store._writing() as connection:
+    store.invitations.add(invited, 1, map(ISSUER.key, (fresh, used, old)))
+    with store.file.writing() as connection:
         connection.execute(
             "UPDATE invitation SET used = 1 WHERE token_hash = ?", [ISSUER.key(used)]
         )
@@ -97,7 +97,7 @@ def test_used_withdrawn_and_unknown_links_get_the_same_answer(
     assert [one.get_json() for one in unusable] == [{"status": "unusable"}] * 3
     # Neither does a header tell them apart, nor does asking change anything.
     assert len({str(sorted(one.headers)) for one in unusable}) == 1
-    assert store.invitations(invited) == {1: (3, 1)}
+    assert store.invitations.counts(invited) == {1: (3, 1)}
 
 
 def test_question_of_another_website_or_in_another_format_is_refused(

@@ -31,7 +31,7 @@ def _republished(store: Store, survey_file: Path, title: str) -> Survey:
     survey_file.write_text(text.replace('title = "Canteen"', f'title = "Canteen {title}"'))
     survey = read_survey(survey_file)
     survey_file.write_text(text)
-    assert store.publish(survey)
+    assert store.surveys.publish(survey)
     return survey
 
 
@@ -42,7 +42,7 @@ def attacked(database: Path, survey_file: Path) -> Store:
     for wave in range(1, WAVES + 1):
         for person in range(PEOPLE):
             survey = _republished(store, survey_file, f"{wave}.{person}")
-            store.open_wave(survey.id, wave, alone=True)
+            store.surveys.open_wave(survey.id, wave, alone=True)
             (body,) = payloads(survey, [ANSWER], wave, 1)
             body |= {"respondent": f"{person:02}" * 16, "rid": f"{wave}{person}" * 16}
             assert take_in(store, [_bytes_of(body)], survey) == [201]
@@ -77,10 +77,10 @@ def _linked(database: Path, report: str = "report", ledger: str = "ledger") -> i
 def test_no_join_links_a_report_to_a_pseudonym_after_harmless_changes(
     attacked: Store, database: Path
 ) -> None:
-    assert len(attacked.versions("canteen")) == PEOPLE * WAVES
+    assert len(attacked.surveys.versions("canteen")) == PEOPLE * WAVES
     assert _linked(database) == 0
-    assert {one.submissions for one in attacked.spends("canteen")} == {WAVES}
-    assert list(attacked.discrepancies(date.today())) == []
+    assert {one.submissions for one in attacked.ledger.spends("canteen")} == {WAVES}
+    assert list(attacked.upkeep.discrepancies(date.today())) == []
 
 
 def test_the_join_is_found_where_the_ledger_has_the_version_and_the_wave(
@@ -102,8 +102,8 @@ def test_the_join_is_found_where_the_ledger_has_the_version_and_the_wave(
 
 def test_terms_computed_for_each_report_link_none_either(attacked: Store) -> None:
     # Whoever has the file can compute the terms of each report's version.
-    assert attacked.respondents("canteen") == {
-        survey.terms: PEOPLE for survey in attacked.of_terms("canteen").values()
+    assert attacked.ledger.respondents("canteen") == {
+        survey.terms: PEOPLE for survey in attacked.surveys.by_terms("canteen").values()
     }
 
 

@@ -47,15 +47,15 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 @pytest.fixture
 def bearer(store: Store) -> dict[str, str]:
-    store.add_token("let me in")
+    store.access.add_token("let me in")
     return {"Authorization": "Bearer let me in"}
 
 
 def fill(store: Store, survey: Survey, waves: int, people: int = 3) -> None:
-    store.publish(survey)
+    store.surveys.publish(survey)
     answer = {"a": "yes"} if survey.id == "tenths" else {"meat": "yes", "dish": "", "price": "3"}
     for wave in range(1, waves + 1):
-        store.open_wave(survey.id, wave)
+        store.surveys.open_wave(survey.id, wave)
         sent = payloads(survey, [answer] * people, wave, 5)
         assert to_store(store, survey.id, sent, lambda _: None) == {"stored": people}
 
@@ -87,7 +87,7 @@ def test_the_convolution_and_its_delta_are_shown(tmp_path: Path) -> None:
     assert (usual["method"], usual["delta"], free["delta"]) == ("convolution", "1e-06", "0.001")
     assert float(free["epsilon"]) < float(usual["epsilon"]) < float(usual["epsilon_sum"]) == 6
     assert usual["remaining"] == free["remaining"] == "14"
-    store.add_token("let me in")
+    store.access.add_token("let me in")
     client = create_app({"DATABASE": database}).test_client()
     proof = {"Authorization": "Bearer let me in"}
     web = client.get("/api/surveys/tenths/ledger.csv?delta=1e-3", headers=proof)
@@ -158,14 +158,14 @@ def test_accounts_are_the_spends_added_up(store: Store, survey: Survey, survey_f
     fill(store, survey, 2)
     survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
     newer = read_survey(survey_file)
-    store.publish(newer)
+    store.surveys.publish(newer)
     # As forged: in the same wave once more, of another version.
-    (first, *_) = store.spends("canteen")
+    (first, *_) = store.ledger.spends("canteen")
     one = {"meat": "yes", "dish": "soup", "price": "3"}
     sent = ({**body, "respondent": first.respondent} for body in payloads(newer, [one], 2, 9))
     assert to_store(store, "canteen", sent, lambda _: None) == {"stored": 1}
-    found = list(store.accounts("canteen"))
-    assert found == list(accounts(store.spends("canteen")))
+    found = list(store.ledger.accounts("canteen"))
+    assert found == list(accounts(store.ledger.spends("canteen")))
     times = {account.respondent: account.times for account in found}
     assert times[first.respondent] == ((survey.terms, 3),) == ((newer.terms, 3),)
     assert sum(n for account in found for _, n in account.times) == 7

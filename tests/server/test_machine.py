@@ -175,7 +175,7 @@ class Machine(RuleBasedStateMachine):
             self.publish(version)
         self.open({1, 2})
         for wave in WAVES:
-            self.store.invite("machine", wave, map(ISSUER.key, TOKENS))
+            self.store.invitations.add("machine", wave, map(ISSUER.key, TOKENS))
 
     def new_path(self) -> Path:
         return self.folder / f"{next(self.numbers)}.db"
@@ -259,8 +259,8 @@ class Machine(RuleBasedStateMachine):
         """The plug is pulled within a transaction; some try again."""
         batch = self.drawn(answers)
         known = [self.checked(one) for one in batch if one.version in self.model.published]
-        lost = self.store._connection
-        self.store._local.connection = Unplugged(lost, left)
+        lost = self.store.file.connection
+        self.store.file._local.connection = Unplugged(lost, left)
         with pytest.raises(Pulled):
             self.store.add(known, today())
         lost.close()
@@ -272,25 +272,25 @@ class Machine(RuleBasedStateMachine):
     @rule(version=st.integers(0, 2))
     def publish(self, version: int) -> None:
         survey = list(self.versions.values())[version]
-        self.store.publish(survey)
+        self.store.surveys.publish(survey)
         self.model.published.append(survey.version)
 
     @rule(waves=st.sampled_from([{1}, {2}, {1, 2}, {1, 2}, set()]))
     def open(self, waves: set[int]) -> None:
         """Close waves, and open others; at the command line a wave is opened alone."""
         for wave in waves:
-            self.store.open_wave("machine", wave, alone=len(waves) == 1)
+            self.store.surveys.open_wave("machine", wave, alone=len(waves) == 1)
         for wave in {1, 2} - waves:
-            closed = self.store.close_waves("machine", wave)
+            closed = self.store.surveys.close_waves("machine", wave)
             assert closed == [wave] * (not waves and wave in self.model.opened)
         self.model.opened = waves
 
     @rule(whole=st.booleans())
     def tidy(self, whole: bool) -> None:
         if whole:
-            self.store.rewrite()
+            self.store.file.rewrite()
         else:
-            self.store.settle()
+            self.store.file.settle()
 
     @rule(target=backups)
     def back_up(self) -> tuple[Path, Model]:
@@ -330,17 +330,20 @@ class Machine(RuleBasedStateMachine):
             survey = self.versions[version]
             for wave in WAVES:
                 symbols = {one.symbol for one in self.rows(version, wave)}
-                (tally,) = self.store.tallies(survey, wave).values()
+                (tally,) = self.store.reports.tallies(survey, wave).values()
                 assert tally.max() <= 1
                 assert set(tally.nonzero()[1]) == symbols
-                kept = [payload["unique"] for payload in chain(*self.store.payloads(survey, wave))]
+                kept = [
+                    payload["unique"]
+                    for payload in chain(*self.store.reports.payloads(survey, wave))
+                ]
                 assert sorted(kept) == sorted(symbols)
-        spends = self.store.spends("machine")
+        spends = self.store.ledger.spends("machine")
         assert charges == {(one.respondent, one.terms): one.submissions for one in spends}
         by_terms = {survey.terms: survey for survey in self.versions.values()}
         for one in spends:
             assert one.charged == one.submissions * by_terms[one.terms].charge
-        assert list(self.store.discrepancies(today())) == []
+        assert list(self.store.upkeep.discrepancies(today())) == []
 
     def rows(self, version: str, wave: int) -> list[Sent]:
         rows = self.model.stored.values()
@@ -350,12 +353,12 @@ class Machine(RuleBasedStateMachine):
     def what_was_acknowledged_is_stored_and_nothing_else(self) -> None:
         assert self.told <= set(self.model.stored)
         assert set(self.model.stored) == self.told | self.unheard
-        stored = sum(self.store.stored("machine", wave) for wave in WAVES)
+        stored = sum(self.store.reports.kept("machine", wave) for wave in WAVES)
         assert stored == len(self.model.stored)
 
     @invariant()
     def nobody_spends_more_than_they_were_promised(self) -> None:
-        spends = self.store.spends("machine")
+        spends = self.store.ledger.spends("machine")
         for person in PEOPLE:
             own = [one for one in spends if one.respondent == person]
             by_terms = {survey.terms: survey for survey in self.versions.values()}
@@ -369,7 +372,7 @@ class Machine(RuleBasedStateMachine):
         )
         assert not redeemed or max(redeemed.values()) == 1
         used = Counter(wave for wave, _ in redeemed)
-        found = self.store.invitations("machine")
+        found = self.store.invitations.counts("machine")
         assert found == {wave: (len(TOKENS), used[wave]) for wave in WAVES}
 
 

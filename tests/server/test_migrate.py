@@ -103,7 +103,7 @@ def test_what_a_killed_server_left_is_not_touched_either(old: Path, tmp_path: Pa
     assert run("estimate", "canteen", "--db", old).exit_code == 1
     assert _hashes(old) == before
     assert run("migrate", "--db", old).exit_code == 0
-    assert Store(old).waves("canteen") == {1: "open", 7: "closed"}
+    assert Store(old).surveys.waves("canteen") == {1: "open", 7: "closed"}
 
 
 def test_a_database_that_is_served_is_not_migrated(old: Path) -> None:
@@ -130,7 +130,7 @@ def test_migrating_backs_up_first_and_says_what_it_did(old: Path, tmp_path: Path
     assert run("restore", backup, "--db", tmp_path / "again.db").exit_code == 0
     assert run("audit", "--db", old, "--backup", backup).exit_code == 0
     assert run("estimate", "canteen", "--db", old).exit_code == 0
-    assert [entry.what for entry in Store(old).log()][-1] == "migrate"
+    assert [entry.what for entry in Store(old).log.entries()][-1] == "migrate"
     again = run("migrate", "--db", old)
     assert (again.exit_code, "nothing to do" in again.stderr) == (0, True)
 
@@ -181,7 +181,7 @@ def test_a_second_server_on_the_same_file_is_refused_in_one_line(
         told = run("serve", survey_file, "--wave", 7, "--port", 0, "--db", database)
         assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (1, "", 1)
         assert "expected a database that no server runs on, got one that is served" in told.stderr
-        assert Store(database).waves("canteen") == {1: "open"}
+        assert Store(database).surveys.waves("canteen") == {1: "open"}
         # Other commands go on.
         assert run("open", "canteen", "--wave", 2, "--db", database).exit_code == 0
         assert server.process.poll() is None
@@ -194,10 +194,13 @@ def test_lock_files_are_for_their_owner_alone(survey_file: Path, tmp_path: Path)
     left.chmod(0o644)  # of an earlier release
     assert run("publish", survey_file, "--db", database).exit_code == 0
     store = Store(database)
-    assert not store.is_served()
-    with store.served():
-        assert store.is_served()
-        with pytest.raises(StoreError, match="that no server runs on"), Store(database).served():
+    assert not store.file.is_served()
+    with store.file.served():
+        assert store.file.is_served()
+        with (
+            pytest.raises(StoreError, match="that no server runs on"),
+            Store(database).file.served(),
+        ):
             pass
     for name in ("x.db", "x.db.lock", "x.db.served"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600, name

@@ -125,7 +125,7 @@ def test_a_report_on_a_note_is_malformed(
     answer = send(wrong)
     assert answer.status_code == 400
     assert answer.get_json()["type"].endswith("malformed")
-    assert store.stored(survey.id, 1) == 0
+    assert store.reports.kept(survey.id, 1) == 0
     assert send(good).status_code == 201
 
 
@@ -135,6 +135,6 @@ def test_it_is_the_same_survey_after_a_restart(
     app = create_app({"DATABASE": database})
     assert app.test_client().get("/api/surveys/kept").get_json()["version"] == survey.version
     again = Store(database)
-    current = again.current("kept")
+    current = again.surveys.current("kept")
     assert current is not None
     assert current.survey == survey

@@ -111,8 +111,8 @@ def test_refusals_are_those_of_the_wire_and_of_the_protocol() -> None:
 @pytest.mark.parametrize("file", sorted((ROOT / "examples").glob("*.toml")), ids=lambda f: f.name)
 def test_examples_are_served_as_described(file: Path, store: Store, client: FlaskClient) -> None:
     survey = read_survey(file)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     _validator("OpenSurvey").validate(client.get(f"/api/surveys/{survey.id}").get_json())
 
 
@@ -208,8 +208,8 @@ def test_a_running_server_does_as_described(tmp_path: Path) -> None:
     file, database = ROOT / "examples/night-life.toml", tmp_path / "x.db"
     survey = read_survey(file)
     store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     assert to_store(store, survey.id, payloads(survey, [NIGHT] * 5, 1, 1), print)["stored"] == 5
     (tmp_path / "narrowed.json").write_text(json.dumps(_narrowed(survey)))
     (tmp_path / "hooks.py").write_text(HOOKS)
@@ -249,5 +249,5 @@ def test_a_running_server_does_as_described(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr + err
     assert re.search(r"Selected: (\d+)/\1\n  Tested: \1\n", done.stdout)
     assert "deniable: " not in err
-    assert list(store.discrepancies(today())) == []
-    assert store.stored(survey.id, 1) > 5
+    assert list(store.upkeep.discrepancies(today())) == []
+    assert store.reports.kept(survey.id, 1) > 5

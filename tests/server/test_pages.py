@@ -38,8 +38,8 @@ def publish(store: Store, tmp_path: Path, client: FlaskClient) -> Publish:
             f'id = "other"\ntitle = "T"\n{top}\n[[questions]]\nid = "q"\ntext = "?"\n{question}\n'
         )
         other = read_survey(path)
-        store.publish(other)
-        store.open_wave(other.id)
+        store.surveys.publish(other)
+        store.surveys.open_wave(other.id)
         response = client.get("/s/other")
         assert response.status_code == 200
         return response.get_data(as_text=True)
@@ -184,7 +184,7 @@ def test_messages_are_seen_in_all_languages(
 def test_a_closed_survey_says_so_in_its_languages(
     client: FlaskClient, store: Store, survey: Survey
 ) -> None:
-    store.close_waves(survey.id)
+    store.surveys.close_waves(survey.id)
     page = client.get(f"/s/{survey.id}").get_data(as_text=True)
     assert LANGUAGES["en"].words["message.closed"] in page
     assert survey.text(survey.spec["title"]) in page
@@ -221,7 +221,7 @@ def test_a_page_that_was_kept_is_not_that_of_another_wave(
     client: FlaskClient, store: Store, survey: Survey
 ) -> None:
     pages = [client.get("/s/canteen").data for _ in range(2)]
-    store.open_wave(survey.id, 2)
+    store.surveys.open_wave(survey.id, 2)
     assert pages[0] == pages[1]
     assert b'"wave": 1' in pages[0]
     assert b'"wave": 2' in client.get("/s/canteen").data

@@ -32,8 +32,10 @@ from server.commands import serve
 from server.intake import check
 from server.promises import Keeper
 from server.store import Store, StoreBusy
+from server.store.file import File
 from server.store.locks import server_lock, serving
 from server.store.researchers import Researcher
+from server.store.upkeep import Upkeep
 from server.writer import Writer
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
@@ -71,8 +73,8 @@ def _by_key_alone(database: Path, values: list[bytes]) -> bool:
 def _opened(database: Path, survey: Survey) -> Store:
     """Return a new database with this survey, whose first wave is open."""
     store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     return store
 
 
@@ -131,11 +133,11 @@ def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_told(
 ) -> None:  # fmt: skip
     told = "the order of arrival cannot be removed from the file"
 
-    def full(_: Store) -> bool:
+    def full(_: File) -> bool:
         raise StoreBusy("x.db: cannot be written now: database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "rewrite", full)
+        patch.setattr(File, "rewrite", full)
         assert send(make()).status_code == 201
         wait_until(lambda: client.get("/healthz").get_json() == {"status": told}, 60)
         assert client.get("/healthz").status_code == 503
@@ -144,8 +146,8 @@ def test_a_file_that_cannot_be_written_anew_loses_nothing_and_is_told(
     # It is tried again and again, and said once.
     assert capfd.readouterr().err.count("StoreBusy while settling") == 1
     store: Store = client.application.extensions["store"]
-    assert store.stored(survey.id, 1) == 1
-    assert list(store.discrepancies(date.today())) == []
+    assert store.reports.kept(survey.id, 1) == 1
+    assert list(store.upkeep.discrepancies(date.today())) == []
 
 
 def test_a_reader_does_not_have_the_file_written_anew_again_and_again(
@@ -159,11 +161,11 @@ def test_a_reader_does_not_have_the_file_written_anew_again_and_again(
     assert ours.put(check(store, survey.id, body)) == 201
     before = ours._rewritten
     wait_until(lambda: ours._rewritten != before)
-    size = store.wal_size()
+    size = store.file.wal_size()
     time.sleep(3 * writer.IDLE)
-    assert store.wal_size() == size > 0
+    assert store.file.wal_size() == size > 0
     reader.close()
-    wait_until(lambda: not store.wal_size())
+    wait_until(lambda: not store.file.wal_size())
 
 
 def _status(url: str, token: str) -> int:
@@ -198,7 +200,7 @@ def test_the_token_of_a_killed_server_opens_nothing_at_the_next_one(
     survey_file: Path, database: Path
 ) -> None:
     with Server(database, survey_file) as server:
-        Store(database).add_token("printed by the first")
+        Store(database).access.add_token("printed by the first")
         assert _status(server.url, "printed by the first") == 200
         server.kill()
     with looked_at(database), Server(database) as server:
@@ -208,11 +210,11 @@ def test_the_token_of_a_killed_server_opens_nothing_at_the_next_one(
 def test_starting_ends_access_though_somebody_looks_who_serves(
     store: Store, database: Path, survey_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.add_token("of a killed server")
+    store.access.add_token("of a killed server")
     monkeypatch.setattr(serve, "run", lambda *_: None)
     with looked_at(database):
         assert run("serve", "--port", 0, "--db", database).exit_code == 0
-    assert not store.knows_token("of a killed server")
+    assert not store.access.knows_token("of a killed server")
 
 
 def test_promises_are_kept_whatever_goes_wrong_once(
@@ -245,15 +247,15 @@ def test_a_look_that_failed_does_all_of_it_the_next_time(
     store = _opened(database, survey)
     assert set(take_in(store, bodies, survey, date(2020, 1, 31))) == {201}
     keeper = Keeper(database)
-    with store.served():
+    with store.file.served():
         os.utime(server_lock(database), (0, 0))
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "forget", lambda *_: 1 / 0)
+            patch.setattr(Upkeep, "forget", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 keeper.look()
-        assert (store.stored(survey.id, 1), store.silence() > 1e9) == (12, True)
+        assert (store.reports.kept(survey.id, 1), store.file.silence() > 1e9) == (12, True)
         keeper.look()
-        assert (store.stored(survey.id, 1), store.silence() < 600) == (0, True)
+        assert (store.reports.kept(survey.id, 1), store.file.silence() < 600) == (0, True)
 
 
 def test_the_watch_tells_of_reports_that_were_to_be_deleted(
@@ -266,8 +268,8 @@ def test_the_watch_tells_of_reports_that_were_to_be_deleted(
     client = create_app({"DATABASE": database}).test_client()
     told = {"status": "reports that were to be deleted are still there"}
     assert (client.get("/healthz").status_code, client.get("/healthz").get_json()) == (503, told)
-    assert not store.is_overdue(date(2020, 1, 31))
-    assert store.forget(date(2020, 2, 1)) == 12
+    assert not store.upkeep.is_overdue(date(2020, 1, 31))
+    assert store.upkeep.forget(date(2020, 2, 1)) == 12
     assert client.get("/healthz").get_json() == {"status": "ok"}
 
 
@@ -275,14 +277,14 @@ def test_the_watch_tells_when_nobody_sees_to_promises(
     client: FlaskClient, store: Store, database: Path
 ) -> None:
     assert client.get("/healthz").status_code == 200  # no server runs, so nobody should
-    with store.served():
-        store.beat()
+    with store.file.served():
+        store.file.beat()
         assert client.get("/healthz").status_code == 200
         os.utime(server_lock(database), (time.time() - 700,) * 2)
         answer = client.get("/healthz")
         assert answer.status_code == 503
         assert "has not succeeded lately" in answer.get_json()["status"]
-        store.beat()
+        store.file.beat()
         assert client.get("/healthz").status_code == 200
 
 
@@ -301,8 +303,8 @@ def test_a_backup_is_restored_though_a_survey_is_past_its_last_day(
     assert told.exit_code == 0, told.stderr
     assert "12 reports deleted, as the surveys promised" in told.stderr
     new = Store(tmp_path / "new.db")
-    assert new.stored(survey.id, 1) == 0
-    assert new.report_counts(survey.id) == {survey.version: 12}
+    assert new.reports.kept(survey.id, 1) == 0
+    assert new.reports.per_version(survey.id) == {survey.version: 12}
     assert run("audit", "--db", tmp_path / "new.db").exit_code == 0
 
 
@@ -311,27 +313,27 @@ def test_restoring_opens_nothing_and_says_what_comes_back(
 ) -> None:
     bodies, _ = _sent(survey, 12)
     assert set(take_in(store, bodies, survey)) == {201}
-    store.open_wave(survey.id, 2, alone=True)
-    store.put_researcher(Researcher("ada", "analyst"), hashed("x"))
-    store.put_researcher(Researcher("bob", "owner"), hashed("y"))
+    store.surveys.open_wave(survey.id, 2, alone=True)
+    store.researchers.put(Researcher("ada", "analyst"), hashed("x"))
+    store.researchers.put(Researcher("bob", "owner"), hashed("y"))
     store.copy_to(tmp_path / "b.db")
-    store.close_waves(survey.id)
-    store.remove_researcher("bob")
+    store.surveys.close_waves(survey.id)
+    store.researchers.remove("bob")
     new = tmp_path / "new.db"
     told = run("restore", tmp_path / "b.db", "--db", new)
     assert told.exit_code == 0, told.stderr
-    assert Store(new).waves(survey.id) == {1: "closed", 2: "closed"}
+    assert Store(new).surveys.waves(survey.id) == {1: "closed", 2: "closed"}
     command = f"deniable open canteen --wave 2 --db {new}"
     assert "canteen: wave 2 was open in the backup, and is closed now" in told.stderr
     assert command in told.stderr
     assert "accounts, as of the backup: ada (analyst), bob (owner); remove those" in told.stderr
     assert run(*command.split()[1:]).exit_code == 0
-    assert Store(new).waves(survey.id) == {1: "closed", 2: "open"}
+    assert Store(new).surveys.waves(survey.id) == {1: "closed", 2: "open"}
     kept = tmp_path / "kept.db"
     told = run("restore", tmp_path / "b.db", "--keep-open", "--db", kept)
     assert told.exit_code == 0
     assert "canteen: wave 2 was open in the backup, and is open\n" in told.stderr
-    assert Store(kept).waves(survey.id) == {1: "closed", 2: "open"}
+    assert Store(kept).surveys.waves(survey.id) == {1: "closed", 2: "open"}
 
 
 # Groups of few
@@ -339,7 +341,7 @@ def test_restoring_opens_nothing_and_says_what_comes_back(
 
 def test_groups_of_few_are_warned_of(store: Store, survey: Survey, survey_file: Path) -> None:
     bodies, _ = _sent(survey, 19)
-    database = store.path
+    database = store.file.path
     assert set(take_in(store, bodies, survey)) == {201}
     told = run("audit", "--db", database)
     assert told.exit_code == 0
@@ -365,8 +367,8 @@ def test_groups_of_enough_are_not_warned_of(
 ) -> None:
     bodies, _ = _sent(survey, 20)
     assert set(take_in(store, bodies, survey)) == {201}
-    told = run("audit", "--db", store.path)
+    told = run("audit", "--db", store.file.path)
     assert "note: " not in told.stderr
     assert "none of fewer than 20" in told.stdout
     survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
-    assert "fewer than 20" not in run("publish", survey_file, "--db", store.path).stderr
+    assert "fewer than 20" not in run("publish", survey_file, "--db", store.file.path).stderr

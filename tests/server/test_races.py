@@ -6,7 +6,7 @@ import multiprocessing
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -75,10 +75,10 @@ def test_four_processes_that_race_for_invitations_use_each_once(
 ) -> None:
     survey = read_survey(closed_file)
     store = Store(database, create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     tokens = [ISSUER.issue() for _ in range(500)]
-    store.invite(survey.id, 1, map(ISSUER.key, tokens))
+    store.invitations.add(survey.id, 1, map(ISSUER.key, tokens))
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(4)
     results = [tmp_path / f"{seed}.txt" for seed in range(4)]
@@ -91,9 +91,9 @@ def test_four_processes_that_race_for_invitations_use_each_once(
     assert sum(outcomes, Counter()) == {"201": 500, "invitation": 1500}
     # They did race: nobody was done before another began.
     assert all(0 < one["201"] < 500 for one in outcomes)
-    assert store.invitations(survey.id) == {1: (500, 500)}
+    assert store.invitations.counts(survey.id) == {1: (500, 500)}
     check_books(database, survey, set())
-    assert store.stored(survey.id, 1) == 500
+    assert store.reports.kept(survey.id, 1) == 500
 
 
 @pytest.mark.more
@@ -102,14 +102,14 @@ def test_invitations_are_used_once_over_two_workers(closed_file: Path, database:
     tokens = [ISSUER.issue() for _ in range(60)]
     with Server(database, closed_file) as server:
         store = Store(database)
-        store.invite(survey.id, 1, map(ISSUER.key, tokens))
+        store.invitations.add(survey.id, 1, map(ISSUER.key, tokens))
         bodies = list(invited(survey, [token for token in tokens for _ in range(4)]))
         answers = post_until_taken(server.url, f"/api/surveys/{survey.id}/reports", bodies)
         # On a busy machine, one that is asked to come again may be stored before it does.
         taken = Counter(one.status in (200, 201) for one in answers)
         assert taken == {True: 60, False: 180}
         assert {one.status for one in answers} <= {200, 201, 403}
-        assert store.invitations(survey.id) == {1: (60, 60)}
+        assert store.invitations.counts(survey.id) == {1: (60, 60)}
         check_books(database, survey, set())
         store.close()
 
@@ -120,7 +120,7 @@ def test_a_submission_that_breaks_the_store_fails_alone(
     batches: list[int] = []
 
     class Watched(Store):
-        def add(self, batch: Iterable[Submission], today: date) -> list[Refusal | int]:
+        def add(self, batch: Iterable[Submission], today: date) -> Sequence[Refusal | int]:
             def counted() -> Iterator[Submission]:
                 for one in batch:
                     batches[-1] += 1

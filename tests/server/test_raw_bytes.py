@@ -68,5 +68,5 @@ def test_no_bytes_make_a_running_server_fail(survey_file: Path, database: Path) 
         _, err = server.communicate(timeout=MOMENT)
     assert not re.search("Traceback|deniable: ", err)
     store = Store(database)
-    assert store.stored("canteen", 1) == 0
-    assert list(store.discrepancies(today())) == []
+    assert store.reports.kept("canteen", 1) == 0
+    assert list(store.upkeep.discrepancies(today())) == []

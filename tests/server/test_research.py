@@ -15,6 +15,7 @@ from analysis.simulate import payloads
 from analysis.survey_file import read_survey
 from server.deliver import to_store
 from server.store import Store
+from server.store.surveys import Surveys
 
 Send = Callable[..., Any]
 
@@ -29,7 +30,7 @@ ADDRESSES = [
 
 @pytest.fixture
 def bearer(store: Store) -> dict[str, str]:
-    store.add_token("let me in")
+    store.access.add_token("let me in")
     return {"Authorization": "Bearer let me in"}
 
 
@@ -64,13 +65,13 @@ def test_browsers_may_give_the_token_as_a_password(
 def test_a_removed_token_lets_nobody_in(
     client: FlaskClient, store: Store, bearer: dict[str, str]
 ) -> None:
-    store.remove_token("let me in")
+    store.access.remove_token("let me in")
     assert client.get(ADDRESSES[0], headers=bearer).status_code == 401
 
 
 def test_only_the_hash_of_a_token_is_stored(store: Store, bearer: dict[str, str]) -> None:
     store.close()
-    assert b"let me in" not in store.path.read_bytes()
+    assert b"let me in" not in store.file.path.read_bytes()
 
 
 def test_estimates_and_ledger_are_the_tables(
@@ -135,7 +136,7 @@ def test_an_unexpected_error_tells_nothing_of_the_request(
     def fail(*_: object) -> None:
         raise RuntimeError("secret-value")
 
-    monkeypatch.setattr(Store, "waves", fail)
+    monkeypatch.setattr(Surveys, "waves", fail)
     client.application.config["PROPAGATE_EXCEPTIONS"] = False
     response = client.get("/results/canteen?version=", headers=bearer)
     assert response.status_code == 500
@@ -150,8 +151,8 @@ def test_every_kind_has_its_results_and_its_page(
     client: FlaskClient, store: Store, bearer: dict[str, str]
 ) -> None:
     survey = read_survey(Path(__file__).parents[2] / "examples/night-life.toml")
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     row = {"drove": "no", "tried": "alcohol|pills", "safe": "3", "ride": "2", "spent": "40"}
     row |= {"matters": "people|music|prices", "where": "Blue"}
     people = [row, {**row, "tried": "none", "matters": ""}]

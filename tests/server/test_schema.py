@@ -16,8 +16,10 @@ import pytest
 from limits import LONG
 
 from analysis.plausibility import sizes_of
-from server.store import Store, StoreError
-from server.store.schema import BLOCK, MIGRATIONS, SCHEMA_VERSION, statements
+from server.store import Store, StoreError, inspection
+from server.store.blocks import BLOCK
+from server.store.file import File
+from server.store.schema import MIGRATIONS, SCHEMA_VERSION, statements
 
 FOLDER = Path(__file__).parent / "schemas"
 SCHEMAS = sorted(FOLDER.glob("[0-9].sql"))
@@ -53,17 +55,17 @@ def test_a_database_of_a_released_schema_is_brought_up_and_keeps_what_it_has(
     dump: Path, tmp_path: Path
 ) -> None:
     store = Store(_restored(dump, tmp_path / "old.db"), upgrade=True)
-    survey = store.current("canteen")
+    survey = store.surveys.current("canteen")
     assert survey is not None
-    assert len(list(chain(*store.payloads(survey.survey, 1)))) == 25
-    assert sum(spend.submissions for spend in store.spends("canteen")) == 25
-    assert list(store.discrepancies(date(2026, 1, 1))) == []
-    assert store.integrity() == "ok"
+    assert len(list(chain(*store.reports.payloads(survey.survey, 1)))) == 25
+    assert sum(spend.submissions for spend in store.ledger.spends("canteen")) == 25
+    assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
+    assert inspection.integrity(store.file.connection) == "ok"
     fresh = Store(tmp_path / "new.db", create=True)
-    assert {name: sql for name, (sql, _) in store.tables().items()} == {
-        name: sql for name, (sql, _) in fresh.tables().items()
+    assert {name: sql for name, (sql, _) in inspection.tables(store.file.connection).items()} == {
+        name: sql for name, (sql, _) in inspection.tables(fresh.file.connection).items()
     }
-    for sql, _ in store.tables().values():
+    for sql, _ in inspection.tables(store.file.connection).values():
         assert sql.endswith("WITHOUT ROWID")
     store.close()
     assert _version(tmp_path / "old.db") == SCHEMA_VERSION
@@ -84,13 +86,13 @@ def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> 
     versions = {version.encode() for (version,) in _rows(database, "SELECT version FROM survey")}
     store = Store(database, upgrade=True)
     after: dict[str, tuple[int, int]] = {}
-    for spend in store.spends("panel"):
+    for spend in store.ledger.spends("panel"):
         times, charged = after.get(spend.respondent, (0, 0))
         after[spend.respondent] = times + spend.submissions, charged + spend.charged
     assert after == before
-    assert sorted(store.respondents("panel").values()) == [4, 6]
-    assert list(store.discrepancies(date(2026, 1, 1))) == []
-    store.rewrite()
+    assert sorted(store.ledger.respondents("panel").values()) == [4, 6]
+    assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
+    store.file.rewrite()
     store.close()
     # The versions stand in reports, tallies and surveys alone: once in each of their rows.
     content = database.read_bytes()
@@ -114,20 +116,20 @@ def test_running_totals_are_counted_from_what_is_stored(tmp_path: Path) -> None:
     # Nine respondents in the first wave and five of them in a second; both questions are bits.
     database = _restored(FOLDER / "3-bits.sql", tmp_path / "bits.db")
     store = Store(database, upgrade=True)
-    current = store.current("panel")
+    current = store.surveys.current("panel")
     assert current is not None
     terms = current.survey.terms
-    alike = {one.times: one.respondents for one in store.grouped_accounts("panel")}
+    alike = {one.times: one.respondents for one in store.ledger.grouped_accounts("panel")}
     assert alike == {((terms, 1),): 4, ((terms, 2),): 5}
     for wave, n in ((1, 9), (2, 5)):
-        sent = chain(*store.payloads(current.survey, wave))
+        sent = chain(*store.reports.payloads(current.survey, wave))
         counted = sizes_of(current.survey, sent)
-        kept = store.sizes(current.survey, wave)
+        kept = store.reports.sizes(current.survey, wave)
         assert {name: one.tolist() for name, one in kept.items()} == {
             name: one.tolist() for name, one in counted.items()
         }
         assert {int(one.sum()) for one in kept.values()} == {n}
-    assert list(store.discrepancies(date(2026, 1, 1))) == []
+    assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_running_totals_that_were_changed_are_found(damage: str, told: str, tmp_
     with sqlite3.connect(database) as connection:
         connection.execute(damage)
     connection.close()
-    assert told in " ".join(Store(database).discrepancies(date(2026, 1, 1)))
+    assert told in " ".join(Store(database).upkeep.discrepancies(date(2026, 1, 1)))
 
 
 def test_a_survey_that_was_tampered_with_is_not_migrated(tmp_path: Path) -> None:
@@ -165,8 +167,8 @@ def test_a_survey_that_was_tampered_with_is_not_migrated(tmp_path: Path) -> None
 
 
 def test_the_newest_schema_is_what_a_new_database_gets(tmp_path: Path) -> None:
-    kept = Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).tables()
-    new = Store(tmp_path / "new.db", create=True).tables()
+    kept = inspection.tables(Store(_restored(SCHEMAS[-1], tmp_path / "kept.db")).file.connection)
+    new = inspection.tables(Store(tmp_path / "new.db", create=True).file.connection)
     assert {name: sql for name, (sql, _) in kept.items()} == {
         name: sql for name, (sql, _) in new.items()
     }
@@ -185,9 +187,9 @@ def test_a_database_of_a_later_release_is_refused_and_left_alone(tmp_path: Path)
 def _killed_after(database: Path, steps: int) -> None:
     """Migrates as the store does, but the plug is pulled after some statements."""
 
-    class Killed(Store):
+    class Killed(File):
         def _migrate(self) -> None:
-            with self._writing() as connection:
+            with self.writing() as connection:
                 for statement in statements(1, 2)[:steps]:
                     connection.execute(statement)
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -207,5 +209,5 @@ def test_a_plug_pulled_while_migrating_leaves_the_old_schema(steps: int, tmp_pat
     assert process.exitcode == -signal.SIGKILL
     assert _version(database) == 1
     store = Store(database, upgrade=True)
-    assert store.integrity() == "ok"
-    assert list(store.discrepancies(date(2026, 1, 1))) == []
+    assert inspection.integrity(store.file.connection) == "ok"
+    assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from server.cli import main
 from server.commands import private, researchers
 from server.store import Store
+from server.store.invitations import Invitations
 
 COUNT = 5
 
@@ -37,7 +38,7 @@ def invite(db: Path, *more: object) -> Result:
 
 def invited(db: Path) -> int:
     store = Store(db)
-    return store.invitations("canteen").get(1, (0, 0))[0]
+    return store.invitations.counts("canteen").get(1, (0, 0))[0]
 
 
 def mode(path: Path) -> int:
@@ -128,7 +129,7 @@ def test_invitations_that_cannot_be_stored_leave_no_file(
     def fail(*_: object) -> None:
         raise OSError("no")
 
-    monkeypatch.setattr(Store, "invite", fail)
+    monkeypatch.setattr(Invitations, "add", fail)
     output = tmp_path / "links.csv"
     assert invite(db, "--output", output).exit_code == 1
     assert left_beside(output) == []
@@ -138,13 +139,13 @@ def test_links_are_not_lost_if_somebody_takes_the_name_in_the_meantime(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = tmp_path / "links.csv"
-    store_invitations = Store.invite
+    store_invitations = Invitations.add
 
     def intrude(*arguments: object) -> None:
         output.write_text("mine")
         store_invitations(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Store, "invite", intrude)
+    monkeypatch.setattr(Invitations, "add", intrude)
     result = invite(db, "--output", output)
     assert result.exit_code == 1
     assert output.read_text() == "mine"

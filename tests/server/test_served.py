@@ -232,7 +232,7 @@ def test_another_survey_under_the_same_id_has_another_hash(
 ) -> None:
     before = hashes(audit("--url", attacked.url, "--survey", "canteen"), "page as served")
     survey_file.write_text(swapped(survey_file.read_text()))
-    store.publish(read_survey(survey_file))
+    store.surveys.publish(read_survey(survey_file))
     told = audit("--url", attacked.url, "--survey", "canteen")
     assert told.exit_code == 0
     assert hashes(told, "page as served") != before
@@ -292,7 +292,7 @@ def test_what_the_api_gives_is_believed_in_nothing(
 
 
 def test_a_closed_survey_is_compared_too(attacked: Attacked, store: Store) -> None:
-    store.close_waves("canteen")
+    store.surveys.close_waves("canteen")
     assert audit("--url", attacked.url, "--survey", "canteen").exit_code == 0
     attacked.attack = changed(PAGE, "</main>", "<a href=/x>Go on here</a></main>")
     told = audit("--url", attacked.url, "--survey", "canteen")

@@ -40,11 +40,11 @@ def test_tallies_equal_a_recount(store: Store, survey: Survey) -> None:
     _fill(store, survey, 700)
     _fill(store, survey, 700)  # all known: counted once
     recount = {question.id: Counter[tuple[int, int]]() for question in survey.questions}
-    for payload in chain(*store.payloads(survey, 1)):
+    for payload in chain(*store.reports.payloads(survey, 1)):
         for question in survey.questions:
             recount[question.id].update(question.randomizer.tallied(payload[question.id]))
     for question in survey.questions:
-        counts = store.tallies(survey, 1)[question.id]
+        counts = store.reports.tallies(survey, 1)[question.id]
         assert {place: n for place, n in np.ndenumerate(counts) if n} == recount[question.id]
         assert question.randomizer.reports_in(counts) == 700
 
@@ -101,9 +101,9 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_batch(
     store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _fill(store, survey, 10)
-    before = (store.spends(survey.id), list(chain(*store.payloads(survey, 1))))
-    totals = list(store.grouped_accounts(survey.id))
-    kept = {name: counts.tolist() for name, counts in store.tallies(survey, 1).items()}
+    before = (store.ledger.spends(survey.id), list(chain(*store.reports.payloads(survey, 1))))
+    totals = list(store.ledger.grouped_accounts(survey.id))
+    kept = {name: counts.tolist() for name, counts in store.reports.tallies(survey, 1).items()}
 
     def fail(self: Window, sent: list[int]) -> None:
         raise RuntimeError("power cut")
@@ -112,11 +112,16 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_batch(
     monkeypatch.setattr(Window, "read_many", fail)
     with pytest.raises(RuntimeError, match="power cut"):
         _fill(store, survey, 30, seed=9)
-    assert (store.spends(survey.id), list(chain(*store.payloads(survey, 1)))) == before
-    assert list(store.grouped_accounts(survey.id)) == totals
+    assert (
+        store.ledger.spends(survey.id),
+        list(chain(*store.reports.payloads(survey, 1))),
+    ) == before
+    assert list(store.ledger.grouped_accounts(survey.id)) == totals
     monkeypatch.undo()
-    assert list(store.discrepancies(date(2026, 1, 1))) == []
-    assert {name: counts.tolist() for name, counts in store.tallies(survey, 1).items()} == kept
+    assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
+    assert {
+        name: counts.tolist() for name, counts in store.reports.tallies(survey, 1).items()
+    } == kept
 
 
 def test_closing_leaves_no_history_of_writes(store: Store, survey: Survey, database: Path) -> None:
@@ -131,34 +136,40 @@ def test_two_surveys_and_three_waves_do_not_mix(
 ) -> None:
     survey_file.write_text(survey_file.read_text().replace('id = "canteen"', 'id = "other"', 1))
     other = read_survey(survey_file)
-    store.publish(other)
-    store.open_wave("other")
+    store.surveys.publish(other)
+    store.surveys.open_wave("other")
     for wave in (1, 2, 3):
-        store.open_wave("canteen", wave)
+        store.surveys.open_wave("canteen", wave)
         assert _fill(store, survey, 10 * wave, wave) == {"stored": 10 * wave}
     assert _fill(store, other, 7) == {"stored": 7}
     for wave in (1, 2, 3):
-        counts = store.tallies(survey, wave)["meat"]
-        assert int(counts.sum()) == 10 * wave == len(list(chain(*store.payloads(survey, wave))))
-    assert int(store.tallies(other, 1)["meat"].sum()) == 7
-    spent = Counter({spend.respondent: spend.submissions for spend in store.spends("canteen")})
+        counts = store.reports.tallies(survey, wave)["meat"]
+        assert (
+            int(counts.sum())
+            == 10 * wave
+            == len(list(chain(*store.reports.payloads(survey, wave))))
+        )
+    assert int(store.reports.tallies(other, 1)["meat"].sum()) == 7
+    spent = Counter(
+        {spend.respondent: spend.submissions for spend in store.ledger.spends("canteen")}
+    )
     assert sorted(Counter(spent.values()).items()) == [(1, 10), (2, 10), (3, 10)]
     # The same rows under another survey are other pseudonyms.
-    assert not set(spent) & {spend.respondent for spend in store.spends("other")}
+    assert not set(spent) & {spend.respondent for spend in store.ledger.spends("other")}
 
 
 def test_versions_are_kept_apart(store: Store, survey: Survey, survey_file: Path) -> None:
     _fill(store, survey, 30)
     survey_file.write_text(survey_file.read_text().replace("Roast", "Roast beef"))
     newer = read_survey(survey_file)
-    assert store.publish(newer)
-    assert store.versions("canteen") == [newer.version, survey.version]
+    assert store.surveys.publish(newer)
+    assert store.surveys.versions("canteen") == [newer.version, survey.version]
     _fill(store, newer, 20, seed=8)
-    assert int(store.tallies(survey, 1)["meat"].sum()) == 30
-    assert int(store.tallies(newer, 1)["meat"].sum()) == 20
+    assert int(store.reports.tallies(survey, 1)["meat"].sum()) == 30
+    assert int(store.reports.tallies(newer, 1)["meat"].sum()) == 20
     # Published again, the older text is the current one again.
-    assert not store.publish(survey)
-    assert store.versions("canteen") == [survey.version, newer.version]
+    assert not store.surveys.publish(survey)
+    assert store.surveys.versions("canteen") == [survey.version, newer.version]
 
 
 def _race(arguments: tuple[Any, ...]) -> Counter[str]:
@@ -174,7 +185,7 @@ def test_a_race_for_the_cap_has_as_many_winners_as_fit(
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         outcomes = pool.map(_race, [(database, survey_file, seed) for seed in range(4)])
     assert sum(one["stored"] for one in outcomes) == 3
-    assert sum(spend.charged for spend in store.spends("canteen")) == survey.cap
+    assert sum(spend.charged for spend in store.ledger.spends("canteen")) == survey.cap
 
 
 def test_a_tampered_survey_is_not_served(store: Store, survey: Survey, database: Path) -> None:
@@ -185,7 +196,7 @@ def test_a_tampered_survey_is_not_served(store: Store, survey: Survey, database:
     connection.commit()
     connection.close()
     with pytest.raises(ValueError, match="is not version"):
-        Store(database).current("canteen")
+        Store(database).surveys.current("canteen")
 
 
 def test_files_that_are_no_database_of_ours_are_refused(tmp_path: Path) -> None:
@@ -211,14 +222,14 @@ def test_every_cap_that_was_promised_holds(store: Store, survey: Survey, survey_
     text = survey_file.read_text()
     survey_file.write_text(text.replace("cap = 12.0", "cap = 4.0"))
     low = read_survey(survey_file)
-    store.publish(low)
+    store.surveys.publish(low)
     # The older version allowed more, but the one published last is lower.
     assert send(survey, 1) == {"stored": 1}
     assert "stored" not in send(survey, 2)
     # A higher cap does not undo the promise that was answered.
     survey_file.write_text(text.replace("cap = 12.0", "cap = 20.0"))
     high = read_survey(survey_file)
-    store.publish(high)
+    store.surveys.publish(high)
     assert send(high, 3) == {"stored": 1}  # answered under 12, of which 4 were spent
     one = next(iter(payloads(low, [_ANSWER], 1, 4)))
     to_store(store, survey.id, iter([{**one, "respondent": "cd" * 16}]), lambda _: None)
@@ -233,7 +244,7 @@ def test_a_second_store_of_one_process_leaves_the_first_its_locks(
     _fill(store, survey, 3)
     log = database.with_name(f"{database.name}-wal")
     before = log.stat().st_ino
-    Store(database, create=True).survey_ids()
+    Store(database, create=True).surveys.ids()
     # Another process comes and goes. If it took itself for the last one, it would delete the log of
     # writes, and this process would go on writing to a file that nobody can read any more.
     look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT 1 FROM wave')"
@@ -267,19 +278,19 @@ def test_counts_of_many_symbols_and_cohorts_are_those_of_the_reports(tmp_path: P
     (tmp_path / "many.toml").write_text(MANY + "".join(asked))
     survey = read_survey(tmp_path / "many.toml")
     store = Store(tmp_path / "many.db", create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     for seed in (1, 2):  # more than one transaction adds to the same rows
         people = [
             dict.fromkeys(("krr", "oue", "hashed-krr"), f"o{row * 37 % 1100}") for row in range(60)
         ]
         to_store(store, survey.id, payloads(survey, people, 1, seed), lambda _: None)
-    found, sizes = store.tallies(survey, 1), store.sizes(survey, 1)
+    found, sizes = store.reports.tallies(survey, 1), store.reports.sizes(survey, 1)
     recount = {
         question.id: np.zeros(question.randomizer.shape, int) for question in survey.questions
     }
     ones = Counter[int]()
-    for payload in chain(*store.payloads(survey, 1)):
+    for payload in chain(*store.reports.payloads(survey, 1)):
         recount["krr"][0, payload["krr"]] += 1
         bits = np.unpackbits(np.frombuffer(urlsafe_b64decode(payload["oue"] + "=="), np.uint8))
         recount["oue"][0, :-1] += bits[: recount["oue"].shape[1] - 1]
@@ -290,7 +301,7 @@ def test_counts_of_many_symbols_and_cohorts_are_those_of_the_reports(tmp_path: P
         np.testing.assert_array_equal(found[name], counts, name)
     assert {size: n for size, n in enumerate(sizes["oue"].tolist()) if n} == ones
     assert sizes.keys() == {"oue"}
-    assert list(store.discrepancies(date(2026, 1, 1))) == []
+    assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
 
 
 def test_totals_follow_the_ledger_through_a_batch_of_everything(tmp_path: Path) -> None:
@@ -302,8 +313,8 @@ def test_totals_follow_the_ledger_through_a_batch_of_everything(tmp_path: Path) 
     for old, new in (("", ""), ('"many"', '"other"'), ("cap = 5", "cap = 4")):
         (tmp_path / "x.toml").write_text(text.replace(old, new) if old else text)
         surveys.append(read_survey(tmp_path / "x.toml"))
-        store.publish(surveys[-1])
-        store.open_wave(surveys[-1].id)
+        store.surveys.publish(surveys[-1])
+        store.surveys.open_wave(surveys[-1].id)
     first, other, lower = surveys
     assert first.terms != lower.terms
 
@@ -314,17 +325,17 @@ def test_totals_follow_the_ledger_through_a_batch_of_everything(tmp_path: Path) 
 
     def add(*batch: tuple[Survey, str, int]) -> list[int]:
         found = store.add([sent(*one) for one in batch], date(2026, 1, 1))
-        assert list(store.discrepancies(date(2026, 1, 1))) == []
+        assert list(store.upkeep.discrepancies(date(2026, 1, 1))) == []
         return [one if isinstance(one, int) else 0 for one in found]
 
     # The same pseudonym twice, a known report, one of another survey, and one beyond the cap of 4.
     batch = [(first, "aa", 1), (first, "aa", 2), (first, "aa", 1), (other, "aa", 3)]
     assert add(*batch, (lower, "bb", 4), (lower, "aa", 5)) == [201, 201, 200, 201, 201, 0]
-    groups = {one.times: one.respondents for one in store.grouped_accounts("many")}
+    groups = {one.times: one.respondents for one in store.ledger.grouped_accounts("many")}
     assert groups == {((first.terms, 2),): 1, ((lower.terms, 1),): 1}
     # Under other terms, and a pseudonym more that is like another.
     assert add((first, "bb", 6), (lower, "cc", 7), (lower, "dd", 8)) == [201, 201, 201]
-    groups = {one.times: one.respondents for one in store.grouped_accounts("many")}
+    groups = {one.times: one.respondents for one in store.ledger.grouped_accounts("many")}
     both = tuple(sorted([(first.terms, 1), (lower.terms, 1)]))
     assert groups == {((first.terms, 2),): 1, both: 1, ((lower.terms, 1),): 2}
-    assert [one.respondents for one in store.grouped_accounts("other")] == [1]
+    assert [one.respondents for one in store.ledger.grouped_accounts("other")] == [1]

@@ -38,8 +38,8 @@ def answered(tmp_path_factory: pytest.TempPathFactory, survey_text: str) -> Path
     (folder / "canteen.toml").write_text(survey_text)
     survey = read_survey(folder / "canteen.toml")
     store = Store(folder / "canteen.db", create=True)
-    store.publish(survey)
-    store.open_wave(survey.id)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
     people = [
         {"meat": "yes", "dish": "roast", "price": "12"},
         {"meat": "yes", "dish": "soup", "price": "8"},
@@ -164,8 +164,8 @@ def test_what_is_not_there_is_told(answered: Path, words: tuple[str, ...], messa
 def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:
     night = Store(answered.parent / "night.db", create=True)
     survey = read_survey(EXAMPLES.parent / "night-life.toml")
-    night.publish(survey)
-    night.open_wave(survey.id)
+    night.surveys.publish(survey)
+    night.surveys.open_wave(survey.id)
     words = ("night-2026", "tried.alcohol", "tried.cannabis", "--db", answered.parent / "night.db")
     result = _run("crosstab", *words)
     assert result.exit_code == 1

@@ -35,6 +35,7 @@ from server.intake import check
 from server.invitations import ISSUER
 from server.results import find
 from server.store import Store
+from server.store.inspection import integrity
 from server.wire import Refusal
 from server.writer import Writer
 
@@ -73,7 +74,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
 ) -> None:
     backup, restored = tmp_path / "backup.db", tmp_path / "restored.db"
     with Server(database, survey_file) as server:
-        Store(database).add_session("a session", "somebody")
+        Store(database).access.add_session("a session", "somebody")
         with Load(survey, server.url, clients=8) as load:
             wait_until(lambda: load.count(201) >= 200)
             before = load.acknowledged()
@@ -95,7 +96,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
     check_books(restored, survey, before)
     # What a restore adds is a line in the log; and it closes the waves.
     assert _dump(restored, "log", "wave") == _dump(backup, "log", "wave")
-    assert Store(restored).is_log_whole()
+    assert Store(restored).log.is_whole()
     content = restored.read_bytes()
     again = run("restore", backup, "--db", restored)
     assert (again.exit_code, again.stderr.count("\n")) == (1, 1)
@@ -196,9 +197,9 @@ def test_nothing_of_the_order_of_arrival_is_left_after_closing(
     databases = [tmp_path / "one.db", tmp_path / "other.db"]
     for database, order in zip(databases, (bodies, bodies[::-1]), strict=True):
         store = Store(database, create=True)
-        store.publish(survey)
-        store.open_wave(survey.id)
-        store.invite(survey.id, 1, map(ISSUER.key, tokens))
+        store.surveys.publish(survey)
+        store.surveys.open_wave(survey.id)
+        store.invitations.add(survey.id, 1, map(ISSUER.key, tokens))
         for body in order:
             assert take_in(store, [body], survey) == [201]  # each in a transaction of its own
         store.close()
@@ -219,7 +220,7 @@ def test_nothing_of_the_order_of_arrival_is_left_after_closing(
     assert told(arrived["ledger", "respondent"]) > 30
     for database in databases:
         assert run("close", survey.id, "--db", database).exit_code == 0
-        assert list(Store(database).discrepancies(date.today())) == []
+        assert list(Store(database).upkeep.discrepancies(date.today())) == []
     for (table, key), values in arrived.items():
         # Exactly: in whatever order they came, the file is the same.
         assert told(values) == 0
@@ -269,9 +270,9 @@ def test_who_reads_keeps_neither_reports_out_nor_the_log_for_good(
         time.sleep(writer.IDLE + 0.5)  # now the log would be emptied
         assert ours.put(sent[2]) == 201
         time.sleep(writer.IDLE + 0.5)
-        assert store.wal_size() > 0
+        assert store.file.wal_size() > 0
         reader.execute("COMMIT")
-    wait_until(lambda: not store.wal_size())
+    wait_until(lambda: not store.file.wal_size())
 
 
 # Retention
@@ -286,8 +287,8 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     store = Store(database, create=True)
     sent: dict[str, list[tuple[bytes, bytes]]] = {}
     for survey in (kept, other, due):
-        store.publish(survey)
-        store.open_wave(survey.id)
+        store.surveys.publish(survey)
+        store.surveys.open_wave(survey.id)
         sent[survey.version] = list(islice(submissions(survey), 40))
     # All versions are published by now; the last one decides with the others until when.
     for survey in (kept, other, due):
@@ -295,23 +296,25 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
         assert take_in(store, bodies, survey, during) == [201] * 40
     rids = {version: [rid for rid, _ in some] for version, some in sent.items()}
     tallies = {
-        survey.version: {name: one.tolist() for name, one in store.tallies(survey, 1).items()}
+        survey.version: {
+            name: one.tolist() for name, one in store.reports.tallies(survey, 1).items()
+        }
         for survey in (due, kept, other)
     }
-    ledgers = {name: sorted(map(str, store.spends(name))) for name in ("canteen", "other")}
+    ledgers = {name: sorted(map(str, store.ledger.spends(name))) for name in ("canteen", "other")}
     estimates = str(find(store, due.id, 1, due.version, 0.95).rows)
 
-    assert store.forget(after - timedelta(1)) == 0
-    assert list(store.discrepancies(after - timedelta(1))) == []
-    (found,) = store.discrepancies(after)
+    assert store.upkeep.forget(after - timedelta(1)) == 0
+    assert list(store.upkeep.discrepancies(after - timedelta(1))) == []
+    (found,) = store.upkeep.discrepancies(after)
     assert "40 reports that were to be deleted after 2020-01-31" in found
     assert all(rid in _bytes(database) for rid in rids[due.version])
 
-    assert store.forget(after) == 40
+    assert store.upkeep.forget(after) == 40
     assert not any(rid in _bytes(database) for rid in rids[due.version])
     assert all(rid in _bytes(database) for one in (kept, other) for rid in rids[one.version])
-    assert list(store.discrepancies(after)) == []
-    assert store.integrity() == "ok"
+    assert list(store.upkeep.discrepancies(after)) == []
+    assert integrity(store.file.connection) == "ok"
     assert str(find(store, due.id, 1, due.version, 0.95).rows) == estimates
 
     # Whose report was deleted cannot send it again.
@@ -319,12 +322,12 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     replayed = take_in(store, bodies, due, after)
     assert {one.word for one in replayed if isinstance(one, Refusal)} == {"over"}
     assert len(replayed) == 40
-    assert store.forget(after) == 0
+    assert store.upkeep.forget(after) == 0
     for survey in (due, kept, other):
         assert tallies[survey.version] == {
-            name: one.tolist() for name, one in store.tallies(survey, 1).items()
+            name: one.tolist() for name, one in store.reports.tallies(survey, 1).items()
         }
-    assert ledgers == {name: sorted(map(str, store.spends(name))) for name in ledgers}
+    assert ledgers == {name: sorted(map(str, store.ledger.spends(name))) for name in ledgers}
     store.close()
     told = run("export", "canteen", "--db", database)
     assert told.exit_code == 1
@@ -339,19 +342,19 @@ def test_invitations_to_a_survey_go_with_its_reports(survey_file: Path, tmp_path
     store = Store(database, create=True)
     keys = {}
     for one in (survey, other):
-        store.publish(one)
-        store.open_wave(one.id)
+        store.surveys.publish(one)
+        store.surveys.open_wave(one.id)
         tokens = [ISSUER.issue() for _ in range(20)]
         keys[one.id] = [ISSUER.key(token) for token in tokens]
-        store.invite(one.id, 1, keys[one.id])
+        store.invitations.add(one.id, 1, keys[one.id])
         bodies = list(invited(one, tokens[:10]))
         assert take_in(store, bodies, one, date(2020, 1, 31)) == [201] * 10
     assert all(key in _bytes(database) for some in keys.values() for key in some)
-    assert store.forget(date(2020, 2, 1)) == 10
-    assert store.invitations("canteen") == {}
-    assert store.invitations("other") == {1: (20, 10)}
+    assert store.upkeep.forget(date(2020, 2, 1)) == 10
+    assert store.invitations.counts("canteen") == {}
+    assert store.invitations.counts("other") == {1: (20, 10)}
     assert not any(key in _bytes(database) for key in keys["canteen"])
-    assert list(store.discrepancies(date(2020, 2, 1))) == []
+    assert list(store.upkeep.discrepancies(date(2020, 2, 1))) == []
 
 
 # The clock
@@ -373,8 +376,8 @@ def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
         database = tmp_path / f"{len(dumps)}.db"
         store = Store(database, create=True)
         for survey in (always, until):
-            store.publish(survey)
-            store.open_wave(survey.id)
+            store.surveys.publish(survey)
+            store.surveys.open_wave(survey.id)
         clock = {"today": steady}
         ours = Writer(store, lambda clock=clock: clock["today"])
         for number, day in enumerate(days):
@@ -386,12 +389,12 @@ def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
                     assert (result.word if isinstance(result, Refusal) else result) == expected
                 # What was stored is known, on whatever day it is sent again.
                 assert ours.put(check(store, survey.id, bodies[survey.id][0])) == 200
-            assert store.forget(day) == 0
-            assert list(store.discrepancies(day)) == []
+            assert store.upkeep.forget(day) == 0
+            assert list(store.upkeep.discrepancies(day)) == []
         # Back on the right day, those who were refused are taken.
         for body in bodies["until"]:
             assert ours.put(check(store, "until", body)) in (200, 201)
-        store.settle()
+        store.file.settle()
         dumps.append(_dump(database))
     assert dumps[0] == dumps[1]
     assert sum('INSERT INTO "report"' in line for line in dumps[0]) == 80

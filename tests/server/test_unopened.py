@@ -18,7 +18,7 @@ Ask = Callable[[FlaskClient, str], tuple[int, bytes, dict[str, str]]]
 @pytest.fixture
 def unopened(database: Path, survey: Survey) -> Store:
     store = Store(database, create=True)
-    store.publish(survey)
+    store.surveys.publish(survey)
     return store
 
 
@@ -36,10 +36,10 @@ def test_it_is_answered_as_an_unknown_id_until_a_wave_was_opened(
     unknown = _answer(client, "GET", path.format("no-such"))
     assert unknown[0] == 404
     assert _answer(client, "GET", path.format(survey.id)) == unknown
-    unopened.open_wave(survey.id)
+    unopened.surveys.open_wave(survey.id)
     assert _answer(client, "GET", path.format(survey.id))[0] == 200
     # Once it was open, what it asked is no secret any more.
-    unopened.close_waves(survey.id)
+    unopened.surveys.close_waves(survey.id)
     assert _answer(client, "GET", path.format(survey.id))[0] == 200
 
 
@@ -51,5 +51,5 @@ def test_it_takes_no_report_and_does_not_say_why(
         unknown = _answer(client, "POST", "/api/surveys/no-such/reports", body)
         assert unknown[0] == 404
         assert _answer(client, "POST", f"/api/surveys/{survey.id}/reports", body) == unknown
-    unopened.open_wave(survey.id)
+    unopened.surveys.open_wave(survey.id)
     assert _answer(client, "POST", f"/api/surveys/{survey.id}/reports", make())[0] == 201

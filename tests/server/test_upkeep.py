@@ -27,6 +27,7 @@ from server.deliver import to_store
 from server.invitations import ISSUER
 from server.store import Store, StoreBusy, reports
 from server.store.file import File
+from server.store.inspection import tables
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -69,7 +70,7 @@ def test_what_a_killed_server_left_is_never_mixed_with_a_backup(
 
 def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) -> None:
     for who in ("ada", "bob"):
-        store.record("2026-01-01T00:00:00Z", who, "close", "canteen")
+        store.log.add("2026-01-01T00:00:00Z", who, "close", "canteen")
     store.copy_to(tmp_path / "b.db")
     connection = sqlite3.connect(tmp_path / "b.db")
     connection.execute("DROP TRIGGER log_is_not_changed")
@@ -96,7 +97,7 @@ def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) ->
 )
 def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: str) -> None:
     assert run("audit", "--db", database).exit_code == 0
-    store._connection.execute(planted)
+    store.file.connection.execute(planted)
     told = run("audit", "--db", database)
     assert told.exit_code == 1
     assert "not as it should be" in told.stderr
@@ -124,7 +125,7 @@ def test_an_audit_sees_a_report_that_was_changed(
     store: Store, survey: Survey, database: Path, payload: str
 ) -> None:
     fill(store, survey, 30)
-    store._connection.execute(
+    store.file.connection.execute(
         "UPDATE report SET payload = ? WHERE rid = (SELECT min(rid) FROM report)", (payload,)
     )
     result = run("audit", "--db", database)
@@ -147,7 +148,7 @@ def test_damaged_totals_are_told_in_a_line(
     store: Store, survey: Survey, database: Path, damage: str
 ) -> None:
     fill(store, survey, 30)
-    store._connection.execute(damage)
+    store.file.connection.execute(damage)
     result = run("audit", "--db", database)
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")
@@ -164,7 +165,7 @@ def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
     def slow(text: Any = None, **more: Any) -> None:
         # While it is printed, another process writes and empties its log.
         fill(other, survey, 1, 100 + len(settled))
-        settled.append(other.settle())
+        settled.append(other.file.settle())
         echo(text, **more)
 
     monkeypatch.setattr(click, "echo", slow)
@@ -203,8 +204,8 @@ def test_a_start_that_fails_leaves_a_running_server_alone(
         assert told.exit_code == 1
         assert "Address already in use" in told.stderr
         store = Store(database)
-        assert store.waves("canteen") == {1: "open"}
-        assert store.tables()["research_token"][1] == 1
+        assert store.surveys.waves("canteen") == {1: "open"}
+        assert tables(store.file.connection)["research_token"][1] == 1
         store.close()
 
 
@@ -231,12 +232,12 @@ def test_what_is_closed_stays_closed_when_the_server_starts_again(
     database = tmp_path / "x.db"
     assert run("publish", survey_file, "--db", database).exit_code == 0
     with Server(database):
-        assert Store(database).waves("canteen") == {1: "open"}
+        assert Store(database).surveys.waves("canteen") == {1: "open"}
     assert run("close", "canteen", "--db", database).exit_code == 0
     with Server(database, "--wave", 3):
-        assert Store(database).waves("canteen") == {1: "closed"}
+        assert Store(database).surveys.waves("canteen") == {1: "closed"}
     assert run("open", "canteen", "--wave", 2, "--db", database).exit_code == 0
-    assert Store(database).waves("canteen") == {1: "closed", 2: "open"}
+    assert Store(database).surveys.waves("canteen") == {1: "closed", 2: "open"}
 
 
 def test_no_list_of_writes_is_left_in_the_index_of_the_log(
@@ -250,7 +251,7 @@ def test_no_list_of_writes_is_left_in_the_index_of_the_log(
     for seed in range(40):
         fill(store, survey, 1, seed)
     assert len(listed()) > 80
-    assert store.settle()
+    assert store.file.settle()
     assert listed() in ([], [1])
 
 
@@ -260,16 +261,16 @@ def test_invitations_are_deleted_though_nobody_answered(survey_file: Path, datab
     )
     survey_file.write_text(text)
     store = Store(database, create=True)
-    store.publish(read_survey(survey_file))
-    store.open_wave("canteen")
+    store.surveys.publish(read_survey(survey_file))
+    store.surveys.open_wave("canteen")
     keys = [ISSUER.key(ISSUER.issue()) for _ in range(20)]
-    store.open_wave("canteen", 2)
-    store.invite("canteen", 1, keys)  # after the second wave was opened
-    assert store.invitations("canteen") == {1: (20, 0), 2: (20, 0)}
-    assert store.forget(date(2030, 1, 1)) == 0
-    assert store.invitations("canteen") == {1: (20, 0), 2: (20, 0)}
-    assert store.forget(date(2030, 1, 2)) == 0
-    assert store.invitations("canteen") == {}
+    store.surveys.open_wave("canteen", 2)
+    store.invitations.add("canteen", 1, keys)  # after the second wave was opened
+    assert store.invitations.counts("canteen") == {1: (20, 0), 2: (20, 0)}
+    assert store.upkeep.forget(date(2030, 1, 1)) == 0
+    assert store.invitations.counts("canteen") == {1: (20, 0), 2: (20, 0)}
+    assert store.upkeep.forget(date(2030, 1, 2)) == 0
+    assert store.invitations.counts("canteen") == {}
     kept = database.read_bytes() + Path(f"{database}-wal").read_bytes()
     assert not any(key in kept for key in keys)
 
@@ -291,7 +292,7 @@ def test_exported_reports_stand_in_no_order_but_their_own(
     assert rows == sorted(rows)
     by_id = [
         json.dumps(one, separators=(",", ":"), sort_keys=True)
-        for one in chain(*store.payloads(survey, 1))
+        for one in chain(*store.reports.payloads(survey, 1))
     ]
     assert by_id != rows
 
@@ -325,22 +326,22 @@ def test_the_watch_tells_what_is_wrong(
         assert client.get("/healthz").get_json() == {"status": "the disk is nearly full"}
     store: Store = client.application.extensions["store"]
     client.application.config["PROPAGATE_EXCEPTIONS"] = False
-    store._connection.execute("ALTER TABLE tally RENAME TO elsewhere")
+    store.file.connection.execute("ALTER TABLE tally RENAME TO elsewhere")
     assert send(make()).status_code == 500
     answer = client.get("/healthz")
     assert (answer.status_code, answer.get_json()) == (503, {"status": "reports cannot be stored"})
     with monkeypatch.context() as patch:
         patch.setattr(writer, "UNWELL", 0.0)  # a minute later
         assert client.get("/healthz").status_code == 200
-    store._connection.execute("ALTER TABLE elsewhere RENAME TO tally")
+    store.file.connection.execute("ALTER TABLE elsewhere RENAME TO tally")
     assert send(make()).status_code == 201
     assert client.get("/healthz").status_code == 200
 
 
 def test_a_clock_that_was_set_back_locks_nobody_out(store: Store) -> None:
     for _ in range(20):
-        store.attempt("x", 2_000_000.0)
-    assert 0 < store.attempt("x", 1_000_000.0) <= 60
+        store.access.attempt("x", 2_000_000.0)
+    assert 0 < store.access.attempt("x", 1_000_000.0) <= 60
 
 
 def test_odd_names_are_names_of_files(tmp_path: Path, survey_file: Path) -> None:
@@ -352,7 +353,7 @@ def test_odd_names_are_names_of_files(tmp_path: Path, survey_file: Path) -> None
             assert (tmp_path / name).stat().st_mode & 0o077 == 0
             assert run("audit", "--db", name).exit_code == 0
     (tmp_path / "link.db").symlink_to(tmp_path / "file:x.db")
-    assert Store(tmp_path / "link.db").path == Store(tmp_path / "file:x.db").path
+    assert Store(tmp_path / "link.db").file.path == Store(tmp_path / "file:x.db").file.path
 
 
 def test_others_wait_for_the_lock_only_so_long(
@@ -361,7 +362,7 @@ def test_others_wait_for_the_lock_only_so_long(
     monkeypatch.setattr(File, "LOCK_PATIENCE", 0.2)
     other = Store(database)
     busy = pytest.raises(StoreBusy, match="is being written by another process for long")
-    with other._locked(), busy:
-        store.record("2026-01-01T00:00:00Z", "ada", "view", "canteen")
-    store.record("2026-01-01T00:00:00Z", "ada", "view", "canteen")
-    assert [entry.number for entry in store.log()] == [1]
+    with other.file.locked(), busy:
+        store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
+    store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
+    assert [entry.number for entry in store.log.entries()] == [1]

@@ -65,15 +65,15 @@ def empty(tmp_path: Path) -> Store:
 
 
 def answered(store: Store, survey: Survey, wave: int, n: int = 3) -> Counter[str]:
-    store.publish(survey)
-    store.open_wave(survey.id, wave)
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id, wave)
     people = [ANSWER] * n
     return to_store(store, survey.id, payloads(survey, people, wave, 5), lambda _: None)
 
 
 def charged(store: Store) -> set[int]:
     totals = Counter[str]()
-    for spend in store.spends("panel"):
+    for spend in store.ledger.spends("panel"):
         totals[spend.respondent] += spend.charged
     return set(totals.values())
 
@@ -86,7 +86,7 @@ def test_waves_cost_what_is_proved_in_whichever_order_they_come(
     for n, wave in enumerate(order, 1):
         answered(empty, survey, wave)
         assert charged(empty) == {spent_on([(survey, n)])}
-    assert list(empty.discrepancies(date.today())) == []
+    assert list(empty.upkeep.discrepancies(date.today())) == []
     (row, *_) = find_ledger(empty, "panel")
     bullied, born, mood = (question.randomizer for question in survey.questions)
     total = bullied.spent(3) + born.spent(3, stable=True) + 3 * mood.charge
@@ -105,7 +105,7 @@ def test_versions_that_share_a_memory_are_charged_together(empty: Store, tmp_pat
     answered(empty, first, 1)
     answered(empty, reworded, 2)
     assert charged(empty) == {spent_on([(first, 2)])}
-    assert list(empty.discrepancies(date.today())) == []
+    assert list(empty.upkeep.discrepancies(date.today())) == []
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_other_weights_are_another_memory_and_add_up(empty: Store, tmp_path: Pat
         bullied.spent(2) + other_bullied.spent(1) + 3 * mood.charge
         + born.spent(2, stable=True) + unsure_born.spent(1)
     }  # fmt: skip
-    assert list(empty.discrepancies(date.today())) == []
+    assert list(empty.upkeep.discrepancies(date.today())) == []
 
 
 def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_it(
@@ -164,10 +164,10 @@ def test_a_ledger_of_an_earlier_release_is_whole_and_the_next_wave_makes_up_for_
         )
         connection.execute("UPDATE respondent_total SET charged = ?", (short,))
     assert charged(empty) == {short}
-    assert list(empty.discrepancies(date.today())) == []
+    assert list(empty.upkeep.discrepancies(date.today())) == []
     answered(empty, first, 3)
     assert charged(empty) == {spent_on([(first, 2), (swapped, 1)])}
-    assert list(empty.discrepancies(date.today())) == []
+    assert list(empty.upkeep.discrepancies(date.today())) == []
 
 
 def test_the_wave_that_would_pass_the_cap_is_refused(empty: Store, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_wrong_charge_is_found(empty: Store, tmp_path: Path) -> None:
             "UPDATE ledger SET charged = ? WHERE respondent = (SELECT min(respondent) FROM ledger)",
             (2 * survey.charge,),
         )
-    assert list(empty.discrepancies(date.today())) == [
+    assert list(empty.upkeep.discrepancies(date.today())) == [
         "panel: somebody was charged another sum",
         "panel: the totals are not a recount of the ledger",
     ]

@@ -214,9 +214,11 @@ def test_no_json_value_anywhere_makes_the_server_fail(
 
 
 def _nothing_is_stored(store: Store, survey: Survey) -> bool:
-    tallied = sum(int(counts.sum()) for counts in store.tallies(survey, 1).values())
+    tallied = sum(int(counts.sum()) for counts in store.reports.tallies(survey, 1).values())
     return (
-        not list(chain(*store.payloads(survey, 1))) and not store.spends(survey.id) and not tallied
+        not list(chain(*store.reports.payloads(survey, 1)))
+        and not store.ledger.spends(survey.id)
+        and not tallied
     )
 
 
@@ -226,7 +228,7 @@ def working(survey_file: Path, store: Store) -> Survey:
     text = survey_file.read_text()
     survey_file.write_text(text.replace('id = "canteen"', 'id = "canteen"\nproof_of_work = 8', 1))
     survey = read_survey(survey_file)
-    store.publish(survey)
+    store.surveys.publish(survey)
     return survey
 
 
@@ -243,7 +245,7 @@ def test_a_report_without_the_work_that_is_asked_for_is_refused(
     # Neither can it be had from another report, nor be got around with an older version.
     assert send({**body, "rid": "ab" * 16, "work": right}).status_code == 400
     assert send(make()).get_json()["type"].endswith("work-required")
-    assert store.report_counts("canteen") == {}
+    assert store.reports.per_version("canteen") == {}
     assert send({**body, "work": right}).status_code == 201
     assert send({**body, "work": right}).status_code == 200
 
@@ -257,12 +259,12 @@ def test_report_of_an_older_version_is_taken_once_it_has_the_work_that_is_asked_
     assert (refused.status_code, refused.get_json()["bits"]) == (409, 8)
     wrong = next(n for n in range(999) if bits_of(body["version"], 1, body["rid"], n) < 8)
     assert send(body | {"work": wrong}).get_json()["bits"] == 8
-    assert store.report_counts("canteen") == {}
+    assert store.reports.per_version("canteen") == {}
     right = work(8, body["version"], 1, body["rid"])
     assert send(body | {"work": right}).status_code == 201
     # With or without it, it is the same report.
     assert send(body | {"work": right}).status_code == send(body).status_code == 200
-    (spend,) = store.spends("canteen")
+    (spend,) = store.ledger.spends("canteen")
     assert (spend.submissions, spend.charged) == (1, 2_600_000)
 
 

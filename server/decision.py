@@ -1,0 +1,295 @@
+"""Decide about a batch of submissions: which are stored, what each costs, and what is counted.
+
+`decide` is a pure function of what a store knows. It reads no clock and no database, so that every
+store decides alike. `Intake` is the seam behind which a store reads and writes.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.ledger import in_epsilon
+from analysis.ledger.account import Times
+from analysis.survey import Survey
+from server.wire import Refusal, Submission
+
+
+class Spent(NamedTuple):
+    """What a respondent has spent in a survey: for which answers, and in millionths of ε."""
+
+    times: Times
+    charged: int
+
+
+#: What was spent by whoever has not answered yet.
+NOTHING = Spent((), 0)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A survey as it is asked now: the version published last, and its open waves in order."""
+
+    current: Survey
+    open_waves: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a store knows before a batch, about the surveys, ids and invitations in it."""
+
+    surveys: Mapping[str, Asked]
+    #: The version, wave and payload of each report that is stored, by survey and rid.
+    reports: Mapping[tuple[str, bytes], tuple[str, int, str]]
+    #: What each respondent has spent who answered before, by survey and pseudonym.
+    spent: Mapping[tuple[str, bytes], Spent]
+    #: A version for each survey and terms that somebody in `spent` answered; any of them will do.
+    priced: Mapping[tuple[str, str], Survey]
+    #: The survey, wave and key of each invitation that is there and was not used.
+    unused: Collection[tuple[str, int, bytes]]
+
+
+class Report(NamedTuple):
+    """A report to be stored."""
+
+    survey: str
+    rid: bytes
+    version: str
+    wave: int
+    payload: str
+
+
+class Charge(NamedTuple):
+    """What to add to a respondent's row of the ledger."""
+
+    survey: str
+    respondent: bytes
+    terms: str
+    submissions: int
+    charged: int
+
+
+class Move(NamedTuple):
+    """By how many respondents the group changes who have spent the same in a survey."""
+
+    survey: str
+    spent: Spent
+    respondents: int
+
+
+class Counts(NamedTuple):
+    """What to add to the counts of a question in a wave: `counts[i]` at cohort and symbol `i`."""
+
+    survey: str
+    version: str
+    wave: int
+    question: str
+    cohorts: NDArray[np.int64]
+    symbols: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of a batch: a result for each submission, and what is to be written.
+
+    Rows are in the order of their own keys, and cells of counts in that of cohort and symbol. A
+    store must write them so: another order could tell which report came with which pseudonym.
+    """
+
+    #: 201 if it is to be stored, 200 if it was stored before, or why it is refused.
+    results: list[Refusal | int]
+    reports: list[Report]
+    charges: list[Charge]
+    moves: list[Move]
+    tallies: list[Counts]
+    #: For how many symbols reports count, of questions where that differs.
+    sizes: list[Counts]
+    #: The survey, wave and key of each invitation that is used up.
+    used: list[tuple[str, int, bytes]]
+
+
+class Intake(Protocol):
+    """What a store does for the intake; all that a second database has to do in its own way.
+
+    The other parts of `server.store.Store` are plain reading and writing. Here a second store must
+    guarantee as much as SQLite does:
+
+    - **Atomic**: `write` takes effect completely when `transaction` ends, or not at all if anything
+      within it raises.
+    - **Isolated**: what `read` returned still holds when `write` takes effect. Transactions of all
+      processes run as if one after another; that an invitation is used once and that no respondent
+      passes the cap depends on nothing else. One writer at a time is the simplest way: SQLite
+      queues writers for a file lock. With PostgreSQL it can be an advisory lock. Under SERIALIZABLE
+      a transaction that fails to serialize must be run again from its `read`.
+    - **Durable**: once `transaction` has ended, the rows survive a power failure. Devices delete
+      their copy of a report as soon as it is acknowledged.
+    - **Without history**: it writes rows in the given order, stores no time or row number with
+      them, and later removes what its log and its file tell of the order of arrival.
+    """
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Begin a transaction of this thread; commit it at the end, or roll it back."""
+
+    def read(self, submissions: Sequence[Submission]) -> Known:
+        """Return what is known of a batch, within a transaction."""
+
+    def write(self, decision: Decision) -> None:
+        """Write what was decided, within the transaction in which the batch was read."""
+
+
+def take_in(
+    intake: Intake, submissions: Iterable[Submission], today: date
+) -> Sequence[Refusal | int]:
+    """Store a batch of submissions in one transaction, and return what became of each.
+
+    Parameters
+    ----------
+    intake : Intake
+        The store.
+    submissions : iterable of Submission
+        Checked against their versions; read once the transaction has begun.
+    today : date
+        Which day it is.
+    """
+    with intake.transaction():
+        batch = list(submissions)
+        decision = decide(batch, intake.read(batch), today)
+        intake.write(decision)
+    return decision.results
+
+
+def decide(submissions: Sequence[Submission], known: Known, today: date) -> Decision:
+    """Decide on each submission, in the light of those before it."""
+    batch = _Batch(known, today)
+    results = [batch.take(submission) for submission in submissions]
+    tallies, sizes = _counts(batch.taken)
+    return Decision(
+        results,
+        sorted(Report(survey, rid, *row) for (survey, rid), row in batch.stored.items()),
+        [Charge(*key, *costs) for key, costs in sorted(batch.charges.items())],
+        batch.moves(),
+        tallies,
+        sizes,
+        sorted(batch.used),
+    )
+
+
+class _Batch:
+    """What is known while a batch is decided, and what is to be written so far."""
+
+    def __init__(self, known: Known, today: date) -> None:
+        self._known, self._today = known, today
+        self._priced = dict(known.priced)
+        self._spent = dict(known.spent)
+        self.taken: list[Submission] = []
+        self.stored: dict[tuple[str, bytes], tuple[str, int, str]] = {}
+        self.charges: dict[tuple[str, bytes, str], tuple[int, int]] = {}
+        self.used: set[tuple[str, int, bytes]] = set()
+
+    def take(self, submission: Submission) -> Refusal | int:
+        """Take a submission if nothing is against it; return what becomes of it."""
+        survey = submission.survey
+        key = survey.id, submission.rid
+        row = survey.version, submission.wave, submission.payload
+        stored = self._known.reports.get(key) or self.stored.get(key)
+        if stored is not None:
+            return 200 if stored == row else Refusal("rid-reused", "rid", "a new one", "one in use")
+        asked = self._known.surveys[survey.id]
+        who = survey.id, submission.respondent
+        spent = self._spent.get(who, NOTHING)
+        before = [(self._priced[survey.id, terms], n) for terms, n in spent.times]
+        refusal = _not_taken_now(submission, asked, self._today)
+        if refusal is not None:
+            return refusal
+        charge = survey.charge_after(before, spent.charged)
+        # Every cap that was promised holds: of the terms answered, of this version, of the current.
+        cap = min(version.cap for version in (survey, asked.current, *(one for one, _ in before)))
+        refusal = _overspends(spent.charged, charge, cap) or self._uninvited(submission, asked)
+        if refusal is not None:
+            return refusal
+        self._priced.setdefault((survey.id, survey.terms), survey)
+        times = dict(spent.times)
+        times[survey.terms] = times.get(survey.terms, 0) + 1
+        self._spent[who] = Spent(tuple(sorted(times.items())), spent.charged + charge)
+        submissions, charged = self.charges.get((*who, survey.terms), (0, 0))
+        self.charges[*who, survey.terms] = submissions + 1, charged + charge
+        self.stored[key] = row
+        if submission.invitation is not None:
+            self.used.add((survey.id, submission.wave, submission.invitation))
+        self.taken.append(submission)
+        return 201
+
+    def _uninvited(self, submission: Submission, asked: Asked) -> Refusal | None:
+        """Return why a submission's invitation does not let it in, if that is so."""
+        survey, wave, key = submission.survey, submission.wave, submission.invitation
+        if survey.access == asked.current.access == "open":
+            if key is None:
+                return None
+            return Refusal("invitation", "token", "none: the survey is open to all", "a token")
+        if key is None:
+            return Refusal("invitation", "token", "that of an invitation", "none")
+        place = survey.id, wave, key
+        if place in self._known.unused and place not in self.used:
+            return None
+        expected = f"an unused invitation to wave {wave}"
+        return Refusal("invitation", "token", expected, "a used or unknown one")
+
+    def moves(self) -> list[Move]:
+        """Return from which total to which each respondent moves whose reports are taken."""
+        changes = Counter[tuple[str, Spent]]()
+        for survey_id, respondent in {key[:2] for key in self.charges}:
+            who = survey_id, respondent
+            if who in self._known.spent:
+                changes[survey_id, self._known.spent[who]] -= 1
+            changes[survey_id, self._spent[who]] += 1
+        return [Move(*group, n) for group, n in sorted(changes.items())]
+
+
+def _not_taken_now(submission: Submission, asked: Asked, today: date) -> Refusal | None:
+    """Return why a survey takes no such submission now, whoever sends it."""
+    if submission.survey.is_over(today) or asked.current.is_over(today):
+        return Refusal("over", "survey", "one that has not ended", "one whose last day is over")
+    if submission.wave not in asked.open_waves:
+        waves = " or ".join(map(str, asked.open_waves)) or "none"
+        return Refusal("closed", "wave", f"an open wave: {waves}", str(submission.wave))
+    bits = asked.current.proof_of_work
+    if submission.work < bits:
+        return Refusal("work-required", "work", f"{bits} bits of work", f"{submission.work}", bits)
+    return None
+
+
+def _overspends(spent: int, charge: int, cap: int) -> Refusal | None:
+    """Return why a respondent can send no more, if so; all in millionths of ε."""
+    if spent + charge <= cap:
+        return None
+    return Refusal(
+        "cap-exceeded",
+        "respondent",
+        f"at most ε = {in_epsilon(cap):g} in total",
+        f"{in_epsilon(spent):g} spent and {in_epsilon(charge):g} more",
+    )
+
+
+def _counts(taken: Sequence[Submission]) -> tuple[list[Counts], list[Counts]]:
+    """Return what to add to the tallies and to the sizes; a wave's reports are read by columns."""
+    of_wave: dict[tuple[str, str, int], list[Submission]] = {}
+    for submission in taken:
+        wave = submission.survey.id, submission.survey.version, submission.wave
+        of_wave.setdefault(wave, []).append(submission)
+    tallies, sizes = [], []
+    for wave, batch in sorted(of_wave.items(), key=lambda item: item[0]):
+        for question in sorted(batch[0].survey.questions, key=lambda question: question.id):
+            randomizer = question.randomizer
+            reports = randomizer.read_many([one.reports[question.id] for one in batch])
+            tallies.append(Counts(*wave, question.id, *randomizer.cells_many(reports)))
+            if (by_size := randomizer.sizes_many(reports)) is not None:
+                symbols = np.flatnonzero(by_size)
+                cohorts = np.zeros_like(symbols)
+                sizes.append(Counts(*wave, question.id, cohorts, symbols, by_size[symbols]))
+    return tallies, sizes

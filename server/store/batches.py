@@ -1,0 +1,119 @@
+"""Read and write what the intake needs, in one transaction of SQLite: see `server.decision`.
+
+Each table is written in the order of its own keys: neither the write-ahead log nor the places
+within the file tell which report came with which pseudonym, unless it came alone.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from sqlite3 import Connection, Cursor
+
+from server.decision import Asked, Decision, Known, Move, Spent
+from server.store.blocks import answered_as, blocks
+from server.store.file import File
+from server.store.surveys import Surveys
+from server.wire import Submission
+
+
+class Batches:
+    """`server.decision.Intake` of an SQLite file: its one way to add reports."""
+
+    def __init__(self, file: File, surveys: Surveys) -> None:
+        self._file, self._surveys = file, surveys
+
+    def transaction(self) -> AbstractContextManager[Connection]:
+        """Return the transaction of a batch, which waits for other writers without end."""
+        return self._file.writing(endless=True)
+
+    def read(self, submissions: Sequence[Submission]) -> Known:
+        """Return what is known of a batch.
+
+        It takes few statements, since each lets the other threads of this process run first.
+        """
+        surveys: dict[str, Asked] = {}
+        reports: dict[tuple[str, bytes], tuple[str, int, str]] = {}
+        times: dict[tuple[str, bytes], dict[str, int]] = {}
+        charged = Counter[tuple[str, bytes]]()
+        unused: set[tuple[str, int, bytes]] = set()
+        of_survey: dict[str, list[Submission]] = {}
+        for submission in submissions:
+            of_survey.setdefault(submission.survey.id, []).append(submission)
+        for survey_id, batch in of_survey.items():
+            surveys[survey_id] = self._asked(survey_id)
+            for rid, version, wave, payload in self._rows(
+                "SELECT rid, version, wave, payload FROM report WHERE survey = ? AND rid IN",
+                survey_id,
+                [submission.rid for submission in batch],
+            ):
+                reports[survey_id, rid] = version, wave, payload
+            for respondent, terms, n, charge in self._rows(
+                "SELECT respondent, lower(hex(terms)), submissions, charged FROM ledger "
+                "WHERE survey = ? AND respondent IN",
+                survey_id,
+                [submission.respondent for submission in batch],
+            ):
+                times.setdefault((survey_id, respondent), {})[terms] = n
+                charged[survey_id, respondent] += charge
+            if keys := [key for submission in batch if (key := submission.invitation)]:
+                rows = self._rows(
+                    "SELECT wave, token_hash FROM invitation "
+                    "WHERE survey = ? AND used = 0 AND token_hash IN",
+                    survey_id,
+                    keys,
+                )
+                unused |= {(survey_id, wave, key) for wave, key in rows}
+        spent = {who: Spent(tuple(sorted(own.items())), charged[who]) for who, own in times.items()}
+        answered = {(survey_id, terms) for (survey_id, _), own in times.items() for terms in own}
+        priced = {key: self._surveys.with_terms(*key) for key in answered}
+        return Known(surveys, reports, spent, priced, unused)
+
+    def _asked(self, survey_id: str) -> Asked:
+        version, *_ = self._surveys.versions(survey_id)  # there is one: none is ever deleted
+        waves = self._surveys.waves(survey_id)
+        opened = [wave for wave, state in waves.items() if state == "open"]
+        return Asked(self._surveys.stored(survey_id, version), opened)
+
+    def _rows(self, sql: str, survey_id: str, keys: Sequence[bytes]) -> Cursor:
+        """Run a query that ends in IN, for a survey and keys."""
+        places = ",".join("?" * len(keys))
+        return self._file.connection.execute(f"{sql} ({places})", (survey_id, *keys))
+
+    def write(self, decision: Decision) -> None:
+        """Write what was decided."""
+        connection = self._file.connection
+        connection.executemany("INSERT INTO report VALUES (?, ?, ?, ?, ?)", decision.reports)
+        connection.executemany(
+            "UPDATE invitation SET used = 1 WHERE survey = ? AND wave = ? AND token_hash = ?",
+            decision.used,
+        )
+        connection.executemany(
+            "INSERT INTO ledger VALUES (?, ?, ?, ?4, ?5) ON CONFLICT DO UPDATE SET "
+            "submissions = submissions + ?4, charged = charged + ?5",
+            [(*row[:2], bytes.fromhex(row.terms), *row[3:]) for row in decision.charges],
+        )
+        self._move(decision.moves)
+        for table, rows in (("tally", decision.tallies), ("report_size", decision.sizes)):
+            connection.executemany(
+                f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?7) "
+                "ON CONFLICT DO UPDATE SET counts = added_counts(counts, ?7)",
+                [(*row[:4], *block) for row in rows for block in blocks(*row[4:])],
+            )
+
+    def _move(self, moves: Sequence[Move]) -> None:
+        """Count respondents in the rows of their new totals, and no longer in those of the old."""
+        groups = sorted(
+            (move.survey, answered_as(move.spent.times), move.spent.charged, move.respondents)
+            for move in moves
+        )
+        connection = self._file.connection
+        connection.executemany(
+            "INSERT INTO respondent_total VALUES (?, ?, ?, ?4) "
+            "ON CONFLICT DO UPDATE SET respondents = respondents + ?4",
+            groups,
+        )
+        connection.executemany(
+            "DELETE FROM respondent_total "
+            "WHERE survey = ? AND answered = ? AND charged = ? AND respondents = 0",
+            [group[:3] for group in groups],
+        )
