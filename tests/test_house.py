@@ -138,6 +138,18 @@ def test_sql_is_in_the_store_alone() -> None:
             assert not re.search(sql, path.read_text()), _name(path)
 
 
+def test_what_decides_about_submissions_reaches_nothing_that_does_sql() -> None:
+    waiting, reached = ["server.decision"], set[str]()
+    while waiting:
+        reached.add(name := waiting.pop())
+        path = ROOT / name.replace(".", "/")
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if file.exists():
+            waiting += _imports(file) - reached
+    assert "server.wire" in reached
+    assert not [name for name in reached if re.match(r"sqlite|server\.store", name)]
+
+
 def test_each_channel_and_kind_has_its_files_in_both_languages() -> None:
     for name in CHANNELS:
         assert (ROOT / f"analysis/channels/{name}.py").is_file()
