@@ -339,3 +339,24 @@ def test_totals_follow_the_ledger_through_a_batch_of_everything(tmp_path: Path) 
     both = tuple(sorted([(first.terms, 1), (lower.terms, 1)]))
     assert groups == {((first.terms, 2),): 1, both: 1, ((lower.terms, 1),): 2}
     assert [one.respondents for one in store.ledger.grouped_accounts("other")] == [1]
+
+
+def test_reading_the_log_and_copying_a_database_import_nothing_heavy(
+    store: Store, database: Path, tmp_path: Path
+) -> None:
+    store.log.add("2026-01-01T00:00:00Z", "ada", "view", "canteen")
+    program = """
+import sys
+from pathlib import Path
+from server.store import Store
+
+store = Store(Path(sys.argv[1]))
+store.log.add("2026-01-02T00:00:00Z", "ada", "backup", "copy.db")
+store.copy_to(Path(sys.argv[2]))
+print(*(entry.what for entry in store.log.entries()), store.log.is_whole())
+store.close()
+print(*{"analysis", "numpy", "sqlite_utils"} & sys.modules.keys())
+"""
+    command = [sys.executable, "-c", program, database, tmp_path / "copy.db"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout == "view backup True\n\n"
