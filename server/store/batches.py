@@ -43,26 +43,28 @@ class Batches:
             surveys[survey_id] = self._asked(survey_id)
             for rid, version, wave, payload in self._rows(
                 "SELECT rid, version, wave, payload FROM report WHERE survey = ? AND rid IN",
-                survey_id,
+                (survey_id,),
                 [submission.rid for submission in batch],
             ):
                 reports[survey_id, rid] = version, wave, payload
             for respondent, terms, n, charge in self._rows(
                 "SELECT respondent, lower(hex(terms)), submissions, charged FROM ledger "
                 "WHERE survey = ? AND respondent IN",
-                survey_id,
+                (survey_id,),
                 [submission.respondent for submission in batch],
             ):
                 times.setdefault((survey_id, respondent), {})[terms] = n
                 charged[survey_id, respondent] += charge
-            if keys := [key for submission in batch if (key := submission.invitation)]:
-                rows = self._rows(
-                    "SELECT wave, token_hash FROM invitation "
-                    "WHERE survey = ? AND used = 0 AND token_hash IN",
-                    survey_id,
-                    keys,
-                )
-                unused |= {(survey_id, wave, key) for wave, key in rows}
+            # One query a wave: asked for keys of any wave, SQLite would read all of the survey's.
+            for wave in surveys[survey_id].open_waves:
+                if keys := [one.invitation for one in batch if one.wave == wave and one.invitation]:
+                    rows = self._rows(
+                        "SELECT token_hash FROM invitation "
+                        "WHERE survey = ? AND wave = ? AND used = 0 AND token_hash IN",
+                        (survey_id, wave),
+                        keys,
+                    )
+                    unused |= {(survey_id, wave, key) for (key,) in rows}
         spent = {who: Spent(tuple(sorted(own.items())), charged[who]) for who, own in times.items()}
         answered = {(survey_id, terms) for (survey_id, _), own in times.items() for terms in own}
         priced = {key: self._surveys.with_terms(*key) for key in answered}
@@ -74,10 +76,10 @@ class Batches:
         opened = [wave for wave, state in waves.items() if state == "open"]
         return Asked(self._surveys.stored(survey_id, version), opened)
 
-    def _rows(self, sql: str, survey_id: str, keys: Sequence[bytes]) -> Cursor:
-        """Run a query that ends in IN, for a survey and keys."""
+    def _rows(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Cursor:
+        """Run a query that ends in IN, for these keys."""
         places = ",".join("?" * len(keys))
-        return self._file.connection.execute(f"{sql} ({places})", (survey_id, *keys))
+        return self._file.connection.execute(f"{sql} ({places})", (*where, *keys))
 
     def write(self, decision: Decision) -> None:
         """Write what was decided."""

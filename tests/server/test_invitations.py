@@ -1,16 +1,20 @@
 """Invitations: mistakes in a link are found; a question about one tells little."""
 
+import re
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from analysis.simulate import payloads
 from analysis.survey_file import read_survey
 from server.app import create_app
 from server.invitations import DIGITS, ISSUER, RateLimit, check_digits
 from server.store import Store
+from server.wire import Submission
 
 
 def _is_whole(token: str) -> bool:
@@ -143,3 +147,26 @@ def test_questions_are_answered_where_respondents_are(database: Path, store: Sto
     app = create_app({"DATABASE": database, "PLANES": ["research"]})
     asked = app.test_client().post("/api/surveys/canteen/invitations", json={})
     assert asked.status_code == 404
+
+
+def test_a_batch_looks_up_what_it_needs_by_whole_keys(
+    invited: str, store: Store, survey_file: Path
+) -> None:
+    keys = [ISSUER.key(ISSUER.issue()) for _ in range(2)]
+    store.invitations.add(invited, 1, keys)
+    survey = read_survey(survey_file)
+    reports = next(payloads(survey, [{"meat": "yes", "dish": "soup", "price": "3"}], 1, 1))
+    asked: list[str] = []
+    connection = store.file.connection
+    connection.set_trace_callback(asked.append)
+    batch = [
+        Submission(survey, 1, bytes([n] * 16), bytes([n + 9] * 16), key, reports["reports"])
+        for n, key in enumerate(keys)
+    ]
+    assert store.add(batch, date(2026, 1, 1)) == [201, 201]
+    connection.set_trace_callback(None)
+    keyed = {"report": "rid=?", "ledger": "respondent=?", "invitation": "token_hash=?"}
+    for table, key in keyed.items():
+        (sql,) = [sql for sql in asked if re.search(rf"SELECT .* FROM {table} ", sql)]
+        (step,) = connection.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+        assert key in step[-1], step
