@@ -1,7 +1,8 @@
 /**
  * Channels: the one step that is random; analysis/channels/ has the sources. Of each: `fields` and
  * `isSound`, as of encoders; `total` of its weights; `ratio`, the worst of its probabilities;
- * `weights` where it is one symbol; `randomize`, to a report; `remember`, to what is kept.
+ * `weights` where it is one symbol; `randomize`, to a report; `remember`, to what is kept, if it
+ * `canBeKept`.
  */
 import { below, between, byWeight, larger, power, range, sum, worstOf } from './exact.js';
 
@@ -19,6 +20,7 @@ const window = {
     const outside = Math.floor((draw - inside) / c.far);
     return outside < symbol ? outside : outside + c.width;
   },
+  canBeKept: ({ width, near, far }) => width === 1 && near >= far,
   remember: (symbol, c, drawn) => drawn(symbol, (words) => window.randomize(symbol, c, words)),
 };
 
@@ -69,6 +71,7 @@ const bits = {
   placesOf: (report) => [...atob(report.replaceAll('-', '+').replaceAll('_', '/'))]
     .flatMap((byte) => [...byte.charCodeAt(0).toString(2).padStart(8, '0')])
     .flatMap((bit, place) => (bit === '1' ? [place] : [])),
+  canBeKept: () => true,
   /** Each place has a bit for a 1 and one for a 0: another input changes no bit that both have. */
   async remember(symbol, c, drawn) {
     const ones = await drawn(1, (words) => flags(() => true, c, words));

@@ -75,11 +75,10 @@ export function verify(randomizer) {
   } else if ('forever' in stated) {
     part('permanent', CHANNELS, permanent);
     const areAlike = permanent.name === channel.name && permanent.inputs === channel.inputs;
-    const canStand = ({ name, width, near, far }) =>
-      name === 'bits' || (name === 'window' && width === 1 && near >= far);
-    const follows = areAlike && canStand(permanent) && canStand(channel);
+    const canBeKept = (data) => CHANNELS[data.name].canBeKept?.(data);
+    const follows = areAlike && canBeKept(permanent) && canBeKept(channel);
     must(follows, 'permanent must be as channel: bits, or a window of width 1', permanent);
-    states(randomizer, 'ratio', constantRatio(permanent, channel, differences, 1));
+    states(randomizer, 'ratio', constantRatio(permanent, channel, 1, differences));
     states(randomizer, 'forever', ratio(permanent, differences));
   } else states(randomizer, 'ratio', ratio(channel, differences));
   return ln(limit);
@@ -99,8 +98,8 @@ export const delta = (randomizer) =>
 export function spent({ encoder, permanent, channel, ratio }, reports, stable, protocol) {
   if (!permanent) return reports * micro(fraction('ratio', ratio));
   const apart = ENCODERS[encoder.name].apart?.(encoder);
-  if (stable) return micro(constantRatio(permanent, channel, apart, reports));
-  return worstCost(permanent, channel, apart, reports, protocol);
+  if (stable) return micro(constantRatio(permanent, channel, reports, apart));
+  return worstCost(permanent, channel, reports, apart, protocol);
 }
 
 /** What must be known of a value before it is drawn: what the device keeps, and a text's hash. */

@@ -2,6 +2,15 @@
 import { CHANNELS } from './channels.js';
 import { fewestParts, larger, micro, power, range, sum, times } from './exact.js';
 
+/** The largest number of ones that one of two inputs has and the other has not. */
+const mostOnes = (apart = [[0, 0]]) => Math.max(...apart.flat());
+
+/** The most by which the chance of a last report can differ, whatever came before. */
+function last(instant, waves, apart) {
+  const touched = Math.min(instant.inputs, 2 * waves * mostOnes(apart));
+  return CHANNELS[instant.name].ratio(instant, [[touched, 0], [0, touched]]);
+}
+
 /** With more waves a search takes too long: of few, but over two, inputs; and of any. */
 const [EXACT, SEARCHED] = [6, 12];
 
@@ -57,6 +66,9 @@ function worstWindow(permanent, instant, waves) {
   return larger(bound, longer) === bound ? longer : bound;
 }
 
+const constantWindow = (permanent, instant, waves) => [0, 1].map((input) =>
+  chanceOfWindow(permanent, instant, input, [waves]));
+
 /** The chance of reports that share one kept bit, by how many they are and how many are 1. */
 function chancesOfBit(weight, permanent, instant, waves) {
   const [kept, total] = [BigInt(weight), BigInt(permanent.total)];
@@ -95,30 +107,14 @@ function packed(sizes, bits, slots) {
   return best[slots];
 }
 
-/** The most by which the chance of a last report can differ, whatever came before. */
-function last(instant, apart, waves) {
-  if (instant.name === 'window') return [BigInt(instant.near), BigInt(instant.far)];
-  const touched = Math.min(instant.inputs, 2 * waves * Math.max(...apart.flat()));
-  return CHANNELS.bits.ratio(instant, [[touched, 0], [0, touched]]);
-}
-
-/** A bound of how much the probability of so many reports can differ, whatever was answered. */
-export function worstRatio(permanent, instant, apart, waves) {
-  if (waves > SEARCHED) {
-    return times(worstRatio(permanent, instant, apart, waves - 1), last(instant, apart, waves));
-  }
-  if (permanent.name === 'window') return worstWindow(permanent, instant, waves);
-  if (waves < 2) return constantRatio(permanent, instant, apart, waves);
-  const slots = waves * Math.max(...apart.flat());
+function worstBits(permanent, instant, waves, apart) {
+  if (waves < 2) return constantBits(permanent, instant, waves, apart);
   const both = gains(permanent, instant, waves, 0);
+  const slots = waves * mostOnes(apart);
   return both.map((sizes) => packed(sizes, permanent.inputs, slots)).reduce(times);
 }
 
-/** The same, exactly, if the answer is the same in all waves. */
-export function constantRatio(permanent, instant, apart, waves) {
-  if (permanent.name === 'window') {
-    return [0, 1].map((input) => chanceOfWindow(permanent, instant, input, [waves]));
-  }
+function constantBits(permanent, instant, waves, apart) {
   const [[up], [down]] = gains(permanent, instant, waves, waves);
   const raised = (gain, count) => gain.map((part) => power(part, count));
   return apart.map(([more, fewer]) => times(raised(up, more), raised(down, fewer))).reduce(larger);
@@ -208,11 +204,11 @@ function sharedSum(table, bits, slots) {
 }
 
 /** A bound of ln of the worst ratio of reports of bits, in trillionths; for memories from 2 on. */
-function worstTotal(permanent, instant, most, waves) {
+function worstTotal(permanent, instant, waves, most) {
   if (waves > SEARCHED) {
     const each = CHANNELS.bits.ratio(instant, [[1, 0], [0, 1]]);
     const touched = Math.min(permanent.inputs, 2 * most * waves);
-    return worstTotal(permanent, instant, most, waves - 1) + touched * fewestParts(each, TRILLION);
+    return worstTotal(permanent, instant, waves - 1, most) + touched * fewestParts(each, TRILLION);
   }
   const gain = gainOfBit(permanent, instant, waves);
   const [slots, sizes] = [most * waves, range(waves + 1)];
@@ -227,12 +223,33 @@ function worstTotal(permanent, instant, most, waves) {
 /** What was computed before: the page asks for the same totals again and again. */
 const known = new Map();
 
+/**
+ * Of each channel whose draws can be kept: how much the probability of so many reports can differ,
+ * at `worst`, whatever was answered, and if the answer is `constant`; `total`, see above.
+ */
+const KEPT = {
+  window: { worst: worstWindow, constant: constantWindow },
+  bits: { worst: worstBits, constant: constantBits, total: worstTotal },
+};
+
+/** A bound of how much the probability of so many reports can differ, whatever was answered. */
+function worstRatio(permanent, instant, waves, apart) {
+  if (waves <= SEARCHED) return KEPT[permanent.name].worst(permanent, instant, waves, apart);
+  const before = worstRatio(permanent, instant, waves - 1, apart);
+  return times(before, last(instant, waves, apart));
+}
+
+/** The same, exactly, if the answer is the same in all waves. */
+export const constantRatio = (permanent, instant, waves, apart) =>
+  KEPT[permanent.name].constant(permanent, instant, waves, apart);
+
 /** What so many reports cost together, in millionths of ε, whatever was answered in each. */
-export function worstCost(permanent, instant, apart, waves, protocol) {
-  const most = Math.max(...(apart ?? []).flat());
-  const isShared = protocol > 1 && permanent.name === 'bits' && waves > 1 && most <= MOST_ONES;
-  if (!isShared) return micro(worstRatio(permanent, instant, apart, waves));
+export function worstCost(permanent, instant, waves, apart, protocol) {
+  const { total } = KEPT[permanent.name];
+  const most = mostOnes(apart);
+  const isShared = protocol > 1 && total && waves > 1 && most <= MOST_ONES;
+  if (!isShared) return micro(worstRatio(permanent, instant, waves, apart));
   const key = JSON.stringify([permanent, instant, most, waves]);
-  if (!known.has(key)) known.set(key, worstTotal(permanent, instant, most, waves));
+  if (!known.has(key)) known.set(key, total(permanent, instant, waves, most));
   return Math.ceil(known.get(key) / (TRILLION / 1e6));
 }
