@@ -5,7 +5,7 @@ import { asFour, bytesOf, sha256, wordsIn } from './hashes.js';
 /** Of a number of 2 to 2^16. */
 const isPrime = (n) => range(256).every((part) => part < 2 || part >= n || n % part > 0);
 /** How many orders so many items have. */
-export const factorial = (n) => (n < 2 ? 1 : n * factorial(n - 1));
+const factorial = (n) => (n < 2 ? 1 : n * factorial(n - 1));
 /** Each item with each later one. */
 export const pairs = (items) =>
   items.flatMap((one, place) => items.slice(place + 1).map((later) => [one, later]));
@@ -18,11 +18,18 @@ function flagsOf(value, count) {
 }
 
 /** The value itself. */
-const index = { fields: { inputs: 0 }, encode: (value, e) => whole('value', value, e.inputs) };
+const index = {
+  fields: { inputs: 0 },
+  namesValue: true,
+  fits: ({ inputs }, { places }) => inputs === places,
+  encode: (value, e) => whole('value', value, e.inputs),
+};
 
 /** A bit for each category, of which that of the value is 1. */
 const onehot = {
   fields: { inputs: 0 },
+  namesValue: true,
+  fits: index.fits,
   apart: () => [[1, 1]],
   encode: (value, e) => [whole('value', value, e.inputs)],
 };
@@ -33,6 +40,7 @@ const hash = {
   cohorts: ({ digits, inputs }) => Number(BigInt(inputs) ** BigInt(digits)),
   isSound: (e) => e.values >= 2 && e.inputs <= 65536 && isPrime(e.inputs) && e.digits <= 32 &&
     hash.cohorts(e) >= e.values && hash.cohorts(e) <= 2 ** 32,
+  fits: ({ values }, { places }) => values === places,
   encode(value, e, cohort) {
     const digit = (number, place) => Math.floor(number / e.inputs ** place) % e.inputs;
     whole('value', value, e.values);
@@ -46,6 +54,7 @@ const hash = {
 const grid = {
   fields: { steps: 0, inputs: 0 },
   isSound: ({ steps, inputs }) => steps < inputs,
+  fits: ({ steps, inputs }, { isFraction, skips }) => isFraction && inputs > steps + 1 === skips,
   encode(value, { steps, inputs }, cohort, words) {
     if (value === null && inputs > steps + 1) return inputs - 1;
     const [top, bottom] = Array.isArray(value) ? value : [];
@@ -62,6 +71,8 @@ const multihot = {
   // More bits apart, and a ratio could have over 4,000 digits, the most that are read.
   isSound: (e) => e.at_most <= e.options && [1, 2].includes(e.inputs - e.options) &&
     sum(multihot.apart(e)[0]) <= 400,
+  fits: (e, { flags, most, skips }) => e.at_most === most && e.options + 1 === flags &&
+    e.inputs === flags + (skips ? 1 : 0),
   apart({ options, at_most: most }) {
     const other = Math.max(1, Math.min(most, options - most));
     return [[most, other], [other, most]];
@@ -82,6 +93,7 @@ const pick = {
   fields: { parts: 0, inputs: 0 },
   cohorts: ({ parts }) => parts,
   isSound: ({ inputs }) => inputs <= 3,
+  fits: ({ parts, inputs }, { flags, skips }) => parts === flags && inputs === (skips ? 3 : 2),
   encode(value, e, cohort) {
     whole('cohort', cohort, e.parts);
     return value === null && e.inputs === 3 ? 2 : 1 - flagsOf(value, e.parts)[cohort];
@@ -92,6 +104,8 @@ const pick = {
 const order = {
   fields: { items: 0, inputs: 0 },
   isSound: (e) => e.items >= 2 && e.items <= 8 && [0, 1].includes(e.inputs - factorial(e.items)),
+  fits: (e, { items, skips }) =>
+    e.items === items && e.inputs === factorial(items) + (skips ? 1 : 0),
   encode(value, { items, inputs }) {
     if (value === null && inputs > factorial(items)) return inputs - 1;
     const all = pairs(range(items));
@@ -131,6 +145,7 @@ const prefix = {
   cohorts: ({ functions, lengths }) => functions * lengths.length,
   isSound: (e) => areFew(e.inputs, prefix.cohorts(e)) &&
     e.lengths.every((length, place) => place === 0 || length > e.lengths[place - 1]),
+  fits: ({ lengths }, { longest, candidates }) => !candidates && lengths.at(-1) >= longest,
   async encode(value, e, cohort) {
     const place = Math.floor(whole('cohort', cohort, prefix.cohorts(e)) / e.functions);
     const [word] = await wordsOf(value, cohort, 1, e.lengths[place]);
@@ -143,6 +158,7 @@ const digest = {
   fields: { functions: 0, inputs: 0 },
   cohorts: ({ functions }) => functions,
   isSound: (e) => areFew(e.inputs, e.functions),
+  fits: (_, { candidates }) => Boolean(candidates),
   encode: (value, e, cohort) => prefix.encode(value, { ...e, lengths: [Infinity] }, cohort),
 };
 
@@ -151,6 +167,7 @@ const bloom = {
   fields: { functions: 0, hashes: 0, inputs: 0 },
   cohorts: ({ functions }) => functions,
   keepsCohort: true,
+  fits: digest.fits,
   apart: ({ hashes }) => [[hashes, hashes]],
   isSound: ({ functions, hashes, inputs }) =>
     areFew(inputs, functions * hashes) && hashes <= Math.min(16, inputs / 2),
@@ -165,7 +182,9 @@ export const TEXTS = { digest, bloom, prefix };
 
 /**
  * Every encoder by its name; analysis/encoders/ has the sources. Of each: `fields`, its numbers and
- * the depth of lists of them; `isSound`, whether they make sense; `cohorts`, how many, if reports
- * name one; `apart`, if it gives bits: in how many ones two inputs can differ, [more, fewer].
+ * the depth of lists of them; `isSound`, whether they make sense; `fits`, whether it maps all the
+ * values that a kind describes (kinds.js), and nothing else, to its inputs; `namesValue`, if the
+ * place of an input is that of its value; `cohorts`, how many, if reports name one; `apart`, if it
+ * gives bits: in how many ones two inputs can differ, [more, fewer].
  */
 export const ENCODERS = { index, onehot, hash, grid, multihot, pick, order, ...TEXTS };

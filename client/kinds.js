@@ -1,9 +1,9 @@
 /**
  * Kinds of questions, counterpart of analysis/kinds/. Of each: `value` of an answer as form
- * controls hold it, which refuses what is none; `fits`, whether an encoder maps each answer, and
- * nothing else, to an input; `madeUp`, answers to try.
+ * controls hold it, which refuses what is none; `values`, which there are, as encoders ask for
+ * them; `madeUp`, answers to try.
  */
-import { factorial, pairs } from './encoders.js';
+import { pairs } from './encoders.js';
 import { must } from './exact.js';
 
 /** @throws {RangeError} that does not tell what was got, which may be true, unless it is one */
@@ -17,8 +17,7 @@ export const domain = (question) =>
 
 /** One of several options; a point of a scale too. Its value is a place; no answer is the last. */
 const choice = {
-  fits: (question, { name, inputs, values }) =>
-    ({ index: inputs, onehot: inputs, hash: values })[name] === domain(question).length,
+  values: (question) => ({ places: domain(question).length }),
   value(answer, question) {
     const place = domain(question).indexOf(answer || 'no-answer');
     mustAnswer(place >= 0, question);
@@ -29,11 +28,8 @@ const choice = {
 
 /** Any number of several options, or "none" of them: a flag for each; null for no answer. */
 const choices = {
-  fits({ options: { length }, at_most: most, no_answer: skips }, e) {
-    if (e.name === 'pick') return e.parts === length + 1 && e.inputs === (skips ? 3 : 2);
-    const areBits = e.name === 'multihot' && e.options === length && e.at_most === most;
-    return areBits && e.inputs === length + (skips ? 2 : 1);
-  },
+  values: ({ options, at_most: most, no_answer: skips }) =>
+    ({ flags: options.length + 1, most, skips }),
   /** Of ids joined by '|', or of 'none'. */
   value(answer, question) {
     if (isSkipped(answer, question)) return null;
@@ -57,8 +53,7 @@ function exact(text) {
 
 /** A number between bounds: its place in their range, as an exact fraction; null for no answer. */
 const number = {
-  fits: (question, { name, steps, inputs }) =>
-    name === 'grid' && inputs > steps + 1 === question.no_answer,
+  values: ({ no_answer: skips }) => ({ isFraction: true, skips }),
   value(answer, question) {
     if (answer === '' && question.no_answer) return null;
     mustAnswer(DECIMAL.test(answer), question);
@@ -79,11 +74,8 @@ const number = {
 
 /** Several items, put in order: a flag for each pair, set if in that order; null for no answer. */
 const rank = {
-  fits({ options, no_answer: skips }, { name, parts, items, inputs }) {
-    if (name === 'pick') return parts === pairs(options).length && inputs === (skips ? 3 : 2);
-    const areAll = name === 'order' && items === options.length;
-    return areAll && inputs === factorial(items) + (skips ? 1 : 0);
-  },
+  values: ({ options, no_answer: skips }) =>
+    ({ items: options.length, flags: pairs(options).length, skips }),
   /** Of the ids of all items, the first first, joined by '|'. */
   value(answer, question) {
     if (isSkipped(answer, question)) return null;
@@ -103,10 +95,7 @@ export function normalized(text) {
 
 /** A text in the respondent's own words: its value is normalized; null for no answer. */
 const text = {
-  fits({ candidates, longest }, { name, lengths }) {
-    if (candidates) return ['digest', 'bloom'].includes(name);
-    return name === 'prefix' && lengths.at(-1) >= longest;
-  },
+  values: ({ candidates, longest }) => ({ candidates, longest }),
   value(answer, question) {
     const { longest } = question;
     // Normalizing a huge text takes long, and compatibility forms have 18 letters at most.

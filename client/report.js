@@ -3,6 +3,7 @@
  * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
  */
 import { CHANNELS } from './channels.js';
+import { ENCODERS } from './encoders.js';
 import { must } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
 import { domain, KINDS } from './kinds.js';
@@ -87,7 +88,8 @@ export function check(survey, randomizers) {
     earlier[id] = '';
     checkAnswers(question);
     checkSpends(question, randomizers[id]);
-    const fits = KINDS[kind]?.fits(question, randomizers[id].encoder);
+    const { encoder } = randomizers[id];
+    const fits = KINDS[kind] && ENCODERS[encoder.name].fits(encoder, KINDS[kind].values(question));
     must(fits, `"${id}" expected an encoder that fits its answers`);
   }
 }
@@ -213,6 +215,6 @@ export async function trial(question, randomizer, answer, surveyId, newKey, word
 export function named(report, question, { encoder, channel }) {
   const { weights, placesOf = (places) => [places].flat() } = CHANNELS[channel.name];
   const isPlain = !weights || weights(0, channel).length === channel.inputs;
-  if (!isPlain || !['index', 'onehot'].includes(encoder.name)) return null;
+  if (!isPlain || !ENCODERS[encoder.name].namesValue) return null;
   return placesOf(report).map((place) => domain(question)[place]);
 }
