@@ -5,7 +5,7 @@
 import { CHANNELS } from './channels.js';
 import { ENCODERS, TEXTS } from './encoders.js';
 import { asNumber, below, ln, micro, must, range, WORD } from './exact.js';
-import { constantRatio, worstCost } from './waves.js';
+import { KEPT, worstCost } from './waves.js';
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
 function isWhole(value, depth) {
@@ -75,10 +75,10 @@ export function verify(randomizer) {
   } else if ('forever' in stated) {
     part('permanent', CHANNELS, permanent);
     const areAlike = permanent.name === channel.name && permanent.inputs === channel.inputs;
-    const canBeKept = (data) => CHANNELS[data.name].canBeKept?.(data);
-    const follows = areAlike && canBeKept(permanent) && canBeKept(channel);
+    const follows = areAlike &&
+      [permanent, channel].every((data) => CHANNELS[data.name].canBeKept?.(data));
     must(follows, 'permanent must be as channel: bits, or a window of width 1', permanent);
-    states(randomizer, 'ratio', constantRatio(permanent, channel, 1, differences));
+    states(randomizer, 'ratio', KEPT[permanent.name].constant(permanent, channel, 1, differences));
     states(randomizer, 'forever', ratio(permanent, differences));
   } else states(randomizer, 'ratio', ratio(channel, differences));
   return ln(limit);
@@ -98,7 +98,7 @@ export const delta = (randomizer) =>
 export function spent({ encoder, permanent, channel, ratio }, reports, stable, protocol) {
   if (!permanent) return reports * micro(fraction('ratio', ratio));
   const apart = ENCODERS[encoder.name].apart?.(encoder);
-  if (stable) return micro(constantRatio(permanent, channel, reports, apart));
+  if (stable) return micro(KEPT[permanent.name].constant(permanent, channel, reports, apart));
   return worstCost(permanent, channel, reports, apart, protocol);
 }
 

@@ -25,7 +25,7 @@ function partitions(length, whole, most = whole) {
 
 /** All lists of whole numbers that are nowhere above these. */
 const upTo = (limits) =>
-  limits.reduce((all, n) => all.flatMap((one) => range(n + 1).map((next) => [...one, next])), [[]]);
+  limits.reduce((all, n) => range(n + 1).flatMap((k) => all.map((one) => one.concat(k))), [[]]);
 
 /** The chance of an input's reports, by how many are which symbol, up to a constant factor. */
 function chanceOfWindow(permanent, instant, input, counts) {
@@ -69,19 +69,17 @@ function worstWindow(permanent, instant, waves) {
 const constantWindow = (permanent, instant, waves) => [0, 1].map((input) =>
   chanceOfWindow(permanent, instant, input, [waves]));
 
-/** The chance of reports that share one kept bit, by how many they are and how many are 1. */
-function chancesOfBit(weight, permanent, instant, waves) {
-  const [kept, total] = [BigInt(weight), BigInt(permanent.total)];
-  return range(waves + 1).map((length) => range(length + 1).map((ones) => {
+/** The chances of reports that share the kept bit of a 1, and of a 0, by how many are of them 1. */
+const chancesOfBit = (permanent, instant, waves) => [permanent.one, permanent.zero].map((weight) =>
+  range(waves + 1).map((length) => range(length + 1).map((ones) => {
     const drawn = (one) => power(one, ones) * power(instant.total - one, length - ones);
-    return kept * drawn(instant.one) + (total - kept) * drawn(instant.zero);
-  }));
-}
+    const rest = permanent.total - weight;
+    return BigInt(weight) * drawn(instant.one) + BigInt(rest) * drawn(instant.zero);
+  })));
 
 /** The largest ratios of a bit's reports, if 1 in `fewest`.. waves, to never; and of never. */
 function gains(permanent, instant, waves, fewest) {
-  const [one, zero] = [permanent.one, permanent.zero].map((weight) =>
-    chancesOfBit(weight, permanent, instant, waves));
+  const [one, zero] = chancesOfBit(permanent, instant, waves);
   const total = BigInt(permanent.total);
   const ratios = range(waves + 1).slice(fewest).map((size) =>
     upTo([size, waves - size]).map(([inside, outside]) => [
@@ -91,16 +89,16 @@ function gains(permanent, instant, waves, fewest) {
   return [ratios, lowered].map((all) => all.map((some) => some.reduce(larger)));
 }
 
-/** The largest product of gains, of a size for each bit, that sum to at most `slots`. */
-function packed(sizes, bits, slots) {
+/** The largest product or sum of gains, of a size for each bit, that sum to at most `slots`. */
+function packed(sizes, bits, slots, [none, join, better] = [[1n, 1n], times, larger]) {
   const unlimited = bits >= slots;
-  let best = Array(slots + 1).fill([1n, 1n]);
+  let best = Array(slots + 1).fill(none);
   for (let bit = 0; bit < (unlimited ? 1 : bits); bit += 1) {
     const next = [];
     for (const [used, kept] of best.entries()) {
       const before = unlimited ? next : best;
-      const more = sizes.slice(1, used + 1).map((gain, n) => times(gain, before[used - n - 1]));
-      next.push(more.reduce(larger, kept));
+      const more = sizes.slice(1, used + 1).map((gain, n) => join(gain, before[used - n - 1]));
+      next.push(more.reduce((a, b) => better(a, b), kept));
     }
     best = next;
   }
@@ -132,68 +130,37 @@ const NEAR = 1 - 1e-9;
  * number of waves in which it is 1 under the first and under the second, however these overlap.
  */
 function gainOfBit(permanent, instant, waves) {
-  const [one, zero] = [permanent.one, permanent.zero].map((weight) =>
-    chancesOfBit(weight, permanent, instant, waves));
-  const [aboutOne, aboutZero] = [one, zero].map((all) => all.map((some) => some.map(Number)));
+  const exact = chancesOfBit(permanent, instant, waves);
+  const about = exact.map((all) => all.map((some) => some.map(Number)));
   return (raised, lowered) => {
-    const parts = (ones, zeros) =>
-      [raised, lowered].map((size) => [ones[size], zeros[waves - size]]);
-    const [about, exact] = [parts(aboutOne, aboutZero), parts(one, zero)];
-    let [largest, near] = [0, []];
-    /** Considers reports: how many are 1 where both histories have a 1, one has, and neither. */
-    function consider(both, first, second, neither) {
-      const ratio = (about[0][0][both + first] * about[0][1][second + neither]) /
-        (about[1][0][both + second] * about[1][1][first + neither]);
-      if (ratio < largest * NEAR) return;
-      largest = Math.max(largest, ratio);
-      near.push({ ratio, reports: [both, first, second, neither] });
-    }
-    for (let overlap = Math.max(0, raised + lowered - waves); overlap <= Math.min(raised, lowered);
-      overlap += 1) {
-      const [alone, other] = [raised - overlap, lowered - overlap];
-      for (let a = 0; a <= overlap; a += 1) {
-        for (let b = 0; b <= alone; b += 1) {
-          for (let c = 0; c <= other; c += 1) {
-            for (let d = 0; d <= waves - raised - other; d += 1) consider(a, b, c, d);
-          }
-        }
-      }
-    }
-    near = near.filter(({ ratio }) => ratio >= largest * NEAR);
-    const worst = near.map(({ reports: [a, b, c, d] }) => [
-      exact[0][0][a + b] * exact[0][1][c + d], exact[1][0][a + c] * exact[1][1][b + d],
-    ]).reduce(larger);
-    return fewestParts(worst, TRILLION);
+    const [fewest, most] = [Math.max(0, raised + lowered - waves), Math.min(raised, lowered)];
+    // How many reports are 1 where both histories have a 1, one has, and neither.
+    const reports = range(most + 1).slice(fewest).flatMap((both) =>
+      upTo([both, raised - both, lowered - both, waves - raised - lowered + both]));
+    const parts = ([one, zero]) => ([both, first, second, neither]) => [
+      one[raised][both + first], zero[waves - raised][second + neither],
+      one[lowered][both + second], zero[waves - lowered][first + neither],
+    ];
+    const ratios = reports.map(parts(about)).map(([a, b, c, d]) => (a * b) / (c * d));
+    const least = Math.max(...ratios) * NEAR;
+    const near = reports.filter((_, n) => ratios[n] >= least).map(parts(exact));
+    return fewestParts(near.map(([a, b, c, d]) => [a * b, c * d]).reduce(larger), TRILLION);
   };
 }
 
-/** The largest sum of gains of sizes that sum to at most `slots`. */
-function packedSum(sizes, slots) {
-  const best = [0];
-  for (let used = 1; used <= slots; used += 1) {
-    const sums = sizes.slice(1, used + 1).map((gain, n) => gain + best[used - n - 1]);
-    best.push(Math.max(best[used - 1], ...sums));
-  }
-  return best[slots];
-}
-
 /** The largest sum of gains, of one for each bit, if sizes sum to from `waves` to `slots` each. */
-function sharedSum(table, bits, slots) {
+function sharedSum(table, bits, waves, slots) {
   const side = slots + 1;
-  const waves = table.length - 1;
   let best = new Float64Array(side * side).fill(-Infinity);
   best[0] = 0;
   for (let bit = 0; bit < bits; bit += 1) {
     const withBit = best.slice();
-    for (let raised = 0; raised <= waves; raised += 1) {
-      for (let lowered = 0; lowered <= waves; lowered += 1) {
-        const gain = table[raised][lowered];
-        for (let x = raised; x < side; x += 1) {
-          const [to, from] = [x * side, (x - raised) * side - lowered];
-          for (let y = lowered; y < side; y += 1) {
-            const sum = best[from + y] + gain;
-            if (sum > withBit[to + y]) withBit[to + y] = sum;
-          }
+    for (const [raised, lowered, gain] of table) {
+      for (let x = raised; x < side; x += 1) {
+        const [to, from] = [x * side, (x - raised) * side - lowered];
+        for (let y = lowered; y < side; y += 1) {
+          const total = best[from + y] + gain;
+          if (total > withBit[to + y]) withBit[to + y] = total;
         }
       }
     }
@@ -213,21 +180,21 @@ function worstTotal(permanent, instant, waves, most) {
   const gain = gainOfBit(permanent, instant, waves);
   const [slots, sizes] = [most * waves, range(waves + 1)];
   if (permanent.inputs >= 2 * slots) {
-    return packedSum(sizes.map((raised) => gain(raised, 0)), slots) +
-      packedSum(sizes.map((lowered) => gain(0, lowered)), slots);
+    return sum([(n) => gain(n, 0), (n) => gain(0, n)].map((gainOf) =>
+      packed(sizes.map(gainOf), permanent.inputs, slots, [0, (a, b) => a + b, Math.max])));
   }
-  const table = sizes.map((raised) => sizes.map((lowered) => gain(raised, lowered)));
-  return sharedSum(table, permanent.inputs, slots);
+  const table = upTo([waves, waves]).map((pair) => [...pair, gain(...pair)]);
+  return sharedSum(table, permanent.inputs, waves, slots);
 }
 
 /** What was computed before: the page asks for the same totals again and again. */
 const known = new Map();
 
 /**
- * Of each channel whose draws can be kept: how much the probability of so many reports can differ,
- * at `worst`, whatever was answered, and if the answer is `constant`; `total`, see above.
+ * Of each channel whose draws can be kept, how much the probability of so many reports can differ:
+ * at `worst`, whatever was answered; if answers are `constant`; by `total`, a better bound.
  */
-const KEPT = {
+export const KEPT = {
   window: { worst: worstWindow, constant: constantWindow },
   bits: { worst: worstBits, constant: constantBits, total: worstTotal },
 };
@@ -235,13 +202,8 @@ const KEPT = {
 /** A bound of how much the probability of so many reports can differ, whatever was answered. */
 function worstRatio(permanent, instant, waves, apart) {
   if (waves <= SEARCHED) return KEPT[permanent.name].worst(permanent, instant, waves, apart);
-  const before = worstRatio(permanent, instant, waves - 1, apart);
-  return times(before, last(instant, waves, apart));
+  return times(worstRatio(permanent, instant, waves - 1, apart), last(instant, waves, apart));
 }
-
-/** The same, exactly, if the answer is the same in all waves. */
-export const constantRatio = (permanent, instant, waves, apart) =>
-  KEPT[permanent.name].constant(permanent, instant, waves, apart);
 
 /** What so many reports cost together, in millionths of ε, whatever was answered in each. */
 export function worstCost(permanent, instant, waves, apart, protocol) {
