@@ -187,10 +187,10 @@ const without = (pending, rid) => pending.filter((text) => ridOf(text) !== rid);
 export const settle = (survey, { content }) =>
   reduce(survey, (memo) => ({ ...memo, pending: without(memo.pending, content.rid) }));
 
-/** What `renew` makes of a report waits in its place, if it still waits: other parts of it stay. */
-export const replace = (survey, { content }, renew) => reduce(survey, (memo) => ({
+/** Gives a report another invitation, or proof of work, if it still waits: other parts stay. */
+export const replace = (survey, { content }, part) => reduce(survey, (memo) => ({
   ...memo, pending: memo.pending.map((text) =>
-    (ridOf(text) === content.rid ? renew(new FrozenReport(text)).text : text)),
+    (ridOf(text) === content.rid ? JSON.stringify({ ...JSON.parse(text), ...part }) : text)),
 }));
 
 /**

@@ -20,14 +20,6 @@ export class FrozenReport {
   get content() {
     return JSON.parse(this.text);
   }
-  /** The same report with another invitation, of which it tells nothing. */
-  withToken(token) {
-    return new FrozenReport(JSON.stringify({ ...this.content, token }));
-  }
-  /** The same report with proof of work, which the survey has come to ask for. */
-  withWork(work) {
-    return new FrozenReport(JSON.stringify({ ...this.content, work }));
-  }
 }
 
 /** Larger ones are refused: a report would too often tell its answer outright. */

@@ -38,8 +38,7 @@ const reasonOf = ({ why, detail }) => (language) =>
 async function solve(report, bits, tell) {
   tell({ state: 'working' });
   const { version, wave, rid } = report.content;
-  const found = await work(`${version}:${wave}:${rid}`, bits);
-  await memo.replace(survey, report, (waiting) => waiting.withWork(found));
+  await memo.replace(survey, report, { work: await work(`${version}:${wave}:${rid}`, bits) });
   tell({ state: 'sending' });
 }
 

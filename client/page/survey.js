@@ -152,7 +152,7 @@ function askAboutOther({ spends }) {
 async function sendWithThisLink() {
   const kept = waitingOf(await recall());
   const token = invitation();
-  if (kept) await memo.replace(survey, kept, (waiting) => waiting.withToken(token));
+  if (kept) await memo.replace(survey, kept, { token });
   await begin();
 }
 
