@@ -54,7 +54,7 @@ const hash = {
 const grid = {
   fields: { steps: 0, inputs: 0 },
   isSound: ({ steps, inputs }) => steps < inputs,
-  fits: ({ steps, inputs }, { isFraction, skips }) => isFraction && inputs > steps + 1 === skips,
+  fits: ({ steps, inputs }, { isFraction }, skips) => isFraction && inputs > steps + 1 === skips,
   encode(value, { steps, inputs }, cohort, words) {
     if (value === null && inputs > steps + 1) return inputs - 1;
     const [top, bottom] = Array.isArray(value) ? value : [];
@@ -71,8 +71,8 @@ const multihot = {
   // More bits apart, and a ratio could have over 4,000 digits, the most that are read.
   isSound: (e) => e.at_most <= e.options && [1, 2].includes(e.inputs - e.options) &&
     sum(multihot.apart(e)[0]) <= 400,
-  fits: (e, { flags, most, skips }) => e.at_most === most && e.options + 1 === flags &&
-    e.inputs === flags + (skips ? 1 : 0),
+  fits: (e, { flags, most }, skips) =>
+    e.at_most === most && e.options + 1 === flags && e.inputs === flags + Number(skips),
   apart({ options, at_most: most }) {
     const other = Math.max(1, Math.min(most, options - most));
     return [[most, other], [other, most]];
@@ -93,7 +93,7 @@ const pick = {
   fields: { parts: 0, inputs: 0 },
   cohorts: ({ parts }) => parts,
   isSound: ({ inputs }) => inputs <= 3,
-  fits: ({ parts, inputs }, { flags, skips }) => parts === flags && inputs === (skips ? 3 : 2),
+  fits: ({ parts, inputs }, { flags }, skips) => parts === flags && inputs === 2 + Number(skips),
   encode(value, e, cohort) {
     whole('cohort', cohort, e.parts);
     return value === null && e.inputs === 3 ? 2 : 1 - flagsOf(value, e.parts)[cohort];
@@ -104,8 +104,7 @@ const pick = {
 const order = {
   fields: { items: 0, inputs: 0 },
   isSound: (e) => e.items >= 2 && e.items <= 8 && [0, 1].includes(e.inputs - factorial(e.items)),
-  fits: (e, { items, skips }) =>
-    e.items === items && e.inputs === factorial(items) + (skips ? 1 : 0),
+  fits: (e, { items }, skips) => e.items === items && e.inputs === factorial(items) + Number(skips),
   encode(value, { items, inputs }) {
     if (value === null && inputs > factorial(items)) return inputs - 1;
     const all = pairs(range(items));

@@ -1,7 +1,9 @@
 /**
  * Kinds of questions, counterpart of analysis/kinds/. Of each: `value` of an answer as form
  * controls hold it, which refuses what is none; `values`, which there are, as encoders ask for
- * them; `madeUp`, answers to try.
+ * them; `madeUp`, answers to try; `control`, its name in page/controls.js; `plain`, an answer from
+ * how it was typed; `written`, for people, with the names of its options or its unit; `complaint`,
+ * the word for why it is refused, and `objection`, for why it is although it has a value.
  */
 import { pairs } from './encoders.js';
 import { must } from './exact.js';
@@ -11,6 +13,7 @@ const mustAnswer = (isOne, { id, kind }) => must(isOne, `"${id}" expected a ${ki
 /** Whether a question may be skipped, and this is how. */
 const isSkipped = (answer, question) =>
   question.no_answer && (answer === '' || answer === 'no-answer');
+export const isNote = ({ kind }) => kind === 'note';
 export const idsOf = ({ options }) => options.map(({ id }) => id);
 export const domain = (question) =>
   [...idsOf(question), ...(question.no_answer ? ['no-answer'] : [])];
@@ -24,12 +27,15 @@ const choice = {
     return place;
   },
   madeUp: idsOf,
+  control: 'options',
+  written: (answer, nameOf) => answer.split('|').map(nameOf).join(', '),
+  complaint: () => 'page.required',
 };
 
 /** Any number of several options, or "none" of them: a flag for each; null for no answer. */
 const choices = {
-  values: ({ options, at_most: most, no_answer: skips }) =>
-    ({ flags: options.length + 1, most, skips }),
+  ...choice,
+  values: ({ options, at_most: most }) => ({ flags: options.length + 1, most }),
   /** Of ids joined by '|', or of 'none'. */
   value(answer, question) {
     if (isSkipped(answer, question)) return null;
@@ -39,6 +45,7 @@ const choices = {
     return [...ids, 'none'].map((id) => (ticked.includes(id) ? 1 : 0));
   },
   madeUp: (question) => [...idsOf(question), 'none'],
+  complaint: (answer) => (answer ? 'question.tick-at-most' : 'question.tick-one'),
 };
 
 const DECIMAL = /^(?=.{1,400}$)([+-]?(?=\.?[0-9])[0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
@@ -53,7 +60,7 @@ function exact(text) {
 
 /** A number between bounds: its place in their range, as an exact fraction; null for no answer. */
 const number = {
-  values: ({ no_answer: skips }) => ({ isFraction: true, skips }),
+  values: () => ({ isFraction: true }),
   value(answer, question) {
     if (answer === '' && question.no_answer) return null;
     mustAnswer(DECIMAL.test(answer), question);
@@ -70,12 +77,29 @@ const number = {
     // Sums of decimals are not exact.
     return [min, Number((min + above).toPrecision(12)), max].map(String);
   },
+  control: 'entry',
+  /** "1,234" may mean two numbers, and is none. */
+  plain(typed, { step = 1 }) {
+    const digits = typed.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660);
+    const isUnclear = step >= 0.01 && /^[+-]?[1-9]\d{0,2}[.,٫]\d{3}$/.test(digits);
+    return isUnclear ? `${digits}?` : digits.replace(/[,٫]/, '.');
+  },
+  written: (answer, nameOf, unit) => (unit ? `${answer} ${unit}` : answer),
+  complaint(answer) {
+    if (answer.endsWith('?')) return 'question.unclear';
+    return answer ? 'question.not-between' : 'page.required';
+  },
+  /** Steps are met but for the rounding of decimals. */
+  objection(answer, { min, step }) {
+    const steps = (answer - min) / step;
+    const isOff = Math.abs(steps - Math.round(steps)) > 1e-6;
+    return answer && isOff ? 'question.not-a-step' : undefined;
+  },
 };
 
 /** Several items, put in order: a flag for each pair, set if in that order; null for no answer. */
 const rank = {
-  values: ({ options, no_answer: skips }) =>
-    ({ items: options.length, flags: pairs(options).length, skips }),
+  values: ({ options }) => ({ items: options.length, flags: pairs(options).length }),
   /** Of the ids of all items, the first first, joined by '|'. */
   value(answer, question) {
     if (isSkipped(answer, question)) return null;
@@ -84,6 +108,10 @@ const rank = {
     return pairs(ids.map((id) => order.indexOf(id))).map(([one, later]) => (one < later ? 1 : 0));
   },
   madeUp: (question) => [idsOf(question), idsOf(question).reverse()].map((ids) => ids.join('|')),
+  control: 'ranking',
+  written: (answer, nameOf) =>
+    answer.split('|').map((id, place) => `${place + 1}. ${nameOf(id)}`).join(', '),
+  complaint: (_, { required }) => (required ? 'question.rank-all' : 'question.rank-whole'),
 };
 
 /** What counts as the same text: NFKC, one case, one lower sigma, single spaces. */
@@ -106,6 +134,9 @@ const text = {
   },
   madeUp: ({ candidates, longest }, example) =>
     candidates?.slice(0, 20) ?? [example.slice(0, longest)],
+  control: 'entry',
+  written: (answer) => answer,
+  complaint: () => 'question.too-long',
 };
 
 export const KINDS = { 'yes-no': choice, choice, choices, scale: choice, number, rank, text };
@@ -113,3 +144,15 @@ export const KINDS = { 'yes-no': choice, choice, choices, scale: choice, number,
 /** Made-up answers to choose from, `example` as a text; '' for none, if that is possible. */
 export const madeUp = (question, example) =>
   [...KINDS[question.kind].madeUp(question, example), ...(question.no_answer ? [''] : [])];
+
+/** The word for what is wrong with an answer; undefined if nothing is. */
+export function complaintOf(answer, question) {
+  const { value, complaint, objection } = KINDS[question.kind];
+  try {
+    mustAnswer(answer || !question.required, question);
+    value(answer, question);
+    return objection?.(answer, question);
+  } catch {
+    return complaint(answer, question);
+  }
+}

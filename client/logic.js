@@ -1,5 +1,6 @@
 /** Conditions of shows_if, decided here on the device: the lists that analysis/logic.py makes. */
 import { must } from './exact.js';
+import { isNote } from './kinds.js';
 
 const compare = {
   '=': (a, b) => a === b,
@@ -32,7 +33,7 @@ export function holds(tree, answers) {
 }
 
 /** The entries of a survey that are asked, rather than only read. */
-export const asked = ({ questions }) => questions.filter(({ kind }) => kind !== 'note');
+export const asked = ({ questions }) => questions.filter((entry) => !isNote(entry));
 
 /** The ids of the questions and notes that are seen, given the answers so far. */
 export function visible(survey, answers) {

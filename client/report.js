@@ -6,7 +6,7 @@ import { CHANNELS } from './channels.js';
 import { ENCODERS } from './encoders.js';
 import { must } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
-import { domain, KINDS } from './kinds.js';
+import { domain, isNote, KINDS } from './kinds.js';
 import { asked, holds, shown } from './logic.js';
 import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
 
@@ -75,13 +75,14 @@ export function check(survey, randomizers) {
     ids.push(id);
     if (condition !== undefined) holds(condition, earlier);
     const isDrawn = Object.hasOwn(randomizers, id);
-    must(isDrawn === (kind !== 'note'), `"${id}" expected a randomizer, or to be a note`);
+    must(isDrawn !== isNote(question), `"${id}" expected a randomizer, or to be a note`);
     if (!isDrawn) continue;
     earlier[id] = '';
     checkAnswers(question);
     checkSpends(question, randomizers[id]);
     const { encoder } = randomizers[id];
-    const fits = KINDS[kind] && ENCODERS[encoder.name].fits(encoder, KINDS[kind].values(question));
+    const values = KINDS[kind]?.values(question);
+    const fits = values && ENCODERS[encoder.name].fits(encoder, values, question.no_answer);
     must(fits, `"${id}" expected an encoder that fits its answers`);
   }
 }
@@ -108,10 +109,10 @@ function above({ questions }, { id, matrix }) {
   const place = questions.findIndex((entry) => entry.id === id);
   let found = { notes: [] };
   for (const entry of questions.slice(0, place + 1)) {
-    const { kind, section = found.section } = entry;
+    const { section = found.section } = entry;
     const isNew = section !== undefined && !isSame(section, found.section);
     if (isNew) found = { section, notes: [] };
-    if (kind === 'note') found.notes.push(without(entry, OF_NOTES));
+    if (isNote(entry)) found.notes.push(without(entry, OF_NOTES));
   }
   let first = place;
   while (matrix && first > 0 && isSame(questions[first - 1].matrix, matrix)) first -= 1;

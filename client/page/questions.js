@@ -1,4 +1,5 @@
 /** The survey that the page carries, and what its questions and their answers are called there. */
+import { KINDS } from '../kinds.js';
 import { asked } from '../logic.js';
 import { named as namedIn } from '../report.js';
 import { all, one, textOf, word } from './dom.js';
@@ -23,12 +24,11 @@ export function wording(q) {
 /** What an answer looks like to people; it is as a form control holds it. */
 export function named(q, answer) {
   if (answer === '' || answer === 'no-answer') return word('question.no-answer');
-  if (q.kind === 'text') return answer;
   const unit = one('.unit', fieldOf(q));
-  if (q.kind === 'number') return unit ? `${answer} ${textOf(unit)}` : answer;
-  const names = answer.split('|').map((option) => `${q.id}--${option}`)
-    .map((id) => textOf(one(`label[for="${id}"], [id="${id}"] .name`, fieldOf(q))));
-  return names.map((name, at) => (q.kind === 'rank' ? `${at + 1}. ${name}` : name)).join(', ');
+  const nameOf = (option) => textOf(
+    one(`label[for="${q.id}--${option}"], [id="${q.id}--${option}"] .name`, fieldOf(q)),
+  );
+  return KINDS[q.kind].written(answer, nameOf, unit && textOf(unit));
 }
 
 /** What a report plainly names, in words; '' of one that is but a code. */

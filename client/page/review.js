@@ -9,11 +9,9 @@ let drawn = null;
 /** Shows the answers that count, before anything leaves. */
 export function showReview(answers) {
   const list = one('#review dl');
-  list.replaceChildren();
-  for (const q of questions) {
-    if (fieldOf(q).hidden) continue;
-    list.append(made('dt', wording(q)), made('dd', named(q, answers[q.id])));
-  }
+  const asked = questions.filter((q) => !fieldOf(q).hidden);
+  const rowOf = (q) => [made('dt', wording(q)), made('dd', named(q, answers[q.id]))];
+  list.replaceChildren(...asked.flatMap(rowOf));
 }
 
 /** Shows what was sent beside the answers, while it is open to be seen. */
