@@ -159,6 +159,44 @@ def test_each_channel_and_kind_has_its_files_in_both_languages() -> None:
         assert (ROOT / f"server/templates/kinds/{name}.html").is_file()
 
 
+#: Each table of the browser whose entries own what is special about them, with their names.
+_TABLES = {"kinds.js": {*KINDS, "note"}, "channels.js": {*CHANNELS}, "encoders.js": {*ENCODERS}}
+
+
+def _branches(name: str, text: str) -> list[str]:
+    """What in a file of client/ compares with the name of an entry of another file's table."""
+    others = set().union(*(names for table, names in _TABLES.items() if table != name))
+    quoted = rf"""['"`](?:{"|".join(sorted(others))})['"`]"""
+    compared = (
+        rf"[=!]==?\s*{quoted}|{quoted}\s*[=!]==?|\bcase\s+{quoted}|"
+        rf"{quoted}[^\]\n]*\]\.(?:includes|indexOf)\(|\.(?:includes|match|\w+sWith)\({quoted}|"
+        rf"\[data-kind\W*{quoted}"
+    )
+    # "number" is a type of JavaScript's, too.
+    return re.findall(compared, re.sub(r"typeof [\w.]+ [=!]== '\w+'", "", text))
+
+
+def test_no_file_but_their_tables_branches_on_kinds_channels_or_encoders() -> None:
+    for path in [*SCRIPTS, *sorted(CLIENT.rglob("*.css"))]:
+        assert _branches(_script(path), path.read_text()) == [], _script(path)
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "if (q.kind === 'rank') arrange(q, parts);",
+        "entries.filter(({ kind }) => kind !== 'note');",
+        "if ('yes-no' == kind) return true;",
+        'switch (kind) { case "text": return answer; }',
+        "if (['index', 'onehot'].includes(encoder.name)) return null;",
+        "if (permanent.name === `window`) return worstWindow(permanent);",
+        '[data-kind="text"] .entry input { width: 24rem; }',
+    ],
+)
+def test_a_branch_on_a_name_is_found(branch: str) -> None:
+    assert _branches("page/controls.js", branch)
+
+
 def test_no_mechanism_is_named_in_the_browser_or_the_server() -> None:
     # Some are named after their channel or encoder, which the browser does know.
     own = set(MECHANISMS) - set(CHANNELS) - set(ENCODERS)
