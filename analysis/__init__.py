@@ -1,49 +1,105 @@
 """What noisy reports can tell: surveys, randomizers, estimates and spent privacy. All pure.
 
-The names below are the public ones; the rest may change with any release.
+The names below are the public ones; the rest may change with any release. Each is loaded when it is
+first used: a command that needs a few of them does not wait for the others, and for scipy.
 """
 
-from analysis.accounting import PrivacyLoss, Total, compose, composition, smallest
-from analysis.columns import Column, from_matrix
-from analysis.columns.of_survey import columns_of
-from analysis.crosstab import CannotTell, Crosstab, crosstab
-from analysis.errors import AnswersError, DataError, ReportError, SurveyError
-from analysis.estimate import Estimate, estimates
-from analysis.hypotheses import HypothesisTest, difference, goodness_of_fit, independence
-from analysis.ledger import LedgerRow, Spend, ledger
-from analysis.meaning import (
-    comparison,
-    deployments,
-    likelihood_ratio,
-    odds,
-    odds_table,
-    posterior,
-    sentences,
-    strongest_posterior,
-)
-from analysis.mechanisms import MECHANISMS
-from analysis.planning import (
-    Plan,
-    epsilon_for,
-    plan,
-    power_of_change,
-    power_of_share,
-    powers,
-    respondents_for,
-    respondents_for_change,
-    respondents_for_share,
-    sample_run,
-    split_cap,
-    totals_of_waves,
-)
-from analysis.plausibility import Plausibility, plausibility, sizes_of
-from analysis.poisoning import shifts
-from analysis.question import Question
-from analysis.randomizer import Randomizer
-from analysis.regression import Regression, regress
-from analysis.survey import Survey, freeze, thaw
-from analysis.survey_file import read_survey
-from analysis.trend import Trend, trend
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from analysis.core.errors import AnswersError, DataError, ReportError, SurveyError
+    from analysis.core.randomizer import Randomizer
+    from analysis.estimate.columns import Column, from_matrix
+    from analysis.estimate.columns.of_survey import columns_of
+    from analysis.estimate.estimates import Estimate, estimates
+    from analysis.estimate.plausibility import Plausibility, plausibility, sizes_of
+    from analysis.estimate.poisoning import shifts
+    from analysis.mechanisms import MECHANISMS
+    from analysis.privacy.accounting import PrivacyLoss, Total, compose, composition, smallest
+    from analysis.privacy.ledger import LedgerRow, Spend, ledger
+    from analysis.privacy.meaning import (
+        comparison,
+        deployments,
+        likelihood_ratio,
+        odds,
+        odds_table,
+        posterior,
+        sentences,
+        strongest_posterior,
+    )
+    from analysis.study.crosstab import CannotTell, Crosstab, crosstab
+    from analysis.study.hypotheses import HypothesisTest, difference, goodness_of_fit, independence
+    from analysis.study.planning import (
+        Plan,
+        epsilon_for,
+        plan,
+        power_of_change,
+        power_of_share,
+        powers,
+        respondents_for,
+        respondents_for_change,
+        respondents_for_share,
+        sample_run,
+        split_cap,
+        totals_of_waves,
+    )
+    from analysis.study.regression import Regression, regress
+    from analysis.study.trend import Trend, trend
+    from analysis.survey.question import Question
+    from analysis.survey.survey import Survey, freeze, thaw
+    from analysis.survey.survey_file import read_survey
+
+#: The public names, by the module that has them.
+_NAMES = {
+    "analysis.core.errors": ("AnswersError", "DataError", "ReportError", "SurveyError"),
+    "analysis.core.randomizer": ("Randomizer",),
+    "analysis.estimate.columns": ("Column", "from_matrix"),
+    "analysis.estimate.columns.of_survey": ("columns_of",),
+    "analysis.estimate.estimates": ("Estimate", "estimates"),
+    "analysis.estimate.plausibility": ("Plausibility", "plausibility", "sizes_of"),
+    "analysis.estimate.poisoning": ("shifts",),
+    "analysis.mechanisms": ("MECHANISMS",),
+    "analysis.privacy.accounting": ("PrivacyLoss", "Total", "compose", "composition", "smallest"),
+    "analysis.privacy.ledger": ("LedgerRow", "Spend", "ledger"),
+    "analysis.privacy.meaning": (
+        "comparison",
+        "deployments",
+        "likelihood_ratio",
+        "odds",
+        "odds_table",
+        "posterior",
+        "sentences",
+        "strongest_posterior",
+    ),
+    "analysis.study.crosstab": ("CannotTell", "Crosstab", "crosstab"),
+    "analysis.study.hypotheses": (
+        "HypothesisTest",
+        "difference",
+        "goodness_of_fit",
+        "independence",
+    ),
+    "analysis.study.planning": (
+        "Plan",
+        "epsilon_for",
+        "plan",
+        "power_of_change",
+        "power_of_share",
+        "powers",
+        "respondents_for",
+        "respondents_for_change",
+        "respondents_for_share",
+        "sample_run",
+        "split_cap",
+        "totals_of_waves",
+    ),
+    "analysis.study.regression": ("Regression", "regress"),
+    "analysis.study.trend": ("Trend", "trend"),
+    "analysis.survey.question": ("Question",),
+    "analysis.survey.survey": ("Survey", "freeze", "thaw"),
+    "analysis.survey.survey_file": ("read_survey",),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "MECHANISMS",
@@ -106,3 +162,13 @@ __all__ = [
     "totals_of_waves",
     "trend",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,7 +1,7 @@
 """How accurate ours are, beside two published libraries and the published bounds for numbers.
 
 All by exact formula, nothing is drawn: `python benchmarks/accuracy.py`. The exit status is 1 if
-anything of others is more accurate than what `analysis.selection` chooses.
+anything of others is more accurate than what `analysis.mechanisms.selection` chooses.
 """
 
 import sys
@@ -11,9 +11,9 @@ from math import exp
 import numpy as np
 from peers import variances
 
-from analysis.domain import Categories, Domain, Numbers
+from analysis.core.domain import Categories, Domain, Numbers
 from analysis.mechanisms import MECHANISMS
-from analysis.selection import choose, variance
+from analysis.mechanisms.selection import choose, variance
 
 ONE_OF_K = ("krr", "subset", "oue", "sue", "hashed-krr", "hadamard")
 NUMBER = ("optimal", "square-wave", "piecewise", "duchi", "laplace")
@@ -21,8 +21,8 @@ NUMBER = ("optimal", "square-wave", "piecewise", "duchi", "laplace")
 #: Whole weights may cost this much: ε is spent a little less than asked, never more.
 WORST_RATIO = 1.0001
 
-#: The limit of the linear program of `analysis/number_design.py` as the grid gets finer, by ε: the
-#: least worst-case variance that any unbiased channel for a number of [-1, 1] has.
+#: The limit of the linear program of `analysis/mechanisms/number_design.py` as the grid gets finer,
+#: by ε: the least worst-case variance that any unbiased channel for a number of [-1, 1] has.
 LIMITS = {0.5: 16.00, 1: 3.991, 2: 0.8656, 4: 0.1271}
 NEAR_LIMIT = 1.01
 

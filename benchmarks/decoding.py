@@ -18,8 +18,8 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.decoding import Chances, Decoded, decode
-from analysis.joint import bit_chances, joint
+from analysis.estimate.decoding import Chances, Decoded, decode
+from analysis.estimate.joint import bit_chances, joint
 
 LEVEL = 0.95
 LEAST_COVERAGE = 0.93

@@ -14,9 +14,9 @@ from typing import Any
 
 sys.path.insert(0, sys.argv[1])
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.cli import main
 from server.intake import check
 from server.store import Store

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from peers import PEERS, Peer, warm_up
 
-from analysis.domain import Categories
+from analysis.core.domain import Categories
 from analysis.mechanisms import MECHANISMS
 
 EPSILON = 1

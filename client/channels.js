@@ -1,5 +1,5 @@
 /**
- * Channels: the one step that is random; analysis/channels/ has the sources. Of each: `fields` and
+ * Channels: the one step that is random; analysis/core/channels/ has the sources. Of each: `fields` and
  * `isSound`, as of encoders; `total` of its weights; `ratio`, the worst of its probabilities;
  * `weights` where it is one symbol; `randomize`, to a report; `remember`, to what is kept, if it
  * `canBeKept`.

@@ -180,7 +180,7 @@ const bloom = {
 export const TEXTS = { digest, bloom, prefix };
 
 /**
- * Every encoder by its name; analysis/encoders/ has the sources. Of each: `fields`, its numbers and
+ * Every encoder by its name; analysis/core/encoders/ has the sources. Of each: `fields`, its numbers and
  * the depth of lists of them; `isSound`, whether they make sense; `fits`, whether it maps all the
  * values that a kind describes (kinds.js), and nothing else, to its inputs; `namesValue`, if the
  * place of an input is that of its value; `cohorts`, how many, if reports name one; `apart`, if it

@@ -1,5 +1,5 @@
 /**
- * Kinds of questions, counterpart of analysis/kinds/. Of each: `value` of an answer as form
+ * Kinds of questions, counterpart of analysis/survey/kinds/. Of each: `value` of an answer as form
  * controls hold it, which refuses what is none; `values`, which there are, as encoders ask for
  * them; `madeUp`, answers to try; `control`, its name in page/controls.js; `plain`, an answer from
  * how it was typed; `written`, for people, with the names of its options or its unit; `complaint`,

@@ -1,4 +1,4 @@
-/** Conditions of shows_if, decided here on the device: the lists that analysis/logic.py makes. */
+/** Conditions of shows_if, decided here on the device: the lists that analysis/survey/logic.py makes. */
 import { must } from './exact.js';
 import { isNote } from './kinds.js';
 

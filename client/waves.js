@@ -1,4 +1,4 @@
-/** What several waves tell together of a draw that is kept; analysis/waves.py has the proofs. */
+/** What several waves tell together of a draw that is kept; analysis/core/waves.py has the proofs. */
 import { CHANNELS } from './channels.js';
 import { fewestParts, larger, micro, power, range, sum, times } from './exact.js';
 

@@ -46,7 +46,7 @@ COMMANDS = {
 
 def _refused() -> tuple[type[Exception], ...]:
     """Mistakes that are told in one line: the input's, not the program's."""
-    from analysis.errors import AnswersError, DataError, SurveyError
+    from analysis.core.errors import AnswersError, DataError, SurveyError
     from server.deliver import Unreachable
     from server.demo import MissingData
     from server.results import Missing

@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ledger import in_epsilon
-from analysis.ledger.account import Times
-from analysis.survey import Survey
+from analysis.privacy.ledger import in_epsilon
+from analysis.privacy.ledger.account import Times
+from analysis.survey.survey import Survey
 from server.wire import Refusal, Submission
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from analysis.survey import Survey
+from analysis.survey.survey import Survey
 from server.clock import today
 from server.intake import check
 from server.store import Store

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from flask import Flask
 
-from analysis.survey import LONGEST_REQUEST
+from analysis.survey.survey import LONGEST_REQUEST
 from server.headers import added
 from server.intake import AGAIN, problem
 from server.wire import Refusal

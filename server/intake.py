@@ -4,7 +4,7 @@ import random
 
 from flask import Blueprint, Response, jsonify, request
 
-from analysis.survey import LONGEST_REQUEST
+from analysis.survey.survey import LONGEST_REQUEST
 from server.clock import today
 from server.extensions import the_link_limit, the_store, the_writer
 from server.invitations import ISSUER

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.digest import groups_of
+from analysis.survey.digest import groups_of
 
 
 @dataclass(frozen=True)

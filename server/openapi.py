@@ -13,11 +13,11 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 from flask import Blueprint, Response, jsonify
 
-from analysis.channels import CHANNELS
-from analysis.estimate import Estimate
-from analysis.ledger import LEDGERS
-from analysis.plausibility import Plausibility
-from analysis.survey import LONGEST_REQUEST
+from analysis.core.channels import CHANNELS
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.plausibility import Plausibility
+from analysis.privacy.ledger import LEDGERS
+from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
 from server.research import DELTAS
 from server.store.log import Entry

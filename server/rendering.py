@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from analysis.charts import icon_patterns
-from analysis.survey import Survey
-from analysis.together import Group
+from analysis.privacy.one_wave import Group
+from analysis.survey.survey import Survey
 from server.explanation import an_answer, costs, explained, tells, verdict
 from server.headers import policy
 from server.layout import layout

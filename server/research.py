@@ -12,15 +12,11 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.charts import chart
-from analysis.domain import NO_ANSWER, OTHER, Estimand
-from analysis.estimate import Estimate
+from analysis.core.domain import NO_ANSWER, OTHER, Estimand
+from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
-from analysis.ledger import DELTA, in_epsilon
-from analysis.ledger.distribution import spent
-from analysis.plausibility import UNLIKE, plausibility
-from analysis.question import Question
-from analysis.survey import Survey
-from analysis.table import (
+from analysis.estimate.plausibility import UNLIKE, plausibility
+from analysis.estimate.table import (
     COLUMNS_BY,
     ESTIMATE_COLUMNS,
     PLAUSIBILITY_COLUMNS,
@@ -29,6 +25,10 @@ from analysis.table import (
     pieces,
     pieces_of_columns,
 )
+from analysis.privacy.ledger import DELTA, in_epsilon
+from analysis.privacy.ledger.distribution import spent
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
 from server import access
 from server.clock import today
 from server.extensions import the_store

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.columns import Column
-from analysis.columns.of_survey import (
+from analysis.core.randomizer import Reports
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_survey import (
     column_names,
     debiasing,
     one_draw,
@@ -17,14 +18,13 @@ from analysis.columns.of_survey import (
     rounding,
     variable,
 )
-from analysis.document import ID
-from analysis.estimate import Estimate, estimates
-from analysis.ledger import DELTA, LEDGERS, PERSONAL, Totals
-from analysis.plausibility import Plausibility, plausibility
-from analysis.poisoning import shifts
-from analysis.randomizer import Reports
-from analysis.survey import Survey
-from analysis.table import REPORT
+from analysis.estimate.estimates import Estimate, estimates
+from analysis.estimate.plausibility import Plausibility, plausibility
+from analysis.estimate.poisoning import shifts
+from analysis.estimate.table import REPORT
+from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
+from analysis.survey.document import ID
+from analysis.survey.survey import Survey
 from server.clock import today
 from server.store import Store
 from server.store.surveys import Open

@@ -8,8 +8,8 @@ from typing import Any
 
 import rfc8785
 
-from analysis.epsilon import MICRO
-from analysis.survey import Survey, thaw
+from analysis.core.epsilon import MICRO
+from analysis.survey.survey import Survey, thaw
 from server.audit import Finding
 from server.deliver import Unreachable
 from server.fetching import ENCODINGS, Answer, Site, printable

@@ -3,14 +3,14 @@
 from dataclasses import fields
 from typing import Any
 
-from analysis.channels import CHANNELS
-from analysis.digest import NOTE
-from analysis.document import ID
-from analysis.encoders import ENCODERS
-from analysis.kinds import KINDS
+from analysis.core.channels import CHANNELS
+from analysis.core.encoders import ENCODERS
+from analysis.core.memory import PROTOCOL
 from analysis.mechanisms import MECHANISMS
-from analysis.memory import PROTOCOL
-from analysis.survey import ACCESS, MOST_WORK, PAGE
+from analysis.survey.digest import NOTE
+from analysis.survey.document import ID
+from analysis.survey.kinds import KINDS
+from analysis.survey.survey import ACCESS, MOST_WORK, PAGE
 
 Schema = dict[str, Any]
 

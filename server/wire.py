@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from analysis.errors import ReportError
-from analysis.survey import LONGEST_REQUEST, Survey
+from analysis.core.errors import ReportError
+from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
 from server.work import bits_of
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 
 # How long an example takes to draw or to run says how busy the machine is.
 settings.register_profile(

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from analysis.survey import LONGEST_REQUEST
+from analysis.survey.survey import LONGEST_REQUEST
 from server.cli import COMMANDS, main
 from server.store.inspection import empty_database, tables
 from server.writer import PATIENCE

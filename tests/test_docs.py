@@ -15,23 +15,23 @@ import pytest
 from click.testing import CliRunner
 from limits import LONG
 
-from analysis import hypotheses
-from analysis.accounting import PrivacyLoss, advanced, basic, compose, kov, renyi_total
-from analysis.channels import CHANNELS
-from analysis.check import Check
-from analysis.codebook import Code
-from analysis.crosstab.row import Row
-from analysis.domain import Categories
-from analysis.encoders import ENCODERS
-from analysis.kinds import KINDS
-from analysis.meaning import odds_table
+from analysis.core.channels import CHANNELS
+from analysis.core.domain import Categories
+from analysis.core.encoders import ENCODERS
+from analysis.estimate.plausibility import Plausibility
+from analysis.estimate.table import COLUMNS_BY, ESTIMATE_COLUMNS
 from analysis.mechanisms import MECHANISMS
-from analysis.planning import Plan, Power, Sampled, Split, WaveTotal
-from analysis.planning.half_width import of_share
-from analysis.plausibility import Plausibility
-from analysis.regression import Term
-from analysis.selection import choose
-from analysis.table import COLUMNS_BY, ESTIMATE_COLUMNS
+from analysis.mechanisms.selection import choose
+from analysis.privacy.accounting import PrivacyLoss, advanced, basic, compose, kov, renyi_total
+from analysis.privacy.meaning import odds_table
+from analysis.study import hypotheses
+from analysis.study.codebook import Code
+from analysis.study.crosstab.row import Row
+from analysis.study.planning import Plan, Power, Sampled, Split, WaveTotal
+from analysis.study.planning.half_width import of_share
+from analysis.study.regression import Term
+from analysis.survey.check import Check
+from analysis.survey.kinds import KINDS
 from server.audit import Finding
 from server.cli import COMMANDS, main
 from server.store.log import Entry

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.channels import CHANNELS
-from analysis.encoders import ENCODERS
-from analysis.kinds import KINDS
+from analysis.core.channels import CHANNELS
+from analysis.core.encoders import ENCODERS
 from analysis.mechanisms import MECHANISMS
+from analysis.survey.kinds import KINDS
 
 ROOT = Path(__file__).parent.parent
 PYTHON = [path for name in ("analysis", "server") for path in sorted((ROOT / name).rglob("*.py"))]
@@ -55,7 +55,7 @@ def test_analysis_is_pure_and_client_is_nobodys(path: Path) -> None:
             "secrets",
         }
         # One module opens files, which only the system's own calls do without waiting.
-        opens = path == ROOT / "analysis/files.py"
+        opens = path == ROOT / "analysis/survey/files.py"
         assert not tops & (forbidden - ({"os"} if opens else set()))
         text = path.read_text()
         assert opens or not re.search(r"(?<![\w.])open\(|\.(open|read_bytes|write_\w+)\(", text)
@@ -152,7 +152,7 @@ def test_what_decides_about_submissions_reaches_nothing_that_does_sql() -> None:
 
 def test_each_channel_and_kind_has_its_files_in_both_languages() -> None:
     for name in CHANNELS:
-        assert (ROOT / f"analysis/channels/{name}.py").is_file()
+        assert (ROOT / f"analysis/core/channels/{name}.py").is_file()
         assert f"\nconst {name} = {{" in (CLIENT / "channels.js").read_text()
         assert (ROOT / f"tests/vectors/{name}.json").is_file()
     for name in KINDS:
@@ -206,7 +206,8 @@ def test_no_mechanism_is_named_in_the_browser_or_the_server() -> None:
 
 
 #: Where what differs between domains, encoders, channels and mechanisms stands.
-HOMES = [ROOT / "analysis" / name for name in ("domain", "channels", "encoders", "mechanisms")]
+_FOLDERS = ("core/domain", "core/channels", "core/encoders", "mechanisms")
+HOMES = [ROOT / "analysis" / folder for folder in _FOLDERS]
 _KINDS_OF_PARTS = {
     node.name
     for home in HOMES
@@ -262,7 +263,7 @@ def _divided_weights(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", CALLERS, ids=_name)
 def test_channels_alone_divide_the_weights_of_bits_and_windows(path: Path) -> None:
-    if not path.is_relative_to(ROOT / "analysis/channels"):
+    if not path.is_relative_to(ROOT / "analysis/core/channels"):
         assert list(_divided_weights(path)) == []
 
 
@@ -287,12 +288,12 @@ def test_shares_alone_know_the_variance_of_an_estimate(path: Path) -> None:
 @pytest.mark.parametrize("path", CALLERS, ids=_name)
 def test_the_interval_of_a_share_is_computed_in_one_place(path: Path) -> None:
     # Clopper and Pearson's needs quantiles of the beta distribution, which nothing else does.
-    if path != ROOT / "analysis/intervals/shares.py":
+    if path != ROOT / "analysis/estimate/intervals/shares.py":
         assert not re.search(r"\bbetaincinv\b|\bbeta\.(ppf|isf|interval)\b", path.read_text())
 
 
 def test_channels_alone_say_what_a_report_looks_like() -> None:
-    for path in sorted((ROOT / "analysis/channels").glob("*.py")):
+    for path in sorted((ROOT / "analysis/core/channels").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
                 methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}

@@ -13,7 +13,7 @@ from analysis.charts.picture import (
     shortened,
     text,
 )
-from analysis.estimate import Estimate
+from analysis.estimate.estimates import Estimate
 
 _SIDE, _ROW = 22, 44
 #: Letters that fit beside a number.

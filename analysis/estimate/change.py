@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from scipy.special import ndtri
 
-from analysis.domain import OTHER
-from analysis.estimate import Estimate
-from analysis.intervals import FEW
+from analysis.core.domain import OTHER
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import FEW
 
 
 def changes(

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimate import Estimate
-from analysis.mixture import mixture
-from analysis.question import Question
-from analysis.survey import Survey
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.mixture import mixture
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
 
 #: How estimates can be constrained: the nearest shares, or the likeliest.
 NORM_SUB, EM = "norm-sub", "em"
@@ -83,8 +83,9 @@ def most_likely(
     Returns
     -------
     (k,) array, or None
-        At least 0 each; they sum to 1. The log-likelihood is at most `analysis.mixture.GAP` below
-        its maximum; None if that was not reached in `analysis.mixture.ROUNDS` steps.
+        At least 0 each; they sum to 1. The log-likelihood is at most
+        `analysis.estimate.mixture.GAP` below its maximum; None if that was not reached in
+        `analysis.estimate.mixture.ROUNDS` steps.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def constrained_shares(
     Parameters
     ----------
     survey, tallies
-        As of `analysis.estimate.estimates`.
+        As of `analysis.estimate.estimates.estimates`.
     rows : iterable of Estimate
         What it gave for them.
     method : str

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.distribution.quantile import Reference, quantile_range, variance_range
-from analysis.distribution.ranges import places, tells_distribution
-from analysis.domain import Numbers
+from analysis.core.domain import Numbers
+from analysis.core.randomizer import Randomizer
+from analysis.estimate.distribution.quantile import Reference, quantile_range, variance_range
+from analysis.estimate.distribution.ranges import places, tells_distribution
+from analysis.estimate.intervals import FEW, Interval, ratio_interval
 from analysis.estimate.quantity import Quantity
-from analysis.intervals import FEW, Interval, ratio_interval
 from analysis.mechanisms.base import Mean, Mechanism
-from analysis.randomizer import Randomizer
 
 QUARTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 LABELS = {
@@ -21,7 +21,8 @@ LABELS = {
     "median": "Median",
     "q75": "Upper quartile",
 }
-#: Of intervals that hold all values which no test excludes (`analysis.distribution.quantile`).
+#: Of intervals that hold all values which no test excludes
+#: (`analysis.estimate.distribution.quantile`).
 METHOD = "least-favorable-score"
 
 

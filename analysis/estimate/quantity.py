@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.intervals import FEW, Interval, ratio_interval, share_interval
+from analysis.estimate.intervals import FEW, Interval, ratio_interval, share_interval
 from analysis.mechanisms.base import Mean, Share
 
 

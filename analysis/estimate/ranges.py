@@ -4,11 +4,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from analysis.distribution import distribution
-from analysis.distribution.ranges import tells_distribution
-from analysis.domain import Estimand
-from analysis.estimate import Estimate
-from analysis.question import Question
+from analysis.core.domain import Estimand
+from analysis.estimate.distribution import distribution
+from analysis.estimate.distribution.ranges import tells_distribution
+from analysis.estimate.estimates import Estimate
+from analysis.survey.question import Question
 
 
 def range_estimates(

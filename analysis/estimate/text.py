@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from analysis.decoding import ALPHA, FEW, Chances, decode
-from analysis.decoding.discoveries import detected, selected_level
-from analysis.decoding.few import fit_few
-from analysis.discovery import LETTERS, find
-from analysis.domain import NO_ANSWER, OTHER, Texts
-from analysis.encoders.text import Prefix, hits_of
+from analysis.core.domain import NO_ANSWER, OTHER, Texts
+from analysis.core.encoders.text import Prefix, hits_of
+from analysis.core.randomizer import Randomizer
+from analysis.estimate.decoding import ALPHA, FEW, Chances, decode
+from analysis.estimate.decoding.discoveries import detected, selected_level
+from analysis.estimate.decoding.few import fit_few
+from analysis.estimate.discovery import LETTERS, find
+from analysis.estimate.intervals import Interval, normal_interval
 from analysis.estimate.quantity import Quantity, people_directly
-from analysis.intervals import Interval, normal_interval
 from analysis.mechanisms.one_of_texts import text_share
-from analysis.randomizer import Randomizer
 
 #: Above this part of the variance, texts whose hashes collide are told to be part of the error.
 COLLISIONS = 0.25

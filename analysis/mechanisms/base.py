@@ -11,9 +11,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.domain import Domain
-from analysis.epsilon import TooCoarse
-from analysis.randomizer import Randomizer
+from analysis.core.domain import Domain
+from analysis.core.epsilon import TooCoarse
+from analysis.core.randomizer import Randomizer
 
 #: Parameters of a mechanism, or of a wish such as `aim`, by their keys in the survey file.
 Params = Mapping[str, Any]

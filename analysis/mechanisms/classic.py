@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.channels.table import Table
-from analysis.domain import NO_ANSWER, Categories, Domain
-from analysis.encoders.categories import Index
+from analysis.core.channels.table import Table
+from analysis.core.domain import NO_ANSWER, Categories, Domain
+from analysis.core.encoders.categories import Index
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Mechanism, Params, Share, Shares
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 
 class Classic(Mechanism):

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.channels.one_symbol import OneSymbol
-from analysis.domain import NO_ANSWER, Categories, Numbers
+from analysis.core.channels.one_symbol import OneSymbol
+from analysis.core.domain import NO_ANSWER, Categories, Numbers
+from analysis.core.randomizer import Randomizer
+from analysis.core.rational import unbiased
 from analysis.mechanisms.base import NO_SHARES, Mean, Share, Shares
-from analysis.randomizer import Randomizer
-from analysis.rational import unbiased
 
 Row = tuple[Fraction, ...]
 

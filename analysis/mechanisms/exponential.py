@@ -10,14 +10,14 @@ import math
 from fractions import Fraction
 from typing import ClassVar
 
-from analysis.channels.table import Table
-from analysis.domain import Categories, Domain
-from analysis.encoders.categories import Index
-from analysis.epsilon import exp_lower
+from analysis.core.channels.table import Table
+from analysis.core.domain import Categories, Domain
+from analysis.core.encoders.categories import Index
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, spends
 from analysis.mechanisms.decoded import scale_means
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 
 class Exponential(Mechanism):

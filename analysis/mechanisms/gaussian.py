@@ -13,14 +13,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.accounting.gaussian import analytic_sigma
-from analysis.channels.shift import Shift
-from analysis.encoders.grid import Grid
-from analysis.epsilon import TooCoarse, exp_lower
+from analysis.core.channels.shift import Shift
+from analysis.core.encoders.grid import Grid
+from analysis.core.epsilon import TooCoarse, exp_lower
+from analysis.core.gaussian import analytic_sigma
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Params
 from analysis.mechanisms.noise import Noise, symmetric
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 #: Smaller ones are below what tails of 32-bit weights can show.
 SMALLEST_DELTA = Fraction(1, 10**7)

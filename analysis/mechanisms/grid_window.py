@@ -17,13 +17,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Numbers
-from analysis.encoders.grid import Grid
-from analysis.epsilon import best_weights, exp_lower
+from analysis.core.channels.window import Window
+from analysis.core.domain import NO_ANSWER, Numbers
+from analysis.core.encoders.grid import Grid
+from analysis.core.epsilon import best_weights, exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Share, Shares, spends
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 #: Finer grids than this gain no accuracy worth the longer tally.
 FINEST = 1024

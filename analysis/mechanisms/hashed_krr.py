@@ -2,9 +2,9 @@
 
 Local hashing: Wang et al., USENIX Security 2017, section 4.3; with a linear family over the prime
 field F_g, two values collide in exactly one of g cohorts, so decoding is exactly unbiased. Of texts
-the hashes are a keyed family of SHA-256, whose collisions are not even: `analysis.decoding`.
-Channel: encoder `hash` (`digest` or `prefix` of texts), `window` of width 1 over g symbols with
-near/far = e^ε; g by variance.
+the hashes are a keyed family of SHA-256, whose collisions are not even:
+`analysis.estimate.decoding`. Channel: encoder `hash` (`digest` or `prefix` of texts), `window` of
+width 1 over g symbols with near/far = e^ε; g by variance.
 By hand: g = 3, ε = ln 4 keeps the symbol 4 times in 6, and supports any other value 1 time in 3.
 """
 
@@ -15,15 +15,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.channels.window import Window
-from analysis.domain import Categories, Estimand, Texts
-from analysis.encoders.categories import Hash, is_prime
-from analysis.encoders.text import Digest, Prefix
-from analysis.epsilon import exp_lower
+from analysis.core.channels.window import Window
+from analysis.core.domain import Categories, Estimand, Texts
+from analysis.core.encoders.categories import Hash, is_prime
+from analysis.core.encoders.text import Digest, Prefix
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import NO_SHARES, Params, Share, Shares, spends
 from analysis.mechanisms.krr import window_of
 from analysis.mechanisms.one_of_k import OneOfK
-from analysis.randomizer import Randomizer
 
 #: Functions of texts, one for each cohort: with so many, and candidates fitted together, the error
 #: of collisions is small beside the noise.

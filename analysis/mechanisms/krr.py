@@ -8,14 +8,14 @@ By hand: k = 2, ε = ln 3 keeps the true value 3 times in 4.
 from fractions import Fraction
 from typing import ClassVar
 
-from analysis.channels.window import Window
-from analysis.domain import Categories
-from analysis.encoders.categories import Index
-from analysis.epsilon import best_weights, exp_lower
+from analysis.core.channels.window import Window
+from analysis.core.domain import Categories
+from analysis.core.encoders.categories import Index
+from analysis.core.epsilon import best_weights, exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Params, spends
 from analysis.mechanisms.one_of_k import OneOfK
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 
 class Krr(OneOfK):

@@ -10,13 +10,13 @@ import math
 from fractions import Fraction
 from typing import ClassVar
 
-from analysis.channels.shift import Shift
-from analysis.encoders.grid import Grid
-from analysis.epsilon import exp_lower
+from analysis.core.channels.shift import Shift
+from analysis.core.encoders.grid import Grid
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Params, spends
 from analysis.mechanisms.noise import Noise, symmetric
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 
 class Laplace(Noise):

@@ -14,13 +14,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.channels.bits import Bits
-from analysis.domain import NO_ANSWER, Sets
-from analysis.encoders.several import Multihot
-from analysis.epsilon import exp_lower
+from analysis.core.channels.bits import Bits
+from analysis.core.domain import NO_ANSWER, Sets
+from analysis.core.encoders.several import Multihot
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Mechanism, Params, Share, Shares, spends
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 
 class AllBits(Mechanism):

@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.channels.shift import Shift
-from analysis.domain import Domain, Numbers
-from analysis.encoders.grid import Grid
+from analysis.core.channels.shift import Shift
+from analysis.core.domain import Domain, Numbers
+from analysis.core.encoders.grid import Grid
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import Mean, Mechanism, Params
 from analysis.mechanisms.decoded import number_mean
-from analysis.randomizer import Randomizer
 
 #: Steps of the grids to choose from. Rounding to the finest adds at most 2^-14 of the squared range
 #: to the variance; but where noise is wide, a fine grid's points can hardly be told apart.

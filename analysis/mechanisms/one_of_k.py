@@ -8,9 +8,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.domain import Categories
+from analysis.core.domain import Categories
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import Mean, Mechanism, Share, Shares
-from analysis.randomizer import Randomizer
 
 
 class OneOfK(Mechanism):

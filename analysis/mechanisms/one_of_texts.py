@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import Share
-from analysis.randomizer import Randomizer
 
 
 def text_share(randomizer: Randomizer[Any, Any]) -> Share:

@@ -1,25 +1,25 @@
 """The channel that is designed for the question: by linear programming, and by convex programming.
 
 For a number: the least worst-case variance of the mean among all unbiased channels on a grid; below
-Laplace, Duchi, Piecewise and Hybrid at every ε (`analysis/number_design.py` has the program and its
-sources). For a scale: the least variance of what `aim` says.
-Channel: `table`, with encoder `grid` or `index`.
+Laplace, Duchi, Piecewise and Hybrid at every ε (`analysis/mechanisms/number_design.py` has the
+program and its sources). For a scale: the least variance of what `aim` says. Channel: `table`, with
+encoder `grid` or `index`.
 """
 
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from analysis.channels.table import Table
-from analysis.domain import Categories, Domain, Estimand, Numbers
-from analysis.encoders.categories import Index
-from analysis.encoders.grid import Grid
-from analysis.epsilon import exp_lower
+from analysis.core.channels.table import Table
+from analysis.core.domain import Categories, Domain, Estimand, Numbers
+from analysis.core.encoders.categories import Index
+from analysis.core.encoders.grid import Grid
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Shares, spends
 from analysis.mechanisms.decoded import no_answer_share, number_mean, scale_means
-from analysis.number_design import number_table
-from analysis.randomizer import Randomizer
-from analysis.scale_design import scale_table
+from analysis.mechanisms.number_design import number_table
+from analysis.mechanisms.scale_design import scale_table
 
 
 class Optimal(Mechanism):

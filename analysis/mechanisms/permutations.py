@@ -14,14 +14,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.channels.table import Table
-from analysis.domain import NO_ANSWER, Domain, Rankings
-from analysis.encoders.several import Order
-from analysis.epsilon import exp_lower
+from analysis.core.channels.table import Table
+from analysis.core.domain import NO_ANSWER, Domain, Rankings
+from analysis.core.encoders.several import Order
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, spends
 from analysis.mechanisms.decoded import decoded, everybody, share_means
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 #: A table of five items' orders would take over 100 KB in every page.
 MOST_ITEMS = 4

@@ -15,12 +15,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Rankings, Sets
-from analysis.encoders.several import Pick
+from analysis.core.channels.window import Window
+from analysis.core.domain import NO_ANSWER, Rankings, Sets
+from analysis.core.encoders.several import Pick
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
 from analysis.mechanisms.krr import window_of
-from analysis.randomizer import Randomizer
 
 
 class PickOne(Mechanism):

@@ -10,13 +10,13 @@ about s / (s - 1)² / h, the least for h = 1: at ε = 2 it is .92, and 1.96 with
 from fractions import Fraction
 from typing import ClassVar
 
-from analysis.channels.bits import Bits
-from analysis.domain import Domain, Texts
-from analysis.encoders.text import Bloom
-from analysis.epsilon import best_weights, exp_lower
+from analysis.core.channels.bits import Bits
+from analysis.core.domain import Domain, Texts
+from analysis.core.encoders.text import Bloom
+from analysis.core.epsilon import best_weights, exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Mechanism, Params, spends
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 #: Bits, cohorts and hashes.
 BITS, COHORTS, HASHES = 32, 64, 1

@@ -18,12 +18,12 @@ from typing import Any
 
 import scipy
 
-from analysis.channels.bits import Bits
-from analysis.channels.window import Window
-from analysis.epsilon import TooCoarse, best_weights, exp_lower, log_ratio
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.window import Window
+from analysis.core.epsilon import TooCoarse, best_weights, exp_lower, log_ratio
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.krr import window_of
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 #: In how many ones two inputs may differ, either way.
 MOST_ONES = 4

@@ -3,14 +3,14 @@
 from fractions import Fraction
 from typing import ClassVar
 
-from analysis.channels.bits import Bits
-from analysis.domain import Categories
-from analysis.encoders.categories import Onehot
-from analysis.epsilon import best_weights, exp_lower, root_lower
+from analysis.core.channels.bits import Bits
+from analysis.core.domain import Categories
+from analysis.core.encoders.categories import Onehot
+from analysis.core.epsilon import best_weights, exp_lower, root_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 from analysis.mechanisms.base import Params, spends
 from analysis.mechanisms.one_of_k import OneOfK
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
 
 
 class Unary(OneOfK):

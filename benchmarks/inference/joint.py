@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.columns import Column, from_matrix
-from analysis.columns.of_survey import columns_of
-from analysis.crosstab import Crosstab, crosstab
-from analysis.crosstab.pairs import Pairs
-from analysis.domain import Categories
-from analysis.hypotheses import difference, goodness_of_fit, independence
-from analysis.survey import freeze
+from analysis.core.domain import Categories
+from analysis.estimate.columns import Column, from_matrix
+from analysis.estimate.columns.of_survey import columns_of
+from analysis.study.crosstab import Crosstab, crosstab
+from analysis.study.crosstab.pairs import Pairs
+from analysis.study.hypotheses import difference, goodness_of_fit, independence
+from analysis.survey.survey import freeze
 
 LEAST_COVERAGE = 0.93
 SIZES = (0.03, 0.07)

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from scipy.stats import binom
 
-from analysis.distribution import distribution
-from analysis.distribution.quantile import Reference, squared_error
-from analysis.distribution.ranges import places
-from analysis.domain import Numbers
+from analysis.core.domain import Numbers
+from analysis.estimate.distribution import distribution
+from analysis.estimate.distribution.quantile import Reference, squared_error
+from analysis.estimate.distribution.ranges import places
+from analysis.estimate.intervals import ratio_interval
 from analysis.estimate.number import QUARTILES, number_quantities
-from analysis.intervals import ratio_interval
 from analysis.mechanisms import MECHANISMS
 
 GOAL, FAST = 0.93, 50

@@ -24,8 +24,8 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from analysis.columns import Column, from_matrix
-from analysis.regression import regress
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.regression import regress
 
 ROWS, WIDTH, TURNS = 100_000, 10, 7
 MOST_TIMES = 3.0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from analysis.intervals import INTERVALS, share_interval
+from analysis.estimate.intervals import INTERVALS, share_interval
 
 LEVEL = 0.95
 CELLS = [(k, epsilon) for k in (2, 5, 10) for epsilon in (0.5, 1, 2, 4)]

@@ -15,7 +15,7 @@ from dp_accounting.pld.privacy_loss_distribution import (
     from_randomized_response,
 )
 
-from analysis.accounting import PrivacyLoss, compose
+from analysis.privacy.accounting import PrivacyLoss, compose
 
 DELTA = 1e-6
 #: Steps of its losses: the usual one, and one that is affordable in a single convolution.

@@ -21,8 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.store import Store
 from server.store.ledger import ACCOUNTS
 

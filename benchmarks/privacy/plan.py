@@ -19,17 +19,17 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "analysis"))
 
 from one_question import many, options, survey_of
 
-from analysis.columns import from_matrix
-from analysis.domain import Numbers, Texts
-from analysis.estimate import Estimate, estimates
+from analysis.core.domain import Numbers, Texts
+from analysis.core.words import seeded_block
 from analysis.estimate.change import changes
+from analysis.estimate.columns import from_matrix
+from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.quantity import mean_quantity
-from analysis.hypotheses import changes_of_shares
-from analysis.kinds import KINDS
 from analysis.mechanisms import MECHANISMS
-from analysis.planning import expected, power_of_change, power_of_share, truth_of
-from analysis.survey import Survey
-from analysis.words import seeded_block
+from analysis.study.hypotheses import changes_of_shares
+from analysis.study.planning import expected, power_of_change, power_of_share, truth_of
+from analysis.survey.kinds import KINDS
+from analysis.survey.survey import Survey
 
 #: What a planned half-width may be off, as a part of the simulated; what power may be.
 OFF, POWER_OFF = 0.03, 0.02

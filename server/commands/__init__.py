@@ -12,12 +12,12 @@ from typing import Any
 import click
 from tabulate import tabulate
 
-from analysis.errors import AnswersError, check_delta
-from analysis.files import open_file
-from analysis.ledger import DELTA
-from analysis.simulate import read_answers
-from analysis.survey import Survey
-from analysis.table import pieces
+from analysis.core.errors import AnswersError, check_delta
+from analysis.estimate.table import pieces
+from analysis.privacy.ledger import DELTA
+from analysis.survey.files import open_file
+from analysis.survey.simulate import read_answers
+from analysis.survey.survey import Survey
 from server.audit import FEWEST
 from server.clock import stamp, today
 from server.store import Store

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from analysis.codebook import Code, codebook, methods
+from analysis.study.codebook import Code, codebook, methods
 from server.commands import (
     of_wave,
     print_table,

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from analysis.columns import Column
-from analysis.crosstab import crosstab
-from analysis.crosstab.association import association_rows
-from analysis.crosstab.pairs import pairs_of
-from analysis.crosstab.row import Row
-from analysis.domain import Estimand
-from analysis.hypotheses import HypothesisTest, independence
+from analysis.core.domain import Estimand
+from analysis.estimate.columns import Column
+from analysis.study.crosstab import crosstab
+from analysis.study.crosstab.association import association_rows
+from analysis.study.crosstab.pairs import pairs_of
+from analysis.study.crosstab.row import Row
+from analysis.study.hypotheses import HypothesisTest, independence
 from server.commands import (
     of_wave,
     print_table,

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from analysis.decoding import ALPHA, Decoded, decode
-from analysis.rappor_files import RapporFileError, read_counts, read_map, read_params
+from analysis.estimate.decoding import ALPHA, Decoded, decode
+from analysis.estimate.rappor_files import RapporFileError, read_counts, read_map, read_params
 from server.commands import form_of_table, level_of_intervals, print_table
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)

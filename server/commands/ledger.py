@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from analysis.ledger import LEDGERS
-from analysis.table import COLUMNS_BY, ledger_rows
+from analysis.estimate.table import COLUMNS_BY, ledger_rows
+from analysis.privacy.ledger import LEDGERS
 from server.commands import database, delta_of_totals, form_of_table, print_table, survey_id
 from server.results import find_ledger
 from server.store import Store

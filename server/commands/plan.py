@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from analysis.epsilon import MICRO, TELLING
-from analysis.planning import (
+from analysis.core.epsilon import MICRO, TELLING
+from analysis.privacy.one_wave import warnings_of_totals
+from analysis.study.planning import (
     MOST_RESPONDENTS,
     MOST_WAVES,
     Plan,
@@ -17,10 +18,9 @@ from analysis.planning import (
     Stated,
     shares_of_answers,
 )
-from analysis.planning.sample import MOST_RUNS
-from analysis.survey import Survey, spent_on
-from analysis.survey_file import read_survey
-from analysis.together import warnings_of_totals
+from analysis.study.planning.sample import MOST_RUNS
+from analysis.survey.survey import Survey, spent_on
+from analysis.survey.survey_file import read_survey
 from server.commands import (
     answers_of_file,
     between,

@@ -13,10 +13,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.columns import Column
-from analysis.columns.of_survey import variable
-from analysis.regression import FAMILIES, Term, regress
-from analysis.regression.regress import ERRORS
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_survey import variable
+from analysis.study.regression import FAMILIES, Term, regress
+from analysis.study.regression.regress import ERRORS
 from server.commands import (
     of_wave,
     print_table,

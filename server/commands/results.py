@@ -9,14 +9,14 @@ from typing import Any
 import click
 import numpy as np
 
-from analysis.estimate import Estimate
 from analysis.estimate.change import changes
 from analysis.estimate.constrained import EM, NORM_SUB, Constrained, constrained_shares
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import INTERVALS
+from analysis.estimate.plausibility import UNLIKE
+from analysis.estimate.plausibility import plausibility as checks
 from analysis.estimate.ranges import range_estimates
-from analysis.intervals import INTERVALS
-from analysis.plausibility import UNLIKE
-from analysis.plausibility import plausibility as checks
-from analysis.table import (
+from analysis.estimate.table import (
     ESTIMATE_COLUMNS,
     PLAUSIBILITY_COLUMNS,
     estimate_rows,

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server import demo as demonstration
 from server import failures
 from server.clock import today

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from analysis.errors import AnswersError
-from analysis.simulate import hidden_cells, payloads, simulated_token
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.core.errors import AnswersError
+from analysis.survey.simulate import hidden_cells, payloads, simulated_token
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.commands import (
     answers_of_file,
     database,

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from analysis.check import check as check_questions
-from analysis.epsilon import MICRO
-from analysis.planning import costs_of_waves, warnings
-from analysis.randomizer import is_weak
-from analysis.survey import Survey, spent_on
-from analysis.survey_file import read_survey
-from analysis.together import readable_odds, warnings_of_totals
+from analysis.core.epsilon import MICRO
+from analysis.core.randomizer import is_weak
+from analysis.privacy.one_wave import readable_odds, warnings_of_totals
+from analysis.study.planning import costs_of_waves, warnings
+from analysis.survey.check import check as check_questions
+from analysis.survey.survey import Survey, spent_on
+from analysis.survey.survey_file import read_survey
 from server.clock import today
 from server.commands import database, form_of_table, print_table, publish_in, survey_file
 from server.store import Store

@@ -19,9 +19,9 @@ from typing import Any
 import click
 
 from analysis.estimate.number import LABELS, QUARTILES
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.deliver import Client, Unreachable, refused, to_url
 from server.progress import Progress
 

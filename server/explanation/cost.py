@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from analysis.epsilon import MICRO
-from analysis.survey import Survey, spent_on
+from analysis.core.epsilon import MICRO
+from analysis.survey.survey import Survey, spent_on
 from server.explanation.figure import bound, one_in
 from server.words import Phrase
 

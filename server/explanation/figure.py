@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from analysis.meaning import rounded_up
+from analysis.privacy.meaning import rounded_up
 from server.words import Phrase
 
 
@@ -20,7 +20,7 @@ def one_in(chance: Fraction) -> int:
 
 
 def sends(chance: Fraction) -> Phrase:
-    """Of 100 people, how many send it: counts as of `analysis.meaning.of_100`."""
+    """Of 100 people, how many send it: counts as of `analysis.privacy.meaning.of_100`."""
     near = math.floor(100 * chance + Fraction(1, 2))
     if near == 100 * chance:
         return Phrase.of("sends.one" if near == 1 else "sends.exactly", n=near)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from analysis.question import Question
-from analysis.survey import Survey
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
 from server.words import Phrase, Value
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analysis.charts import small_icon_array
-from analysis.domain import Estimand
-from analysis.epsilon import is_telling, micro
-from analysis.meaning import odds
-from analysis.question import Question
-from analysis.randomizer import is_weak
+from analysis.core.domain import Estimand
+from analysis.core.epsilon import is_telling, micro
+from analysis.core.randomizer import is_weak
+from analysis.privacy.meaning import odds
+from analysis.survey.question import Question
 from server.explanation.figure import bound, one_in
 from server.explanation.sides import sides
 from server.words import Phrase

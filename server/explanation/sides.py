@@ -1,18 +1,18 @@
 """Of 100 people with an answer how many send what speaks for it, and of 100 others how many do.
 
-The two counts come from the channel (`analysis.meaning.odds`), and have the same denominator:
-natural frequencies beside each other, of having the answer and of not having it, are understood
-best (Nanayakkara et al., USENIX Security 2023; Franzen et al., CCS 2022).
+The two counts come from the channel (`analysis.privacy.meaning.odds`), and have the same
+denominator: natural frequencies beside each other, of having the answer and of not having it, are
+understood best (Nanayakkara et al., USENIX Security 2023; Franzen et al., CCS 2022).
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analysis.domain import Estimand
-from analysis.meaning import Odds, odds
-from analysis.meaning.wording import quoted
+from analysis.core.domain import Estimand
 from analysis.mechanisms.base import Share
-from analysis.question import Question
+from analysis.privacy.meaning import Odds, odds
+from analysis.privacy.meaning.wording import quoted
+from analysis.survey.question import Question
 from server.explanation.figure import sends
 from server.explanation.label import label, order
 from server.words import Phrase, Value

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from analysis.epsilon import MICRO, is_telling
-from analysis.randomizer import is_weak
-from analysis.survey import Survey
-from analysis.together import groups, power_of_ten
+from analysis.core.epsilon import MICRO, is_telling
+from analysis.core.randomizer import is_weak
+from analysis.privacy.one_wave import groups, power_of_ten
+from analysis.survey.survey import Survey
 from server.explanation.figure import bound
 from server.words import Phrase, Value
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from analysis.accounting import Total
 from analysis.charts import icon_array
-from analysis.domain import NO_ANSWER
-from analysis.epsilon import MICRO
-from analysis.meaning import (
+from analysis.core.domain import NO_ANSWER
+from analysis.core.epsilon import MICRO
+from analysis.privacy.accounting import Total
+from analysis.privacy.meaning import (
     PRIORS,
     Deployment,
     deployments,
@@ -18,9 +18,9 @@ from analysis.meaning import (
     rounded_up,
     strongest_posterior,
 )
-from analysis.planning import WaveTotal, public_view
-from analysis.question import Question
-from analysis.survey import Survey, spent_on
+from analysis.study.planning import WaveTotal, public_view
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey, spent_on
 from server.plan import tables
 from server.plan.parts import Figure, Meaning, Part, Table
 from server.plan.pictures import METHODS, composition_chart, telling_methods
@@ -68,7 +68,8 @@ def composition(
     Parameters
     ----------
     rows : sequence of WaveTotal
-        For each number of waves, as `analysis.planning.totals_of_waves` gives them at `delta`.
+        For each number of waves, as `analysis.study.planning.totals_of_waves` gives them at
+        `delta`.
     delta : float
         At which all totals hold but plain sums, which have only their questions' own.
     cap : float, optional

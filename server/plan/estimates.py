@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from analysis.epsilon import MICRO, TELLING
-from analysis.planning import Point, Sampled
-from analysis.survey import Survey
+from analysis.core.epsilon import MICRO, TELLING
+from analysis.study.planning import Point, Sampled
+from analysis.survey.survey import Survey
 from server.plan import tables
 from server.plan.parts import Figure, Part, Table, cell
 from server.plan.pictures import epsilon_chart, respondents_charts, sample_charts
@@ -143,9 +143,9 @@ def half_widths_part(
     planned : int
         Respondents.
     of_respondents : sequence of Point
-        Of `analysis.planning.curve_of_respondents`, a question after the other.
+        Of `analysis.study.planning.curve_of_respondents`, a question after the other.
     of_epsilon : mapping
-        By question what `analysis.planning.curve_of_epsilon` gives, of at most six numbers of
+        By question what `analysis.study.planning.curve_of_epsilon` gives, of at most six numbers of
         respondents.
     """
     figures = [Figure(one) for one in respondents_charts(survey, of_respondents, planned)]
@@ -158,7 +158,7 @@ def half_widths_part(
 
 
 def sample_part(survey: Survey, rows: Sequence[Sampled]) -> Part:
-    """Pictures of made-up surveys, from what `analysis.planning.sample_run` gives."""
+    """Pictures of made-up surveys, from what `analysis.study.planning.sample_run` gives."""
     drawn = sample_charts(survey, rows)
     figures = [
         Figure(drawn[question.id], survey.wording(question))

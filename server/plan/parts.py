@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.meaning import Odds, percent, rounded_up
+from analysis.privacy.meaning import Odds, percent, rounded_up
 
 #: Letters from which on a cell is set as text, in several lines.
 _LONG = 40

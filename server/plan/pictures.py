@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from statistics import fmean
 
-from analysis.accounting import Composition
 from analysis.charts import Mark, Series, dot_plot, line_chart
-from analysis.domain import Estimand
-from analysis.planning import Point, Sampled
-from analysis.question import Question
-from analysis.survey import Survey
+from analysis.core.domain import Estimand
+from analysis.privacy.accounting import Composition
+from analysis.study.planning import Point, Sampled
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
 
 #: The totals of a composition by their attributes, as people call them.
 METHODS = {

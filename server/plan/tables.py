@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from analysis.epsilon import MICRO
-from analysis.ledger import DELTA
-from analysis.ledger.totals import float_above
-from analysis.meaning import PRIORS, Deployment, comparison, deployments, odds
-from analysis.planning import (
+from analysis.core.epsilon import MICRO
+from analysis.privacy.ledger import DELTA
+from analysis.privacy.ledger.totals import float_above
+from analysis.privacy.meaning import PRIORS, Deployment, comparison, deployments, odds
+from analysis.study.planning import (
     Plan,
     Point,
     Power,
@@ -29,8 +29,8 @@ from analysis.planning import (
     totals_of_waves,
     waves_to_show,
 )
-from analysis.question import Question
-from analysis.survey import Survey, spent_on
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey, spent_on
 
 #: Difference between two shares that is to be found, if none is asked for.
 DIFFERENCE = 0.1

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from analysis.epsilon import MICRO
-from analysis.ledger import in_epsilon
-from analysis.meaning import percent, strongest_posterior
-from analysis.survey import spent_on
+from analysis.core.epsilon import MICRO
+from analysis.privacy.ledger import in_epsilon
+from analysis.privacy.meaning import percent, strongest_posterior
+from analysis.survey.survey import spent_on
 from server.plan import epsilons, estimates
 from server.plan.page import render
 from server.plan.parts import Part

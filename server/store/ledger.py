@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
-from analysis.ledger import Account, Spend
-from analysis.ledger.account import Times
+from analysis.privacy.ledger import Account, Spend
+from analysis.privacy.ledger.account import Times
 from server.store.file import File
 from server.store.locks import StoreError
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.survey import Survey
+from analysis.survey.survey import Survey
 from server.store.blocks import BLOCK, read_counts
 from server.store.file import File
 from server.store.locks import StoreError

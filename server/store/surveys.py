@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from analysis.survey import Survey, thaw
+from analysis.survey.survey import Survey, thaw
 from server.store.file import File
 
 

@@ -5,8 +5,8 @@ import sqlite3
 from collections import Counter
 from functools import lru_cache
 
-from analysis.plausibility import sizes_of
-from analysis.survey import Survey, thaw
+from analysis.estimate.plausibility import sizes_of
+from analysis.survey.survey import Survey, thaw
 from server.store.blocks import answered_as, written_counts
 
 

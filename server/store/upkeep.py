@@ -7,8 +7,8 @@ from datetime import date
 import msgspec
 import numpy as np
 
-from analysis.ledger import Account, charged_right
-from analysis.survey import Survey
+from analysis.privacy.ledger import Account, charged_right
+from analysis.survey.survey import Survey
 from server.store.file import File
 from server.store.ledger import Ledger
 from server.store.reports import Reports

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 from math import prod
 
-from analysis.channels.bits import Bits
+from analysis.core.channels.bits import Bits
 
 STAGES = [
     ((1, 2, 1, 8), (3, 1, 4)),

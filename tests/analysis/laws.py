@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
-from analysis.randomizer import Randomizer
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
+from analysis.core.randomizer import Randomizer
 
 #: For each (cohort, report), its probability.
 Law = dict[tuple[int, Any], Fraction]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.domain import Categories, Domain, Numbers, Texts
-from analysis.kinds import KINDS
+from analysis.core.domain import Categories, Domain, Numbers, Texts
+from analysis.core.words import seeded_block
 from analysis.mechanisms import MECHANISMS
-from analysis.question import Question
-from analysis.survey import Survey, freeze
-from analysis.words import seeded_block
+from analysis.survey.kinds import KINDS
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey, freeze
 
 
 def options(k: int) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from analysis.accounting import (
+from analysis.privacy.accounting import (
     PrivacyLoss,
     Total,
     advanced,

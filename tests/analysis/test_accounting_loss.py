@@ -12,19 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from analysis.accounting import PrivacyLoss, compose
-from analysis.channels import CHANNELS
-from analysis.channels.bits import Bits
-from analysis.channels.shift import Shift
-from analysis.channels.subset import Subset
-from analysis.channels.table import Table
-from analysis.channels.window import Window
-from analysis.domain import Numbers
-from analysis.encoders.categories import Index, Onehot
-from analysis.encoders.grid import Grid
-from analysis.encoders.several import Multihot
+from analysis.core.channels import CHANNELS
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.shift import Shift
+from analysis.core.channels.subset import Subset
+from analysis.core.channels.table import Table
+from analysis.core.channels.window import Window
+from analysis.core.domain import Numbers
+from analysis.core.encoders.categories import Index, Onehot
+from analysis.core.encoders.grid import Grid
+from analysis.core.encoders.several import Multihot
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
-from analysis.randomizer import Randomizer
+from analysis.privacy.accounting import PrivacyLoss, compose
 
 #: By what part δ of several reports can be too large: not at all where one pair of inputs dominates
 #: all, its own mirror image. Else no answers are as far apart as the pair that does.

@@ -6,7 +6,7 @@ import pytest
 from dp_accounting import NeighboringRelation, dp_event, rdp
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from analysis.accounting import PrivacyLoss, compose, gaussian_epsilon, renyi_total
+from analysis.privacy.accounting import PrivacyLoss, compose, gaussian_epsilon, renyi_total
 
 #: The step of its losses; coarser ones widen the two sides.
 STEP = 1e-3

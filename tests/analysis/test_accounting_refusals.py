@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.accounting import (
+from analysis.privacy.accounting import (
     PrivacyLoss,
     Total,
     advanced,

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from analysis.accounting import PrivacyLoss, Total, compose, smallest
-from analysis.accounting.lattice import Lattice, common_step
+from analysis.privacy.accounting import PrivacyLoss, Total, compose, smallest
+from analysis.privacy.accounting.lattice import Lattice, common_step
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -6,7 +6,7 @@ from math import exp
 
 import pytest
 
-from analysis.accounting import shuffled, shuffled_delta
+from analysis.privacy.accounting import shuffled, shuffled_delta
 
 
 def exact_delta(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.channels.window import Window
-from analysis.encoders.categories import Index
+from analysis.core.channels.window import Window
+from analysis.core.encoders.categories import Index
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "vectors")]
 laws = importlib.import_module("laws")

@@ -15,23 +15,23 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-import analysis.channels.bits
-import analysis.channels.shift
-import analysis.channels.subset
-import analysis.channels.table
-import analysis.channels.window
-from analysis.channels import CHANNELS, Channel
-from analysis.channels.bits import Bits
-from analysis.channels.one_symbol import OneSymbol
-from analysis.channels.shift import Shift
-from analysis.channels.subset import Subset
-from analysis.channels.table import Table
-from analysis.channels.window import Window
-from analysis.encoders.categories import Onehot
-from analysis.encoders.several import Multihot
-from analysis.errors import ReportError
-from analysis.packed import pack
-from analysis.words import WORD, seeded_block
+import analysis.core.channels.bits
+import analysis.core.channels.shift
+import analysis.core.channels.subset
+import analysis.core.channels.table
+import analysis.core.channels.window
+from analysis.core.channels import CHANNELS, Channel
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.one_symbol import OneSymbol
+from analysis.core.channels.shift import Shift
+from analysis.core.channels.subset import Subset
+from analysis.core.channels.table import Table
+from analysis.core.channels.window import Window
+from analysis.core.encoders.categories import Onehot
+from analysis.core.encoders.several import Multihot
+from analysis.core.errors import ReportError
+from analysis.core.packed import pack
+from analysis.core.words import WORD, seeded_block
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")
@@ -58,11 +58,11 @@ SAMPLES: list[Any] = [
     Table(3, ((3, 1), (1, 3), (2, 2))),
 ]
 MODULES: dict[str, ModuleType] = {
-    "window": analysis.channels.window,
-    "subset": analysis.channels.subset,
-    "bits": analysis.channels.bits,
-    "shift": analysis.channels.shift,
-    "table": analysis.channels.table,
+    "window": analysis.core.channels.window,
+    "subset": analysis.core.channels.subset,
+    "bits": analysis.core.channels.bits,
+    "shift": analysis.core.channels.shift,
+    "table": analysis.core.channels.table,
 }
 #: Weights as large as they may be.
 LARGE: list[Any] = [

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.charts import Mark, Series, chart, dot_plot, icon_array, line_chart
 from analysis.charts.picture import COLORS, FONT, WIDTH, Axis
-from analysis.estimate import Estimate
+from analysis.estimate.estimates import Estimate
 
 HOSTILE = 'Meat & "more" <script>alert(1)</script>'
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.estimate import estimates
 from analysis.estimate.constrained import Constrained, constrained_shares, most_likely, norm_sub
-from analysis.mixture import GAP
-from analysis.survey import Survey
+from analysis.estimate.estimates import estimates
+from analysis.estimate.mixture import GAP
+from analysis.survey.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")

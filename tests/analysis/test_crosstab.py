@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import norm
 
-from analysis.columns import Column, from_matrix
-from analysis.crosstab import CannotTell, Crosstab, crosstab
-from analysis.crosstab.association import association_rows, correlation
-from analysis.crosstab.groups import contrasts, group_share
-from analysis.crosstab.pairs import Pairs, pairs_of
-from analysis.crosstab.row import Row
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.crosstab import CannotTell, Crosstab, crosstab
+from analysis.study.crosstab.association import association_rows, correlation
+from analysis.study.crosstab.groups import contrasts, group_share
+from analysis.study.crosstab.pairs import Pairs, pairs_of
+from analysis.study.crosstab.row import Row
 
 TABLE = np.array([[0.3, 0.1, 0.1], [0.05, 0.2, 0.25]])
 

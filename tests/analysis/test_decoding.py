@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.decoding import Chances, Decoded, decode
-from analysis.decoding.cells import Cells
-from analysis.decoding.discoveries import detected, selected_level
-from analysis.decoding.fit import Spread
-from analysis.decoding.noise import Background, covariance
-from analysis.decoding.solve import Whitener, solve
+from analysis.estimate.decoding import Chances, Decoded, decode
+from analysis.estimate.decoding.cells import Cells
+from analysis.estimate.decoding.discoveries import detected, selected_level
+from analysis.estimate.decoding.fit import Spread
+from analysis.estimate.decoding.noise import Background, covariance
+from analysis.estimate.decoding.solve import Whitener, solve
 
 #: k, h and m of a small Bloom filter, and the chances of google/rappor's eps_1_1.
 CELLS, HASHES, COHORTS = 8, 2, 64

@@ -10,10 +10,10 @@ from math import comb, exp
 import numpy as np
 import pytest
 
-from analysis.epsilon import exp_lower
-from analysis.number_design import number_table
-from analysis.rational import rank, unbiased
-from analysis.scale_design import AIMS, LARGEST_SCALE, scale_table
+from analysis.core.epsilon import exp_lower
+from analysis.core.rational import rank, unbiased
+from analysis.mechanisms.number_design import number_table
+from analysis.mechanisms.scale_design import AIMS, LARGEST_SCALE, scale_table
 
 Table = tuple[tuple[int, ...], ...]
 

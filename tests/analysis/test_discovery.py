@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from analysis.decoding import Chances
-from analysis.discovery import Search, find, floor
-from analysis.discovery.one_length import Hashed, symbols
-from analysis.encoders.text import Prefix
-from analysis.texts import BEGINNING, NOTHING, WHOLE
+from analysis.core.encoders.text import Prefix
+from analysis.core.texts import BEGINNING, NOTHING, WHOLE
+from analysis.estimate.decoding import Chances
+from analysis.estimate.discovery import Search, find, floor
+from analysis.estimate.discovery.one_length import Hashed, symbols
 
 LENGTHS = (2, 4, 6, 8, 20)
 ENCODER = Prefix(64, LENGTHS, 8)

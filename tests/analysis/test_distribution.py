@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from analysis.distribution import Distribution, distribution
-from analysis.distribution.em import early_em, rest, shifted
-from analysis.distribution.ranges import MOST, cells, edges, middles, places
-from analysis.domain import Numbers
+from analysis.core.domain import Numbers
+from analysis.estimate.distribution import Distribution, distribution
+from analysis.estimate.distribution.em import early_em, rest, shifted
+from analysis.estimate.distribution.ranges import MOST, cells, edges, middles, places
 from analysis.mechanisms import MECHANISMS
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.columns import Column, from_matrix
-from analysis.columns.data_file import Data, read_data
-from analysis.columns.design_file import Designs, read_designs
-from analysis.columns.estimate import column_estimates
-from analysis.columns.sample import Sample, simple
-from analysis.errors import DataError, SurveyError
-from analysis.estimate import Estimate
+from analysis.core.errors import DataError, SurveyError
+from analysis.estimate.columns import Column, from_matrix
+from analysis.estimate.columns.data_file import Data, read_data
+from analysis.estimate.columns.design_file import Designs, read_designs
+from analysis.estimate.columns.estimate import column_estimates
+from analysis.estimate.columns.sample import Sample, simple
+from analysis.estimate.estimates import Estimate
 
 FORCED = (
     '[columns.y]\nvalues = ["0", "1"]\ndesign = {name = "forced", p_yes = "1/6", p_no = "1/4"}\n'

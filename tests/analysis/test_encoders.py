@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
-from analysis.encoders import ENCODERS, Encoder
-from analysis.encoders.categories import Hash, Index, Onehot, is_prime
-from analysis.encoders.grid import Grid
-from analysis.encoders.several import Multihot, Order, Pick
-from analysis.encoders.text import Bloom, Digest, Prefix
-from analysis.words import WORD
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
+from analysis.core.encoders import ENCODERS, Encoder
+from analysis.core.encoders.categories import Hash, Index, Onehot, is_prime
+from analysis.core.encoders.grid import Grid
+from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.encoders.text import Bloom, Digest, Prefix
+from analysis.core.words import WORD
 
 
 def ordered(order: tuple[int, ...]) -> tuple[int, ...]:

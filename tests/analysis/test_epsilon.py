@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.epsilon import MICRO, best_weights, exp_lower, log_ratio, micro
+from analysis.core.epsilon import MICRO, best_weights, exp_lower, log_ratio, micro
 
 
 def _exp(epsilon: Fraction) -> Fraction:

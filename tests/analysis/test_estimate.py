@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, multinomial
 
-from analysis.estimate import Estimate, estimates
+from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.number import LABELS, QUARTILES
-from analysis.simulate import payloads
-from analysis.survey import Survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
 laws = importlib.import_module("laws")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.files import LARGEST_FILE
+from analysis.survey.files import LARGEST_FILE
 from server.cli import main
 
 SURVEY = """

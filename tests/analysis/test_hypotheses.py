@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, chi2_contingency, chisquare
 
-from analysis.columns import Column, from_matrix
-from analysis.crosstab.shuffle import widening
-from analysis.hypotheses import changes_of_shares, difference, goodness_of_fit, independence
-from analysis.trend import trend
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.crosstab.shuffle import widening
+from analysis.study.hypotheses import changes_of_shares, difference, goodness_of_fit, independence
+from analysis.study.trend import trend
 
 K, N = 4, 1000
 SHARES = np.array([0.5, 0.3, 0.2, 0.0])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.domain import NO_ANSWER, Categories, Numbers
-from analysis.intervals import ratio_interval, share_interval
+from analysis.core.domain import NO_ANSWER, Categories, Numbers
+from analysis.estimate.intervals import ratio_interval, share_interval
 from analysis.mechanisms import MECHANISMS
 
 #: Draws for each cell below: with coverage .95, 1,500 fall under .93 with probability 4e-4.

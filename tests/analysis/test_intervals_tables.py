@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from analysis.columns import from_matrix
-from analysis.crosstab import Crosstab
-from analysis.crosstab.groups import group_share
-from analysis.crosstab.pairs import pairs_of
-from analysis.intervals.empirical import empirical_interval
-from analysis.intervals.ratio import fieller_interval
+from analysis.estimate.columns import from_matrix
+from analysis.estimate.intervals.empirical import empirical_interval
+from analysis.estimate.intervals.ratio import fieller_interval
+from analysis.study.crosstab import Crosstab
+from analysis.study.crosstab.groups import group_share
+from analysis.study.crosstab.pairs import pairs_of
 
 TIMES = np.array([40.0, 25.0, 20.0, 15.0])
 ABOVE = np.array([1.8, -0.7, 0.4, 0.1])

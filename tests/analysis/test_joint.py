@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from analysis.joint import bit_chances, joint, symbol_chances
+from analysis.estimate.joint import bit_chances, joint, symbol_chances
 
 #: Four strings by yes and no; one pair never occurs.
 TABLE = np.array([[0.4, 0.1], [0.2, 0.05], [0.1, 0.05], [0.0, 0.1]])

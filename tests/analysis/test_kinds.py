@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis.errors import SurveyError
-from analysis.question import Question
-from analysis.survey import Survey, thaw, version_of
-from analysis.survey_file import read_survey
+from analysis.core.errors import SurveyError
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey, thaw, version_of
+from analysis.survey.survey_file import read_survey
 
 OPTIONS = '[{id = "x", text = "X"}, {id = "y", text = "Y"}, {id = "z", text = "Z"}]'
 CHOICES = f'kind = "choices"\noptions = {OPTIONS}\nepsilon = 1\n'

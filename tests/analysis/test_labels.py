@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from analysis.channels.window import Window
-from analysis.errors import SurveyError
-from analysis.ledger import Spend, charged_right, ledger
-from analysis.ledger.account import accounts
-from analysis.survey import Survey, spent_on, thaw, version_of
-from analysis.survey_file import read_survey
-from analysis.waves import constant_ratio
+from analysis.core.channels.window import Window
+from analysis.core.errors import SurveyError
+from analysis.core.waves import constant_ratio
+from analysis.privacy.ledger import Spend, charged_right, ledger
+from analysis.privacy.ledger.account import accounts
+from analysis.survey.survey import Survey, spent_on, thaw, version_of
+from analysis.survey.survey_file import read_survey
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 HEAD = 'title = "Panel"\nid = "panel"\n[privacy]\ncap = 90\n'

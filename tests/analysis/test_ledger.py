@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.ledger import (
+from analysis.privacy.ledger import (
     LEDGERS,
     AnswerRow,
     LedgerRow,
@@ -19,9 +19,9 @@ from analysis.ledger import (
     in_epsilon,
     ledger,
 )
-from analysis.ledger.account import accounts
-from analysis.survey import Survey, spent_on
-from analysis.survey_file import read_survey
+from analysis.privacy.ledger.account import accounts
+from analysis.survey.survey import Survey, spent_on
+from analysis.survey.survey_file import read_survey
 
 FRESH = '[[questions]]\nid = "{}"\nkind = "yes-no"\ntext = "{}?"\nrequired = true\nepsilon = {}\n'
 KEPT = FRESH + "epsilon_forever = 2\n"

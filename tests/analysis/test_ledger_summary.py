@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
-from analysis.ledger import TotalRow
-from analysis.ledger.distribution import spent
+from analysis.privacy.ledger import TotalRow
+from analysis.privacy.ledger.distribution import spent
 
 
 def row(epsilon: str, respondents: int, method: str, delta: float, charged: str) -> TotalRow:

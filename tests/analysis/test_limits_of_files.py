@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis import survey as frozen
-from analysis.columns import design_file
-from analysis.columns.design_file import MOST_COLUMNS, read_designs
-from analysis.errors import SurveyError
-from analysis.survey_file import MOST_ENTRIES, read_survey
+from analysis.core.errors import SurveyError
+from analysis.estimate.columns import design_file
+from analysis.estimate.columns.design_file import MOST_COLUMNS, read_designs
+from analysis.survey import survey as frozen
+from analysis.survey.survey_file import MOST_ENTRIES, read_survey
 
 QUESTION = '[[questions]]\nid = "q{}"\nkind = "yes-no"\ntext = "?"\nepsilon = 0.001\n'
 COLUMN = '[columns.c{}]\nvalues = ["0", "1"]\ndesign = {{name = "warner", p = "3/4"}}\n'

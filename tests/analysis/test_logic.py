@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.domain import Categories, Domain, Numbers, Rankings, Sets
-from analysis.logic import asked_of, holds, parse_condition, written
-from analysis.survey_file import read_survey
+from analysis.core.domain import Categories, Domain, Numbers, Rankings, Sets
+from analysis.survey.logic import asked_of, holds, parse_condition, written
+from analysis.survey.survey_file import read_survey
 
 DOMAINS: dict[str, Domain] = {
     "a": Categories(("yes", "no", "no-answer")),

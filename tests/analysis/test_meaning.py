@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.domain import NO_ANSWER, Categories, Numbers, Rankings
-from analysis.meaning import (
+from analysis.core.domain import NO_ANSWER, Categories, Numbers, Rankings
+from analysis.privacy.meaning import (
     Deployment,
     comparison,
     deployments,
@@ -27,8 +27,8 @@ from analysis.meaning import (
     sentences,
     strongest_posterior,
 )
-from analysis.question import Question
-from analysis.survey import freeze
+from analysis.survey.question import Question
+from analysis.survey.survey import freeze
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")
@@ -333,7 +333,7 @@ def test_chances_outside_0_to_1_are_refused(bad: Any) -> None:
 
 
 def test_deployments_all_state_unit_and_model() -> None:
-    whole = loads(files("analysis.meaning").joinpath("deployments.json").read_text("utf-8"))
+    whole = loads(files("analysis.privacy.meaning").joinpath("deployments.json").read_text("utf-8"))
     assert "MIT" in whole["meta"]["compiled_from"]
     assert len(deployments()) == len(whole["deployments"]) == 25
     for row in deployments():

@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 
-from analysis.domain import Categories, Numbers, Rankings
-from analysis.errors import ReportError
-from analysis.meaning import chance, likelihood_ratio, odds_table, posterior, strongest_posterior
-from analysis.question import Question
+from analysis.core.domain import Categories, Numbers, Rankings
+from analysis.core.errors import ReportError
+from analysis.privacy.meaning import (
+    chance,
+    likelihood_ratio,
+    odds_table,
+    posterior,
+    strongest_posterior,
+)
+from analysis.survey.question import Question
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")

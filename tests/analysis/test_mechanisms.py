@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
-from analysis.encoders.categories import Index
-from analysis.epsilon import TooCoarse, exp_lower
+from analysis.core.channels.window import Window
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
+from analysis.core.encoders.categories import Index
+from analysis.core.epsilon import TooCoarse, exp_lower
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share, spends
 from analysis.mechanisms.grid_window import half_width
-from analysis.randomizer import Randomizer
 
 sys.path.insert(0, str(Path(__file__).parent))
 laws = importlib.import_module("laws")

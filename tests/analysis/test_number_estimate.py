@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from analysis.distribution.least_favorable import evidence, nearest_law
-from analysis.distribution.quantile import Reference, quantile_range, squared_error
-from analysis.distribution.ranges import places, tells_distribution
-from analysis.domain import Numbers
+from analysis.core.domain import Numbers
+from analysis.estimate.distribution.least_favorable import evidence, nearest_law
+from analysis.estimate.distribution.quantile import Reference, quantile_range, squared_error
+from analysis.estimate.distribution.ranges import places, tells_distribution
+from analysis.estimate.intervals import ratio_interval
 from analysis.estimate.number import number_quantities
-from analysis.intervals import ratio_interval
 from analysis.mechanisms import MECHANISMS
 
 TERMS = ["variance", "q25", "median", "q75"]

@@ -17,13 +17,13 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from dp_accounting.pld import privacy_loss_mechanism as losses
 
 from analysis import MECHANISMS, Randomizer, estimates, read_survey
-from analysis.channels import Shift
-from analysis.domain import Categories, Numbers
-from analysis.encoders import Grid
-from analysis.epsilon import exp_lower
+from analysis.core.channels import Shift
+from analysis.core.domain import Categories, Numbers
+from analysis.core.encoders import Grid
+from analysis.core.epsilon import exp_lower
+from analysis.core.words import WORD
 from analysis.mechanisms.gaussian import analytic_sigma
-from analysis.selection import variance
-from analysis.words import WORD
+from analysis.mechanisms.selection import variance
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.packed import clear_tail, column_sums, one_bit, pack, sizes, words_for
-from analysis.words import seeded_block
+from analysis.core.packed import clear_tail, column_sums, one_bit, pack, sizes, words_for
+from analysis.core.words import seeded_block
 
 
 def flags_of(n: int, bits: int) -> NDArray[np.uint8]:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.epsilon import MICRO
-from analysis.estimate import estimates
+from analysis.core.epsilon import MICRO
+from analysis.core.memory import Memory
+from analysis.core.words import seeded_words
 from analysis.estimate.change import changes
-from analysis.memory import Memory
-from analysis.planning import Plan, costs_of_waves, plan
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
-from analysis.words import seeded_words
+from analysis.estimate.estimates import estimates
+from analysis.study.planning import Plan, costs_of_waves, plan
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.domain import Numbers
-from analysis.estimate import estimates
+from analysis.core.domain import Numbers
+from analysis.estimate.estimates import estimates
+from analysis.estimate.intervals import normal_intervals, share_interval
 from analysis.estimate.quantity import mean_quantity, share_quantity
-from analysis.intervals import normal_intervals, share_interval
 from analysis.mechanisms.base import Share
-from analysis.planning import (
+from analysis.study.planning import (
     curve_of_epsilon,
     curve_of_respondents,
     epsilon_for,
@@ -26,22 +26,22 @@ from analysis.planning import (
     respondents_for,
     truth_of,
 )
-from analysis.planning.law import Law
-from analysis.planning.least_favorable import (
+from analysis.study.planning.law import Law
+from analysis.study.planning.least_favorable import (
     mean_variance,
     normal_half_widths,
     scores_of,
     worst_variance,
 )
-from analysis.planning.needed import epsilon_at, index_of, least
-from analysis.planning.one_sample import Side
-from analysis.planning.share_width import (
+from analysis.study.planning.needed import epsilon_at, index_of, least
+from analysis.study.planning.one_sample import Side
+from analysis.study.planning.share_width import (
     counts_between,
     half_widths,
     of_share,
     weights_of,
 )
-from analysis.planning.truth import Truth
+from analysis.study.planning.truth import Truth
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")

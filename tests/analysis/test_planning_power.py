@@ -11,11 +11,11 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from analysis.estimate import estimates
 from analysis.estimate.change import changes
+from analysis.estimate.estimates import estimates
+from analysis.estimate.intervals import share_interval
 from analysis.estimate.quantity import share_quantity
-from analysis.intervals import share_interval
-from analysis.planning import (
+from analysis.study.planning import (
     power_of_change,
     power_of_share,
     respondents_for_change,
@@ -24,10 +24,10 @@ from analysis.planning import (
     split_cap,
     truth_of,
 )
-from analysis.planning.law import Law
-from analysis.planning.one_sample import Side
-from analysis.planning.power import least_for_power
-from analysis.survey import Survey, freeze
+from analysis.study.planning.law import Law
+from analysis.study.planning.one_sample import Side
+from analysis.study.planning.power import least_for_power
+from analysis.survey.survey import Survey, freeze
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.domain import NO_ANSWER
-from analysis.planning import (
+from analysis.core.domain import NO_ANSWER
+from analysis.study.planning import (
     truth_of,
 )
-from analysis.planning.law import Law
-from analysis.planning.truth import Truth, share_of, shares_of_answers
+from analysis.study.planning.law import Law
+from analysis.study.planning.truth import Truth, share_of, shares_of_answers
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")

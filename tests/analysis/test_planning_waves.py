@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.accounting import shuffled
-from analysis.planning import (
+from analysis.privacy.accounting import shuffled
+from analysis.study.planning import (
     power_of_change,
     power_of_share,
     powers,
@@ -17,7 +17,7 @@ from analysis.planning import (
     totals_of_waves,
     waves_to_show,
 )
-from analysis.survey_file import read_survey
+from analysis.survey.survey_file import read_survey
 
 sys.path.insert(0, str(Path(__file__).parent))
 rng = importlib.import_module("one_question").generator

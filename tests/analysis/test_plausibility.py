@@ -13,15 +13,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, chi2, chisquare
 
-from analysis.channels.table import Table
-from analysis.encoders.categories import Index
+from analysis.core.channels.table import Table
+from analysis.core.encoders.categories import Index
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import seeded_words
+from analysis.estimate.plausibility import UNLIKELY, Plausibility, plausibility, sizes_of
 from analysis.mechanisms import MECHANISMS
-from analysis.plausibility import UNLIKELY, Plausibility, plausibility, sizes_of
-from analysis.question import Question
-from analysis.randomizer import Randomizer
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.words import seeded_words
+from analysis.survey.question import Question
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")

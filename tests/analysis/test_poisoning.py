@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.estimate import Estimate, estimates
+from analysis.core.words import seeded_words
+from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.number import LABELS
+from analysis.estimate.poisoning import shifts
 from analysis.mechanisms.base import Mean
-from analysis.poisoning import shifts
-from analysis.selection import poisoning
-from analysis.survey import Survey
-from analysis.words import seeded_words
+from analysis.mechanisms.selection import poisoning
+from analysis.survey.survey import Survey
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.rappor_files import (
+from analysis.estimate.rappor_files import (
     RapporFileError,
     RapporParams,
     google_bloom,

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from analysis.rational import least_variance, proven, rank, solve, unbiased
+from analysis.core.rational import least_variance, proven, rank, solve, unbiased
 
 
 def _random_rows(inputs: int, outputs: int, largest: int) -> list[list[int]]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.channels import Channel
-from analysis.channels.bits import Bits
-from analysis.channels.subset import Subset
-from analysis.randomizer import Reports
-from analysis.words import seeded_block, seeded_words
+from analysis.core.channels import Channel
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.subset import Subset
+from analysis.core.randomizer import Reports
+from analysis.core.words import seeded_block, seeded_words
 
 sys.path[:0] = [str(Path(__file__).parent)]
 laws = importlib.import_module("laws")

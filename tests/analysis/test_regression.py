@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, log_softmax, softmax
 
-from analysis.columns import Column, from_matrix
-from analysis.regression import regress
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.regression import regress
 
 Array = NDArray[np.float64]
 

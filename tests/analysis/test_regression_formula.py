@@ -8,9 +8,9 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.columns import Column, from_matrix
-from analysis.regression import regress
-from analysis.regression.formula import design
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.regression import regress
+from analysis.study.regression.formula import design
 
 Array = NDArray[np.float64]
 N = 600

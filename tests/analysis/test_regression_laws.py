@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import root
 
-from analysis.columns import Column, from_matrix
-from analysis.regression import Regression, regress
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.regression import Regression, regress
 
 Array = NDArray[np.float64]
 

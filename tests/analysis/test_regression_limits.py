@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.columns import Column, from_matrix
-from analysis.regression import regress
-from analysis.regression.likelihood import Likelihood
-from analysis.regression.outcome import Categories, Counts, Gaussian
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.regression import regress
+from analysis.study.regression.likelihood import Likelihood
+from analysis.study.regression.outcome import Categories, Counts, Gaussian
 
 N = 60
 RNG = np.random.default_rng(1)
@@ -112,7 +112,7 @@ def test_what_is_wrong_is_said(formula: str, options: dict[str, Any], message: s
 
 
 def test_the_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "analysis.regression.formula", raising=False)
+    monkeypatch.delitem(sys.modules, "analysis.study.regression.formula", raising=False)
     monkeypatch.setitem(sys.modules, "formulaic", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'deniable\[models\]'"):
         regress("y ~ age", COLUMNS, KNOWN)

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.charts import chart
-from analysis.estimate import estimates
-from analysis.ledger import Spend, ledger
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
-from analysis.table import (
+from analysis.estimate.estimates import estimates
+from analysis.estimate.table import (
     ESTIMATE_COLUMNS,
     LEDGER_COLUMNS,
     estimate_rows,
     ledger_rows,
     to_text,
 )
+from analysis.privacy.ledger import Spend, ledger
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 
 # The contracts that other programs read.
 ESTIMATE_CONTRACT = (

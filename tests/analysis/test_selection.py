@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.check import check
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
 from analysis.mechanisms import MECHANISMS
-from analysis.selection import candidates, choose, compile_as, share_covariance, variance
-from analysis.survey_file import read_survey
+from analysis.mechanisms.selection import candidates, choose, compile_as, share_covariance, variance
+from analysis.survey.check import check
+from analysis.survey.survey_file import read_survey
 
 POINTS = tuple("12345")
 SCALE = Categories(POINTS, tuple(map(Fraction, POINTS)))

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from analysis.errors import AnswersError
-from analysis.simulate import hidden_cells, payloads, read_answers
-from analysis.survey import Survey
+from analysis.core.errors import AnswersError
+from analysis.survey.simulate import hidden_cells, payloads, read_answers
+from analysis.survey.survey import Survey
 
 GOOD = "meat,dish,price\nyes,soup,3.25\nno,,\n,stew,1e1\n"
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.columns.of_survey import columns_of, debiasing, rounding, variable
-from analysis.domain import Categories, Numbers, Sets
+from analysis.core.domain import Categories, Numbers, Sets
+from analysis.estimate.columns.of_survey import columns_of, debiasing, rounding, variable
 from analysis.mechanisms import MECHANISMS
-from analysis.question import Question
+from analysis.survey.question import Question
 
 sys.path[:0] = [str(Path(__file__).parent)]
 one_question = importlib.import_module("one_question")

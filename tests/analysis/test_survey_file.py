@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import SurveyError
-from analysis.survey import Survey, thaw, version_of
-from analysis.survey_file import read_survey
+from analysis.core.errors import SurveyError
+from analysis.survey.survey import Survey, thaw, version_of
+from analysis.survey.survey_file import read_survey
 
 # What to replace in the survey of conftest, with what, and the message after the file's name.
 MISTAKES = [

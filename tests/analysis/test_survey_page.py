@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from analysis.codebook import codebook
-from analysis.errors import SurveyError
-from analysis.simulate import payloads
-from analysis.survey import Survey, thaw, version_of
-from analysis.survey_file import read_survey
+from analysis.core.errors import SurveyError
+from analysis.study.codebook import codebook
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey, thaw, version_of
+from analysis.survey.survey_file import read_survey
 
 NOTE = '[[questions]]\nid = "hello"\nkind = "note"\ntext = "Hello"\n'
 ROW = (

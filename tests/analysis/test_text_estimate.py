@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from analysis.channels.bits import Bits
-from analysis.encoders.text import hits_of
-from analysis.estimate import Estimate, estimates
+from analysis.core.channels.bits import Bits
+from analysis.core.encoders.text import hits_of
+from analysis.core.words import seeded_words
+from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.text import text_quantities
-from analysis.question import Question
-from analysis.survey import Survey
-from analysis.words import seeded_words
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
 one_question = importlib.import_module("one_question")

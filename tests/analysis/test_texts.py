@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from analysis.encoders.text import Bloom, Digest, Prefix
-from analysis.errors import SurveyError
-from analysis.question import Question
-from analysis.survey_file import read_survey
-from analysis.texts import WHOLE, normalized, text_words
+from analysis.core.encoders.text import Bloom, Digest, Prefix
+from analysis.core.errors import SurveyError
+from analysis.core.texts import WHOLE, normalized, text_words
+from analysis.survey.question import Question
+from analysis.survey.survey_file import read_survey
 
 TEXT = 'kind = "text"\nepsilon = 1\n'
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.channels.bits import Bits
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
-from analysis.epsilon import exp_lower
+from analysis.core.channels.bits import Bits
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
+from analysis.core.epsilon import exp_lower
+from analysis.core.memory import Memory
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import seeded_block, seeded_words
 from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.selection import candidates, compile_as, compiled
 from analysis.mechanisms.two_stages import can_remember
-from analysis.memory import Memory
-from analysis.randomizer import Randomizer
-from analysis.selection import candidates, compile_as, compiled
-from analysis.words import seeded_block, seeded_words
 
 DOMAINS: list[Domain] = [
     Categories(("yes", "no")),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.channels.bits import Bits
-from analysis.channels.window import Window
-from analysis.waves import EXACT, SEARCHED, constant_ratio, worst_ratio
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.window import Window
+from analysis.core.waves import EXACT, SEARCHED, constant_ratio, worst_ratio
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -234,7 +234,7 @@ def test_bound_of_many_waves_is_at_least_the_search(
 ) -> None:
     waves = SEARCHED + 2
     bound = worst_ratio(*stages, apart, waves)
-    monkeypatch.setattr("analysis.waves.SEARCHED", waves)
+    monkeypatch.setattr("analysis.core.waves.SEARCHED", waves)
     worst_ratio.cache_clear()
     assert bound > worst_ratio(*stages, apart, waves) > worst_ratio(*stages, apart, SEARCHED)
     worst_ratio.cache_clear()

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from analysis.channels.bits import Bits
-from analysis.domain import Categories, Domain, Sets, Texts
-from analysis.epsilon import fewest_parts, micro
+from analysis.core.channels.bits import Bits
+from analysis.core.domain import Categories, Domain, Sets, Texts
+from analysis.core.epsilon import fewest_parts, micro
+from analysis.core.randomizer import Randomizer
+from analysis.core.waves import SEARCHED, constant_ratio, worst_ratio
+from analysis.core.waves_of_bits import MOST_ONES, TRILLION, worst_total
 from analysis.mechanisms import MECHANISMS
-from analysis.randomizer import Randomizer
-from analysis.selection import compiled
-from analysis.waves import SEARCHED, constant_ratio, worst_ratio
-from analysis.waves_of_bits import MOST_ONES, TRILLION, worst_total
+from analysis.mechanisms.selection import compiled
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))

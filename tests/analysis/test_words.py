@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from analysis.words import (
+from analysis.core.words import (
     WORD,
     Block,
     below,

@@ -20,7 +20,7 @@ from typing import Any
 from limits import MOMENT, wait_until
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from analysis.survey_file import read_survey
+from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.store import Store
 

@@ -27,7 +27,7 @@ from stage import (
     to_review,
 )
 
-from analysis.survey_file import read_survey
+from analysis.survey.survey_file import read_survey
 
 #: The second time that the page opens the database never ends: what is between two writes stays.
 _STALL = """() => {

@@ -15,9 +15,9 @@ from device import Device, expect_state
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from analysis.question import Question
-from analysis.survey import thaw
-from analysis.survey_file import read_survey
+from analysis.survey.question import Question
+from analysis.survey.survey import thaw
+from analysis.survey.survey_file import read_survey
 from server.store import Store
 
 pytestmark = pytest.mark.more

@@ -11,9 +11,9 @@ from conftest import Change
 from device import READ_MEMO, Device, expect_state, fill_in, press, review
 from playwright.sync_api import Browser, Page
 
-from analysis.ledger import in_epsilon
-from analysis.survey import Survey, spent_on, thaw
-from analysis.survey_file import read_survey
+from analysis.privacy.ledger import in_epsilon
+from analysis.survey.survey import Survey, spent_on, thaw
+from analysis.survey.survey_file import read_survey
 from server.store import Store
 
 Vectors = dict[str, list[Any]]

@@ -8,7 +8,7 @@ from collector import Collector
 from device import COST, SURVEY, Device, answer, expect_closed, expect_state, fill_in, press, review
 from playwright.sync_api import Page, expect
 
-from analysis.survey_file import read_survey
+from analysis.survey.survey_file import read_survey
 from server.invitations import ISSUER
 from server.store import Store
 

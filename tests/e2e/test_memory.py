@@ -13,14 +13,14 @@ from device import READ_MEMO, WRITE_MEMO, Device, expect_state, fill_in, press, 
 from playwright.sync_api import Browser, Page, expect
 from scipy.stats import chi2
 
-from analysis.channels.bits import Bits
-from analysis.channels.window import Window
-from analysis.encoders.categories import Hash, Index, Onehot
-from analysis.encoders.text import Bloom, Digest, Prefix
-from analysis.ledger import in_epsilon
-from analysis.memory import Memory, pseudonym
-from analysis.randomizer import Randomizer
-from analysis.survey import Survey, spent_on, thaw
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.window import Window
+from analysis.core.encoders.categories import Hash, Index, Onehot
+from analysis.core.encoders.text import Bloom, Digest, Prefix
+from analysis.core.memory import Memory, pseudonym
+from analysis.core.randomizer import Randomizer
+from analysis.privacy.ledger import in_epsilon
+from analysis.survey.survey import Survey, spent_on, thaw
 
 PANEL = """
 title = "Panel"

@@ -22,7 +22,7 @@ from playwright.sync_api import Browser
 from programs import find
 from test_other_sites import made_up
 
-from analysis.survey import LONGEST_REQUEST
+from analysis.survey.survey import LONGEST_REQUEST
 
 pytestmark = pytest.mark.more
 

@@ -10,7 +10,7 @@ from collector import Collector
 from device import Device, expect_closed, survey_data
 from playwright.sync_api import Route, expect
 
-from analysis.survey import version_of
+from analysis.survey.survey import version_of
 
 
 def nearer(data: dict[str, Any]) -> None:

@@ -21,12 +21,12 @@ from device import Device
 from numpy.typing import NDArray
 from scipy.stats import beta, chisquare, norm
 
-from analysis.channels import CHANNELS
-from analysis.domain import Categories, Domain, Numbers, Rankings, Sets
-from analysis.encoders import ENCODERS
+from analysis.core.channels import CHANNELS
+from analysis.core.domain import Categories, Domain, Numbers, Rankings, Sets
+from analysis.core.encoders import ENCODERS
+from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.noise import Noise
-from analysis.randomizer import Randomizer
 
 DRAWS, GAME, CHANCE = 200_000, 1_000_000, 1e-6
 pytestmark = pytest.mark.more

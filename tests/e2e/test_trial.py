@@ -9,10 +9,10 @@ from device import Device
 from playwright.sync_api import Page
 from scipy.stats import chisquare
 
-from analysis.encoders import ENCODERS
-from analysis.kinds import KINDS
-from analysis.question import Question
-from analysis.survey import Survey, thaw
+from analysis.core.encoders import ENCODERS
+from analysis.survey.kinds import KINDS
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey, thaw
 
 OPTIONS = """options = [
   {id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]"""

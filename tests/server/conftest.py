@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
 from server.app import create_app
 from server.store import Store
 

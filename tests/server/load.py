@@ -26,9 +26,9 @@ from urllib.parse import urlsplit
 
 from limits import LONG, MOMENT, wait_until
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.intake import check
 from server.store import Store
 from server.store.inspection import integrity

@@ -21,8 +21,8 @@ import pytest
 from click.testing import CliRunner
 from limits import LONG, MOMENT, wait_until
 
-from analysis.simulate import payloads
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey_file import read_survey
 from server.cli import main
 from server.deliver import to_store
 from server.store import Store

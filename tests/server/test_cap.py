@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.decision import Decision
 from server.intake import check
@@ -217,7 +217,7 @@ def test_of_eight_processes_as_many_win_as_the_cap_has_room_for(tmp_path: Path) 
             assert post(store, content).status_code == 201
     # Each a process of its own, forked from one that has imported all, and has opened nothing.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["server.intake", "analysis.survey_file"])
+    context.set_forkserver_preload(["server.intake", "analysis.survey.survey_file"])
     start = context.Barrier(RACERS)
     results = [tmp_path / f"{racer}.txt" for racer in range(RACERS)]
     racers = [

@@ -19,8 +19,8 @@ from statistics import median
 import pytest
 from limits import LONG, MOMENT, timed, wait_until
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server import writer
 from server.intake import check
 from server.store import Store

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from analysis.simulate import payloads
-from analysis.survey import Survey, freeze
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey, freeze
+from analysis.survey.survey_file import read_survey
 from server.decision import Asked, Decision, Known, Spent, decide
 from server.wire import Refusal, Submission
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.rappor_files import RapporParams, google_bloom, map_row
+from analysis.estimate.rappor_files import RapporParams, google_bloom, map_row
 from server.commands.decode import decode_
 
 PARAMS = RapporParams(k=16, h=2, m=32, p=0.25, q=0.75, f=0.25)

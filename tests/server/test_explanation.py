@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.domain import Categories, Numbers, Rankings, Sets, Texts
-from analysis.meaning import of_100
-from analysis.question import Question
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.core.domain import Categories, Numbers, Rankings, Sets, Texts
+from analysis.privacy.meaning import of_100
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.explanation import an_answer, costs, explained
 from server.explanation.figure import one_in, sends
 from server.explanation.sides import sides

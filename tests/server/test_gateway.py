@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from analysis.survey import LONGEST_REQUEST, Survey
+from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server import gateway
 
 sys.path.insert(0, str(Path(__file__).parent))

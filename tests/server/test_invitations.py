@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from analysis.simulate import payloads
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.invitations import DIGITS, ISSUER, RateLimit, check_digits
 from server.store import Store

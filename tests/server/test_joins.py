@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.store import Store
 
 # The tests are no package, so that no name of theirs can hide one of the application's.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.survey_file import read_survey
+from analysis.survey.survey_file import read_survey
 from server.layout import Group, layout
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

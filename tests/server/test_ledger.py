@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
-from analysis.ledger import LEDGERS
-from analysis.ledger.account import accounts
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
-from analysis.table import COLUMNS_BY
+from analysis.estimate.table import COLUMNS_BY
+from analysis.privacy.ledger import LEDGERS
+from analysis.privacy.ledger.account import accounts
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.cli import main
 from server.deliver import to_store

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
 from server.app import create_app
 from server.cli import main
 from server.store import Store

@@ -15,10 +15,10 @@ from limits import LONG, MOMENT
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from analysis.question import Question
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.question import Question
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.clock import today
 from server.deliver import to_store

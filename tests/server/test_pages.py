@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.audit import of_modules
 from server.cli import main

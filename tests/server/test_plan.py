@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.planning import Power
-from analysis.survey_file import read_survey
+from analysis.study.planning import Power
+from analysis.survey.survey_file import read_survey
 from server.cli import main
 from server.plan.tables import OF_WAVES, TABLES, Asked
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from analysis.accounting import Total
 from analysis.charts import Series, line_chart
-from analysis.ledger import in_epsilon
-from analysis.meaning import deployments, sentences
-from analysis.planning import Sampled, curve_of_epsilon, curve_of_respondents
-from analysis.planning.totals import WaveTotal
-from analysis.survey import Survey, freeze
-from analysis.survey_file import read_survey
+from analysis.privacy.accounting import Total
+from analysis.privacy.ledger import in_epsilon
+from analysis.privacy.meaning import deployments, sentences
+from analysis.study.planning import Sampled, curve_of_epsilon, curve_of_respondents
+from analysis.study.planning.totals import WaveTotal
+from analysis.survey.survey import Survey, freeze
+from analysis.survey.survey_file import read_survey
 from server.plan.epsilons import composition, deployed, meaning, together
 from server.plan.estimates import half_widths_part, power, precision, sample_part
 from server.plan.page import render

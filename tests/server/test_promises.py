@@ -22,8 +22,8 @@ import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server import promises, writer
 from server.access import hashed
 from server.app import create_app

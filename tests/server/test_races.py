@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from numpy.typing import NDArray
 
-from analysis.channels.window import Window
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.core.channels.window import Window
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server import writer
 from server.intake import check
 from server.invitations import ISSUER

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from analysis.kinds import KINDS
-from analysis.simulate import payloads
-from analysis.survey_file import read_survey
+from analysis.survey.kinds import KINDS
+from analysis.survey.simulate import payloads
+from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.store import Store
 from server.store.surveys import Surveys

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from limits import LONG
 
-from analysis.plausibility import sizes_of
+from analysis.estimate.plausibility import sizes_of
 from server.store import Store, StoreError, inspection
 from server.store.blocks import BLOCK
 from server.store.file import File

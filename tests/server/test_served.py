@@ -16,8 +16,8 @@ from limits import MOMENT
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Response
 
-from analysis.survey import version_of
-from analysis.survey_file import read_survey
+from analysis.survey.survey import version_of
+from analysis.survey.survey_file import read_survey
 from server import fetching
 from server.app import create_app
 from server.cli import main

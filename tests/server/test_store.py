@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from analysis.channels.window import Window
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.core.channels.window import Window
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.intake import check
 from server.store import Store, StoreError

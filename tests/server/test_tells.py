@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
-from analysis.together import groups, readable_odds
+from analysis.privacy.one_wave import groups, readable_odds
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.cli import main
 from server.explanation import explained, tells, verdict
 from server.words import LANGUAGES, told

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
-from analysis.table import ESTIMATE_COLUMNS
+from analysis.estimate.table import ESTIMATE_COLUMNS
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.cli import main
 from server.deliver import to_store
 from server.store import Store

@@ -27,8 +27,8 @@ from load import (
 )
 from scipy.stats import spearmanr
 
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server import writer
 from server.cli import main
 from server.intake import check

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from analysis.survey import Survey
+from analysis.survey.survey import Survey
 from server.app import create_app
 from server.store import Store
 

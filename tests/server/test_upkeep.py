@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
-from analysis import table
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.estimate import table
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server import health, writer
 from server.app import CLIENT
 from server.cli import main

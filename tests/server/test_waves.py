@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.ledger import in_epsilon
-from analysis.simulate import payloads
-from analysis.survey import Survey, spent_on, thaw, version_of
-from analysis.survey_file import read_survey
+from analysis.privacy.ledger import in_epsilon
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey, spent_on, thaw, version_of
+from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.results import find_ledger
 from server.store import Store

@@ -13,9 +13,9 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.simulate import payloads
-from analysis.survey import Survey
-from analysis.survey_file import read_survey
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
 from server.store import Store
 from server.work import bits_of, work
 

@@ -15,23 +15,23 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from analysis.channels import CHANNELS
-from analysis.channels.bits import Bits
-from analysis.channels.shift import Shift
-from analysis.channels.subset import Subset
-from analysis.channels.window import Window
-from analysis.encoders.categories import Hash
-from analysis.encoders.grid import Grid
-from analysis.encoders.several import Multihot, Order, Pick
-from analysis.kinds import KINDS
-from analysis.logic import holds
+from analysis.core.channels import CHANNELS
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.shift import Shift
+from analysis.core.channels.subset import Subset
+from analysis.core.channels.window import Window
+from analysis.core.encoders.categories import Hash
+from analysis.core.encoders.grid import Grid
+from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.memory import Memory, pseudonym
+from analysis.core.randomizer import Randomizer
+from analysis.core.texts import BEGINNING, NOTHING, WHOLE, normalized, text_words
+from analysis.core.words import WORD, below, bernoulli, seeded_words
 from analysis.mechanisms import MECHANISMS
-from analysis.memory import Memory, pseudonym
-from analysis.randomizer import Randomizer
-from analysis.selection import compiled
-from analysis.survey import freeze, version_of
-from analysis.texts import BEGINNING, NOTHING, WHOLE, normalized, text_words
-from analysis.words import WORD, below, bernoulli, seeded_words
+from analysis.mechanisms.selection import compiled
+from analysis.survey.kinds import KINDS
+from analysis.survey.logic import holds
+from analysis.survey.survey import freeze, version_of
 
 HERE = Path(__file__).parent
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.mechanisms import MECHANISMS
-from analysis.selection import compiled
-from analysis.survey import Survey, freeze, spent_on, thaw, version_of
+from analysis.mechanisms.selection import compiled
+from analysis.survey.survey import Survey, freeze, spent_on, thaw, version_of
 
 samples = importlib.import_module("samples")
 

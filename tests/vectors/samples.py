@@ -3,18 +3,18 @@
 from fractions import Fraction
 from typing import Any
 
-from analysis.channels.bits import Bits
-from analysis.channels.shift import Shift
-from analysis.channels.subset import Subset
-from analysis.channels.table import Table
-from analysis.channels.window import Window
-from analysis.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
-from analysis.encoders.categories import Hash, Index, Onehot
-from analysis.encoders.grid import Grid
-from analysis.encoders.several import Multihot, Order, Pick
-from analysis.encoders.text import Bloom, Digest, Prefix
-from analysis.randomizer import Randomizer
-from analysis.words import WORD
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.shift import Shift
+from analysis.core.channels.subset import Subset
+from analysis.core.channels.table import Table
+from analysis.core.channels.window import Window
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
+from analysis.core.encoders.categories import Hash, Index, Onehot
+from analysis.core.encoders.grid import Grid
+from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.encoders.text import Bloom, Digest, Prefix
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
 
 #: Each channel's samples; of bits, with the encoder before it.
 SAMPLES: list[tuple[Any, Any]] = [

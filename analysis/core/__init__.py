@@ -1,0 +1,1 @@
+"""What runs for one answer: domains, encoders, channels and their exact numbers."""

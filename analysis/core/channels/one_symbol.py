@@ -1,0 +1,120 @@
+"""What channels have in common whose report is one symbol, an integer of 0..symbols-1."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.errors import ReportError, shown
+
+#: So many chances are compared, pair by pair of inputs, in a second and 200 MB.
+_COMPARED = 2**21
+
+
+class OneSymbol(ABC):
+    """A channel that a table of weights describes whole: a row for each input."""
+
+    takes_bits: ClassVar[bool] = False
+    gives_one_symbol: ClassVar[bool] = True
+    inputs: int
+
+    @property
+    @abstractmethod
+    def symbols(self) -> int:
+        """How many different reports there are."""
+
+    @property
+    def can_be_kept(self) -> bool:
+        return False
+
+    @abstractmethod
+    def weights(self, symbol: int) -> list[int]:
+        """The row of an input: the weight of each report. All rows have the same sum."""
+
+    def chances(self) -> NDArray[np.float64]:
+        """(inputs, symbols) chance of each report under each input."""
+        rows = np.array([self.weights(symbol) for symbol in range(self.inputs)], dtype=float)
+        return np.asarray(rows / rows[0].sum())
+
+    def delta(self, ratio: Fraction) -> Fraction:
+        """By how much the chance of some reports can exceed `ratio` times that under another input.
+
+        The hockey-stick divergence of the worst two inputs, summed exactly.
+        """
+        top, bottom = ratio.numerator, ratio.denominator
+        rows = [self.weights(symbol) for symbol in range(self.inputs)]
+        worst = max(
+            sum(max(0, bottom * a - top * b) for a, b in zip(row, other, strict=True))
+            for row in rows
+            for other in rows
+        )
+        return Fraction(worst, bottom * sum(rows[0]))
+
+    def distribution(self, symbol: int) -> Iterator[tuple[int, Fraction]]:
+        row = self.weights(symbol)
+        total = sum(row)
+        return ((output, Fraction(weight, total)) for output, weight in enumerate(row))
+
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64] | None:
+        if self.inputs**2 * self.symbols > _COMPARED:
+            return None
+        rows = np.array(list({tuple(self.weights(symbol)) for symbol in range(self.inputs)}))
+        pairs = list(permutations(range(len(rows)), 2)) or [(0, 0)]
+        return np.asarray(np.moveaxis(rows[pairs], 1, 2) / rows[0].sum())
+
+    def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        row = np.array(self.weights(symbol), dtype=float)
+        return row / row.sum(), np.diag(row / row.sum())
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        row = np.array(self.weights(0))
+        least, most, total = row, row, row.sum()
+        for symbol in range(1, self.inputs):
+            row = np.array(self.weights(symbol))
+            least, most = np.minimum(least, row), np.maximum(most, row)
+        return least / total, most / total
+
+    def size_chances(self, ones: int) -> None:
+        return None
+
+    @classmethod
+    def report_schema(cls) -> dict[str, Any]:
+        return {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**53}
+
+    def check_report(self, report: Any, field: str) -> None:
+        if type(report) is not int or not 0 <= report < self.symbols:
+            raise ReportError(field, f"an integer of 0..{self.symbols - 1}", shown(report))
+
+    def longest(self) -> int:
+        return self.symbols - 1
+
+    def reports_in(self, counts: NDArray[Any]) -> int:
+        return int(counts.sum())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest integer that many of its reports can be kept in."""
+        return np.min_scalar_type(self.symbols - 1)
+
+    def read_many(self, sent: Sequence[int]) -> NDArray[Any]:
+        return np.array(sent, dtype=self.dtype)
+
+    def count_many(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(reports, minlength=self.symbols)
+
+    def entries(self, reports: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        return np.arange(len(reports)), reports
+
+    def sizes_many(self, reports: NDArray[Any]) -> None:
+        return None
+
+    def holds_many(self, reports: NDArray[Any], symbols: Sequence[int]) -> NDArray[np.bool_]:
+        return np.asarray(reports[:, None] == np.asarray(symbols, dtype=np.int64))
+
+    def log_chances(self, reports: NDArray[Any], symbols: Sequence[int]) -> NDArray[np.float64]:
+        rows = np.log(self.chances()[np.asarray(symbols, dtype=np.int64)])
+        return np.asarray(rows[:, reports].T)

@@ -1,0 +1,252 @@
+"""Subset channel: a random set of `size` symbols that is likelier to hold the input.
+
+    P[S | x] = include / total / C(inputs-1, size-1)  if x in S
+               exclude / total / C(inputs-1, size)    otherwise,   total = include + exclude
+
+Subset selection (Ye and Barg, IEEE Transactions on Information Theory 2018; Wang et al., "Mutual
+information optimally local private discrete distribution estimation", 2016). Its ratio is pure:
+include (inputs - size) / (exclude size).
+By hand: 4 inputs, size 2, include 3, exclude 1 gives 3 * 2 / (1 * 2) = 3, ε = ln 3.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import comb, log
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.errors import ReportError, shown
+from analysis.core.packed import Packed, clear_tail, column_sums, pack, sizes, unpack, words_for
+from analysis.core.words import WORD, Block, below, below_many, bernoulli_bits, parts
+
+#: Of so few sets, a list is made and drawn from.
+_FEW = 16384
+
+
+@dataclass(frozen=True)
+class Subset:
+    """The channel with these whole numbers: ``1 <= size < inputs``, weights at least 1."""
+
+    inputs: int
+    size: int
+    include: int
+    exclude: int
+
+    name: ClassVar[str] = "subset"
+    takes_bits: ClassVar[bool] = False
+    gives_one_symbol: ClassVar[bool] = False
+
+    @property
+    def symbols(self) -> int:
+        """A set counts for each of its members, so there are as many symbols as inputs."""
+        return self.inputs
+
+    @property
+    def can_be_kept(self) -> bool:
+        return False
+
+    def check(self) -> None:
+        if self.size >= self.inputs:
+            raise ValueError(f"subset: size must be less than inputs, got {self.size}")
+        if self.include + self.exclude > WORD:
+            raise ValueError(
+                f"subset: weights must sum to at most 2^32, got {self.include + self.exclude}"
+            )
+
+    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+        """The ratio of the two probabilities above; the larger way round."""
+        ratio = Fraction(self.include * (self.inputs - self.size), self.exclude * self.size)
+        return max(ratio, 1 / ratio)
+
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
+        # Sets that hold one of the two inputs; the others are as likely under both.
+        one, other = self.include * (self.inputs - self.size), self.exclude * self.size
+        total = (self.include + self.exclude) * (self.inputs - 1)
+        alike = total - one - other
+        return np.array([[(one, other), (other, one), (alike, alike)]]) / total
+
+    def randomize(self, symbol: int, words: Iterator[int]) -> list[int]:
+        """A sorted list: whether the input is a member, then the others by selection sampling.
+
+        Selection sampling: Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S.
+        """
+        member = below(self.include + self.exclude, words) < self.include
+        needed = self.size - member
+        left = self.inputs - 1
+        chosen = []
+        for other in range(self.inputs):
+            if other == symbol:
+                if member:
+                    chosen.append(other)
+                continue
+            if below(left, words) < needed:
+                chosen.append(other)
+                needed -= 1
+            left -= 1
+        return chosen
+
+    def distribution(self, symbol: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        total = self.include + self.exclude
+        within = Fraction(self.include, total) / comb(self.inputs - 1, self.size - 1)
+        without = Fraction(self.exclude, total) / comb(self.inputs - 1, self.size)
+        for members in combinations(range(self.inputs), self.size):
+            yield members, within if symbol in members else without
+
+    def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        others, include = self.inputs - 1, self.include / (self.include + self.exclude)
+        # Of the others, needed or needed + 1 are members, all equally likely.
+        needed = self.size - 1
+        one = (include * needed + (1 - include) * self.size) / others
+        pairs = include * needed * (needed - 1) + (1 - include) * self.size * needed
+        mean = np.full(self.inputs, one)
+        mean[symbol] = include
+        second = np.full((self.inputs, self.inputs), pairs / max(1, others * (others - 1)))
+        second[symbol] = second[:, symbol] = include * needed / others
+        np.fill_diagonal(second, mean)
+        return mean, second
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        include = self.include / (self.include + self.exclude)
+        chances = include, (self.size - include) / (self.inputs - 1)
+        return np.full(self.inputs, min(chances)), np.full(self.inputs, max(chances))
+
+    def size_chances(self, ones: int) -> None:
+        return None
+
+    @classmethod
+    def report_schema(cls) -> dict[str, Any]:
+        members = {"type": "integer", "minimum": 0}
+        return {"type": "array", "items": members, "minItems": 1, "uniqueItems": True}
+
+    def check_report(self, report: Any, field: str) -> None:
+        expected = f"{self.size} different integers of 0..{self.inputs - 1} in rising order"
+        if (
+            not isinstance(report, list)
+            or len(report) != self.size
+            or not all(type(member) is int and 0 <= member < self.inputs for member in report)
+            or not all(first < second for first, second in pairwise(report))
+        ):
+            raise ReportError(field, expected, shown(report))
+
+    def longest(self) -> list[int]:
+        return list(range(self.inputs - self.size, self.inputs))
+
+    def reports_in(self, counts: NDArray[Any]) -> int:
+        return int(counts.sum()) // self.size
+
+    def randomize_many(self, symbols: NDArray[Any], block: Block) -> Packed:
+        reports = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
+        few = self.inputs <= 64 and comb(self.inputs, self.size) <= _FEW
+        draw = self._draw_from_list if few else self._draw
+        for part in parts(len(symbols)):
+            draw(symbols[part], reports[part], block)
+        return reports
+
+    def _members(self, n: int, block: Block) -> NDArray[np.bool_]:
+        """For each of `n` reports, whether it holds the input."""
+        return below_many(self.include + self.exclude, n, block) < np.uint32(self.include)
+
+    def _draw_from_list(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
+        """Whether the input is a member, and one of all sets of others, with a gap put in."""
+        member = self._members(len(symbols), block)
+        others = np.empty(len(symbols), dtype=np.uint64)
+        for is_in in (False, True):
+            places = np.flatnonzero(member == is_in)
+            every = _sets(self.inputs - 1, self.size - is_in)
+            others[places] = every[below_many(len(every), len(places), block)]
+        bit = np.uint64(1) << symbols.astype(np.uint64)
+        lower = others & (bit - np.uint64(1))
+        sets[:, 0] = (others << np.uint64(1)) - lower + bit * member
+
+    def _draw(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
+        """A set of others whose members are independent is uniform among those of its size.
+
+        Members are taken out or put in, all equally likely, until the size is right: still uniform.
+        """
+        sets[:] = bernoulli_bits(self._start, sets.size, block).reshape(sets.shape)
+        clear_tail(sets, self.inputs)
+        rows = np.arange(len(symbols))
+        own, bit = symbols >> 6, np.uint64(1) << (symbols & 63).astype(np.uint64)
+        sets[rows, own] &= ~bit
+        member = self._members(len(symbols), block)
+        surplus = sizes(sets) + member - self.size
+        self._flip(sets, np.flatnonzero(surplus > 0), surplus, block)
+        # A bit that is 1 cannot be put in: so the input's own is kept out of it.
+        sets[rows, own] |= bit
+        self._flip(sets, np.flatnonzero(surplus < 0), surplus, block)
+        sets[rows, own] ^= bit * ~member
+
+    @property
+    def _start(self) -> Fraction:
+        """How likely each other is a member at first: any chance will do, this takes few flips.
+
+        To put one in takes inputs / (inputs - size) tries, to take one out inputs / size; so it is
+        best if a part size / inputs of the sets is too large, by the normal approximation.
+        """
+        share = self.size / self.inputs
+        spread = (self.inputs * share * (1 - share)) ** 0.5
+        first = round(self.size + spread * NormalDist().inv_cdf(share))
+        return Fraction(min(max(first, 0), self.inputs), self.inputs)
+
+    def _flip(
+        self, sets: Packed, rows: NDArray[Any], surplus: NDArray[np.int64], block: Block
+    ) -> None:
+        """Flip |surplus| bits of each of the `rows`, of those that are 1 if it is positive, else 0.
+
+        At random places, until so many have hit one; a miss changes nothing.
+        """
+        if not len(rows):
+            return
+        words, width = sets.reshape(-1), sets.shape[1]
+        left, starts = np.abs(surplus[rows]), rows * width
+        out = surplus[rows[0]] > 0
+        while len(left):
+            places = below_many(self.inputs, len(left), block)
+            cells = starts + (places >> np.uint32(6))
+            bits = np.uint64(1) << (places & np.uint32(63)).astype(np.uint64)
+            old = words[cells]
+            new = old & ~bits if out else old | bits
+            words[cells] = new
+            left -= new != old
+            if not left.all():
+                rows = np.flatnonzero(left)
+                left, starts = left[rows], starts[rows]
+
+    def read_many(self, sent: Sequence[list[int]]) -> Packed:
+        members = np.array(sent, dtype=np.int64).reshape(len(sent), self.size)
+        flags = np.zeros((len(sent), self.inputs), dtype=np.uint8)
+        np.put_along_axis(flags, members, 1, axis=1)
+        return pack(flags)
+
+    def count_many(self, reports: Packed) -> NDArray[np.int64]:
+        return column_sums(reports, self.inputs)
+
+    def entries(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        places, symbols = np.nonzero(unpack(reports, self.inputs))
+        return places, symbols
+
+    def sizes_many(self, reports: Packed) -> None:
+        return None
+
+    def holds_many(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.bool_]:
+        flags = unpack(reports, self.inputs)
+        return np.asarray(flags[:, np.asarray(symbols, dtype=np.int64)] == 1)
+
+    def log_chances(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.float64]:
+        total = self.include + self.exclude
+        within = log(self.include / total) - log(comb(self.inputs - 1, self.size - 1))
+        without = log(self.exclude / total) - log(comb(self.inputs - 1, self.size))
+        return np.where(self.holds_many(reports, symbols), within, without)
+
+
+@lru_cache(maxsize=16)
+def _sets(inputs: int, size: int) -> NDArray[np.uint64]:
+    """All sets of this size, one word each."""
+    found = combinations([1 << place for place in range(inputs)], size)
+    return np.array([sum(bits) for bits in found], dtype=np.uint64)

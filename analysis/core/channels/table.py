@@ -1,0 +1,81 @@
+"""Table channel: any weights, a row for each input and a column for each report.
+
+    P[y | x] = weights[x][y] / total,  the same total for every x
+
+It holds what has no simpler form: classic designs with unequal answers (Greenberg et al., JASA
+1969), the exponential mechanism (McSherry and Talwar, FOCS 2007), designs by linear programming.
+By hand: weights [[5, 1], [1, 5]] keep the input 5 times in 6; ratio 5, ε = ln 5 = 1.609.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.channels.one_symbol import OneSymbol
+from analysis.core.words import WORD, Block, below, below_many
+
+
+@dataclass(frozen=True)
+class Table(OneSymbol):
+    """The channel with these rows of weights: at least 2 each way, all at least 1."""
+
+    inputs: int
+    rows: tuple[tuple[int, ...], ...]
+
+    name: ClassVar[str] = "table"
+
+    @property
+    def symbols(self) -> int:
+        """Number of columns."""
+        return len(self.rows[0])
+
+    @property
+    def total(self) -> int:
+        """Sum of a row's weights."""
+        return sum(self.rows[0])
+
+    def check(self) -> None:
+        if self.inputs < 2 or len(self.rows) != self.inputs:
+            raise ValueError(
+                f"table: rows must be as many as inputs, at least 2, got {len(self.rows)}"
+            )
+        for row in self.rows:
+            if len(row) != len(self.rows[0]):
+                raise ValueError(f"table: rows must be equally long, got {len(row)}")
+            if sum(row) != self.total:
+                raise ValueError(
+                    f"table: rows must have equal sums, got {self.total} and {sum(row)}"
+                )
+        if self.total > WORD:
+            raise ValueError(f"table: weights must sum to at most 2^32, got {self.total}")
+
+    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+        """The largest weight of a column over its smallest, the largest of all columns."""
+        columns = zip(*self.rows, strict=True)
+        return max(Fraction(max(column), min(column)) for column in columns)
+
+    def randomize(self, symbol: int, words: Iterator[int]) -> int:
+        draw = below(self.total, words)
+        report = 0
+        for weight in self.rows[symbol]:
+            if draw < weight:
+                break
+            draw -= weight
+            report += 1
+        return report
+
+    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+        draws = below_many(self.total, len(symbols), block).astype(np.int64)
+        reports = np.empty(len(symbols), dtype=self.dtype)
+        for symbol, row in enumerate(self.rows):
+            own = np.flatnonzero(symbols == symbol)
+            reports[own] = np.searchsorted(list(accumulate(row)), draws[own], side="right")
+        return reports
+
+    def weights(self, symbol: int) -> list[int]:
+        return list(self.rows[symbol])

@@ -1,0 +1,130 @@
+"""Window channel: of `outputs` symbols, the `width` ones from the input on are likelier.
+
+    P[y | x] = near / total  if x <= y < x + width,  else  far / total
+
+Width 1 is k-ary randomized response (Warner, JASA 1965; Kairouz, Oh and Viswanath, JMLR 2016,
+section 4.1); wider ones are the Square Wave mechanism on a grid (Li et al., SIGMOD 2020).
+By hand: 2 inputs, width 1, near 3, far 1 gives p = 3/4, q = 1/4, ratio 3, ε = ln 3 = 1.0986.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.channels.one_symbol import OneSymbol
+from analysis.core.words import WORD, Block, below, below_many, parts
+
+
+@dataclass(frozen=True)
+class Window(OneSymbol):
+    """The channel with these whole numbers: ``inputs >= 2``, the others at least 1."""
+
+    inputs: int
+    width: int
+    near: int
+    far: int
+
+    name: ClassVar[str] = "window"
+
+    @property
+    def symbols(self) -> int:
+        """Number of outputs: the last input has a whole window too."""
+        return self.inputs + self.width - 1
+
+    @property
+    def total(self) -> int:
+        """Sum of the weights, the same for every input."""
+        return self.width * self.near + (self.inputs - 1) * self.far
+
+    @cached_property
+    def p(self) -> Fraction:
+        """The chance of each output that lies in the input's window."""
+        return Fraction(self.near, self.total)
+
+    @cached_property
+    def q(self) -> Fraction:
+        """The chance of each output that does not."""
+        return Fraction(self.far, self.total)
+
+    @property
+    def can_be_kept(self) -> bool:
+        return self.width == 1
+
+    def check(self) -> None:
+        if self.inputs < 2:
+            raise ValueError(f"window: inputs must be at least 2, got {self.inputs}")
+        if self.total > WORD:
+            raise ValueError(f"window: weights must sum to at most 2^32, got {self.total}")
+
+    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+        """near/far or its inverse: any two inputs have outputs in one window and not the other."""
+        return max(Fraction(self.near, self.far), Fraction(self.far, self.near))
+
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
+        # The farther apart two windows are, the fewer outputs are in both.
+        outputs = min(self.width, self.inputs - 1)
+        near, far = outputs * self.near, outputs * self.far
+        alike = self.total - near - far
+        return np.array([[(near, far), (far, near), (alike, alike)]]) / self.total
+
+    def randomize(self, symbol: int, words: Iterator[int]) -> int:
+        draw = below(self.total, words)
+        inside = self.width * self.near
+        if draw < inside:
+            return symbol + draw // self.near
+        outside = (draw - inside) // self.far
+        return outside if outside < symbol else outside + self.width
+
+    def followed_by(self, instant: "Window") -> "Window":
+        """This channel, and after it another, as one; its weights may sum to more than 2^32.
+
+        Preconditions: both have width 1, and equally many inputs.
+        """
+        near = self.near * instant.near + (self.inputs - 1) * self.far * instant.far
+        far = self.near * instant.far + self.far * instant.near
+        far += (self.inputs - 2) * self.far * instant.far
+        common = gcd(near, far)
+        return Window(self.inputs, 1, near // common, far // common)
+
+    def remember(self, symbol: int, words: Callable[[int], Iterator[int]]) -> int:
+        """The report that `words` of this input make: the same at every call, if they are."""
+        return self.randomize(symbol, words(symbol))
+
+    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+        reports = np.empty(len(symbols), dtype=self.dtype)
+        inside = np.uint32(self.width * self.near)
+        for part in parts(len(symbols)):
+            own = symbols[part].astype(np.uint32)
+            draws = below_many(self.total, len(own), block)
+            # What is not outside becomes a number that does not matter.
+            outside = (draws - inside) // np.uint32(self.far)
+            outside += (outside >= own) * np.uint32(self.width)
+            own += draws // np.uint32(self.near)
+            reports[part] = np.where(draws < inside, own, outside)
+        return reports
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        # Each output lies in some window; it lies in all, if in that of the last input and the
+        # first. No row is listed: there can be thousands, as long.
+        outputs = np.arange(self.symbols)
+        in_all = (outputs >= self.inputs - 1) & (outputs < self.width)
+        near, far = float(self.p), float(self.q)
+        other = np.where(in_all, near, far)
+        return np.minimum(near, other), np.maximum(near, other)
+
+    def chances(self) -> NDArray[np.float64]:
+        # There can be thousands, as long.
+        place = np.arange(self.symbols) - np.arange(self.inputs)[:, None]
+        near = (place >= 0) & (place < self.width)
+        return np.where(near, float(self.p), float(self.q))
+
+    def weights(self, symbol: int) -> list[int]:
+        row = [self.far] * self.symbols
+        row[symbol : symbol + self.width] = [self.near] * self.width
+        return row

@@ -1,0 +1,30 @@
+"""Domains: what a question can be answered with, for the mechanism that randomizes it.
+
+A domain owns what is special about its values. Whatever is done with answers asks it, and tests
+no classes, so that adding a domain is adding a file here.
+"""
+
+from analysis.core.domain.base import NO_ANSWER, NONE, OTHER, RESERVED, Estimand, MeanOf, Sides
+from analysis.core.domain.categories import Categories
+from analysis.core.domain.numbers import Numbers
+from analysis.core.domain.rankings import Rankings
+from analysis.core.domain.sets import Sets
+from analysis.core.domain.texts import Texts
+
+Domain = Categories | Numbers | Sets | Rankings | Texts
+
+__all__ = [
+    "NONE",
+    "NO_ANSWER",
+    "OTHER",
+    "RESERVED",
+    "Categories",
+    "Domain",
+    "Estimand",
+    "MeanOf",
+    "Numbers",
+    "Rankings",
+    "Sets",
+    "Sides",
+    "Texts",
+]

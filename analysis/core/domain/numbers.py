@@ -1,0 +1,88 @@
+"""The numbers of a range."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
+
+#: A truth that is stated by its shares may miss 1 by so much; more points tell nothing more.
+_MISSED, _MOST_POINTS = 1e-6, 100
+
+
+@dataclass(frozen=True)
+class Numbers(BaseDomain):
+    """The numbers from `low` to `high` in `steps` steps of the question's resolution.
+
+    A value is a number's place in the range, a fraction of 0..1; None is no answer.
+    """
+
+    low: Fraction
+    high: Fraction
+    steps: int
+    no_answer: bool
+
+    estimand: ClassVar[Literal[Estimand.MEAN]] = Estimand.MEAN
+
+    @property
+    def start(self) -> float:
+        return float(self.low)
+
+    @property
+    def span(self) -> float:
+        """From the lowest number to the highest."""
+        return float(self.high - self.low)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def mean_terms(self) -> tuple[str, ...]:
+        return ("mean",)
+
+    @property
+    def prior_lengths(self) -> range:
+        # Each is that of one of so many equal parts of the range.
+        return range(1, 101)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("",)
+
+    def required(self) -> Self:
+        return replace(self, no_answer=False)
+
+    def usual_values(self) -> list[Fraction]:
+        # Evenly over the range.
+        parts = min(self.steps, _MOST_POINTS)
+        steps = sorted({round(self.steps * part / parts) for part in range(parts + 1)})
+        return [Fraction(step, self.steps) for step in steps]
+
+    def counts_for(self, value: Fraction | None, term: str) -> bool:
+        return value is None and term == NO_ANSWER
+
+    def as_array(self, values: Sequence[Fraction | None]) -> NDArray[np.float64]:
+        return np.array([np.nan if value is None else float(value) for value in values])
+
+    def mean_of(self, term: str) -> MeanOf | None:
+        if term not in self.mean_terms:
+            return None
+        return MeanOf(self.low, self.high - self.low, lambda value: value)
+
+    def completed(
+        self, stated: Mapping[str, float], read: Callable[[str], Any]
+    ) -> list[tuple[Any, float]]:
+        if stated and 1 - sum(stated.values()) > _MISSED:
+            raise ValueError(f"shares of numbers must sum to 1, got {sum(stated.values()):g}")
+        return super().completed(stated, read)
+
+    def people(self, term: str, quoted: Callable[[str], str]) -> tuple[str, str]:
+        raise TypeError(f"a number has no share of {term}")
+
+    def sides(self, term: str, is_answer: bool) -> Sides:
+        return Sides("high", "low", {"high": "max", "low": "min"})

@@ -1,0 +1,125 @@
+"""Several of some options."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.domain.base import NO_ANSWER, NONE, ROUNDING, BaseDomain, Estimand, Sides
+from analysis.core.errors import shown
+
+Flags = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sets(BaseDomain):
+    """Up to `at_most` of several options; a value is a flag for each and for `NONE`.
+
+    None is no answer.
+    """
+
+    options: tuple[str, ...]
+    at_most: int
+    no_answer: bool
+
+    estimand: ClassVar[Literal[Estimand.SHARES]] = Estimand.SHARES
+    asked_by: ClassVar[str] = "selected"
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What each flag of a value stands for."""
+        return (*self.options, NONE)
+
+    @property
+    def usual_share(self) -> float:
+        """The share of an option at which variances are compared: as many ticked as may be."""
+        return min(0.5, self.at_most / len(self.options))
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The terms whose variances are compared."""
+        return self.flags
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return self.flags
+
+    @property
+    def picks(self) -> tuple[str, ...]:
+        return (*self.flags, *[NO_ANSWER] * self.no_answer)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(f".{flag}" for flag in self.flags)
+
+    def required(self) -> Self:
+        return replace(self, no_answer=False)
+
+    def usual_values(self) -> list[Flags]:
+        # Each option alone.
+        return [tuple(int(flag == option) for flag in self.flags) for option in self.options]
+
+    def counts_for(self, value: Flags | None, term: str) -> bool:
+        if value is None or term == NO_ANSWER:
+            return value is None and term == NO_ANSWER
+        return bool(value[self.flags.index(term)])
+
+    def as_array(self, values: Sequence[Flags | None]) -> NDArray[np.int64]:
+        return flag_rows(values, len(self.flags))
+
+    def answers_in(self, answer: str) -> list[str]:
+        return (answer or NO_ANSWER).split("|")
+
+    def completed(
+        self, stated: Mapping[str, float], read: Callable[[str], Any]
+    ) -> list[tuple[Any, float]]:
+        """Return sets with the stated share of each option, drawn systematically (Madow 1949).
+
+        With one uniform start, each option is in the set whose part of a line, as long as its
+        share, a point of the grid of step 1 hits: sets are as equally large as they can be.
+        """
+        for answer in stated:
+            if answer not in self.picks:
+                raise ValueError(f"expected {', '.join(self.picks)}, got {shown(answer)}")
+        skipped = stated.get(NO_ANSWER, 0.0)
+        free = max(0.0, 1 - skipped - stated.get(NONE, 0.0))
+        is_told = any(option in stated for option in self.options)
+        usual = 0.0 if is_told else free * self.usual_share
+        shares = np.array([stated.get(option, usual) for option in self.options])
+        total = float(shares.sum())
+        # Without a stated "none", whoever needs tick nothing ticks nothing.
+        ticking = free if NONE in stated else min(free, total)
+        none = 1 - skipped - ticking
+        fits = ticking - ROUNDING <= total <= self.at_most * ticking + ROUNDING
+        if none < -ROUNDING or not fits or shares.max() > ticking + ROUNDING:
+            raise ValueError(
+                f"shares must be those of 1 to {self.at_most} ticks of the rest but none "
+                f"and no-answer, {ticking:g}, got {total:g} ticks together, {shares.max():g} of one"
+            )
+        nothing = (0,) * len(shares) + (1,)
+        parts: list[tuple[Any, float]] = [(nothing, none), (None, skipped)]
+        if ticking > ROUNDING:
+            ends = np.concatenate([[0.0], np.cumsum(shares / ticking)])
+            starts = np.unique(np.concatenate([[0.0, 1.0], np.round(ends % 1, 12)]))
+            for low, high in pairwise(starts.tolist()):
+                hits = np.floor(ends - (low + high) / 2)
+                flags = (*(int(hit) for hit in np.diff(hits) > 0), 0)
+                parts.append((flags, ticking * float(high - low)))
+        return parts
+
+    def people(self, term: str, quoted: Callable[[str], str]) -> tuple[str, str]:
+        return f"who tick {quoted(term)}", "who do not"
+
+    def sent_as(self, term: str, quoted: Callable[[str], str], is_answer: bool) -> str:
+        return "that they do not" if term == NO_ANSWER else "it as ticked"
+
+    def sides(self, term: str, is_answer: bool) -> Sides:
+        return Sides("ticked", "unticked", {"answer": term})
+
+
+def flag_rows(values: Sequence[Flags | None], length: int) -> NDArray[np.int64]:
+    """Return (n, length) rows of flags; of -1 for no answer."""
+    return np.array([(-1,) * length if value is None else value for value in values])

@@ -1,0 +1,18 @@
+"""Encoders: the public step before a channel, from a value of a domain to one of its inputs.
+
+An encoder protects nothing. Its counterpart in the browser is ``client/encoders.js``.
+"""
+
+from analysis.core.encoders.base import Encoder
+from analysis.core.encoders.categories import Hash, Index, Onehot
+from analysis.core.encoders.grid import Grid
+from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.encoders.text import Bloom, Digest, Prefix
+
+#: Every encoder by its name on the wire.
+ENCODERS: dict[str, type[Encoder]] = {
+    encoder.name: encoder
+    for encoder in (Index, Onehot, Hash, Grid, Multihot, Pick, Order, Digest, Bloom, Prefix)
+}
+
+__all__ = ["ENCODERS", "Encoder"]

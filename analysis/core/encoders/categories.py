@@ -1,0 +1,136 @@
+"""Encoders of a value that is its place 0..k-1 in a list of categories."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.domain import Categories
+from analysis.core.encoders.base import Encoder
+from analysis.core.errors import whole
+from analysis.core.packed import Packed, one_bit
+from analysis.core.words import WORD, Block, parts
+
+
+@dataclass(frozen=True)
+class Index(Encoder):
+    """The value itself."""
+
+    inputs: int
+
+    name: ClassVar[str] = "index"
+    takes: ClassVar[tuple[type, ...]] = (Categories,)
+    is_identity: ClassVar[bool] = True
+
+    def check(self) -> None:
+        if self.inputs < 2:
+            raise ValueError(f"index: inputs must be at least 2, got {self.inputs}")
+
+    def _has_room_for(self, domain: Categories) -> bool:
+        return len(domain.ids) == self.inputs
+
+    def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
+        return whole("value", value, self.inputs)
+
+    def encode_many(
+        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
+    ) -> NDArray[Any]:
+        return values
+
+
+@dataclass(frozen=True)
+class Onehot(Encoder):
+    """A bit for each category, of which that of the value is 1."""
+
+    inputs: int
+
+    name: ClassVar[str] = "onehot"
+    takes: ClassVar[tuple[type, ...]] = (Categories,)
+    gives_bits: ClassVar[bool] = True
+
+    @property
+    def apart(self) -> tuple[tuple[int, int], ...]:
+        return ((1, 1),)
+
+    def check(self) -> None:
+        if self.inputs < 2:
+            raise ValueError(f"onehot: inputs must be at least 2, got {self.inputs}")
+
+    def _has_room_for(self, domain: Categories) -> bool:
+        return len(domain.ids) == self.inputs
+
+    def encode(self, value: int, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
+        return (whole("value", value, self.inputs),)
+
+    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+        return one_bit(values, self.inputs)
+
+
+@dataclass(frozen=True)
+class Hash(Encoder):
+    """The value's digits to the prime base `inputs`, times those of the cohort, summed modulo it.
+
+    The linear family: over all ``inputs ** digits`` cohorts, any two values have equal symbols in
+    exactly one of `inputs`, and any value but 0 has each symbol equally often (Carter and Wegman,
+    Journal of Computer and System Sciences 1979, section 3, without the additive term).
+    """
+
+    values: int
+    digits: int
+    inputs: int
+
+    name: ClassVar[str] = "hash"
+    takes: ClassVar[tuple[type, ...]] = (Categories,)
+
+    @property
+    def cohorts(self) -> int:
+        """One for each list of digits."""
+        return int(self.inputs**self.digits)
+
+    def check(self) -> None:
+        if self.values < 2:
+            raise ValueError(f"hash: values must be at least 2, got {self.values}")
+        if self.inputs > 65536 or not is_prime(self.inputs):
+            raise ValueError(f"hash: inputs must be a prime below 2^16, got {self.inputs}")
+        if self.digits > 32 or not self.values <= self.cohorts <= WORD:
+            raise ValueError(
+                f"hash: inputs to the power of digits must be from values to 2^32, "
+                f"got digits {self.digits}"
+            )
+
+    def _has_room_for(self, domain: Categories) -> bool:
+        return len(domain.ids) == self.values
+
+    def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
+        left, factors = whole("value", value, self.values), whole("cohort", cohort, self.cohorts)
+        symbol = 0
+        for _ in range(self.digits):
+            symbol += left % self.inputs * (factors % self.inputs)
+            left, factors = left // self.inputs, factors // self.inputs
+        return symbol % self.inputs
+
+    def encode_many(
+        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
+    ) -> NDArray[Any]:
+        # Words of 32 bits, which are divided twice as fast, where the sum of products fits.
+        dtype = np.uint32 if self.digits * self.inputs**2 < WORD else np.uint64
+        symbols = np.empty(len(values), dtype=np.min_scalar_type(self.inputs - 1))
+        for part in parts(len(values)):
+            symbols[part] = self._hashed(values[part].astype(dtype), cohorts[part].astype(dtype))
+        return symbols
+
+    def _hashed(self, left: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]:
+        base, total = left.dtype.type(self.inputs), np.zeros_like(left)
+        for _ in range(self.digits):
+            # numpy divides by one number fast, and takes its remainder slowly.
+            rest, others = left // base, factors // base
+            total += (left - rest * base) * (factors - others * base)
+            left, factors = rest, others
+        return np.asarray(total - total // base * base)
+
+
+def is_prime(number: int) -> bool:
+    """Whether a small number is a prime."""
+    return number > 1 and all(number % part for part in range(2, int(number**0.5) + 1))

@@ -1,0 +1,221 @@
+"""Encoders of a value that consists of several yes-or-no parts, a flag each; None is no-answer."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.window import Window
+from analysis.core.domain import Rankings, Sets
+from analysis.core.encoders.base import Encoder
+from analysis.core.errors import shown, whole
+from analysis.core.packed import Packed, pack
+from analysis.core.words import Block
+
+Flags = tuple[int, ...]
+
+#: More than this, and a ratio could have over 4,000 digits, the most that are read.
+_FURTHEST = 400
+
+
+@dataclass(frozen=True)
+class Multihot(Encoder):
+    """A bit for each option, then one for "none of these", then, if there is one, for no-answer.
+
+    The value has a flag for each option and for "none", which is set if no option is. At most
+    `at_most` options are; so two inputs differ by at most so many ones either way.
+    """
+
+    options: int
+    at_most: int
+    inputs: int
+
+    name: ClassVar[str] = "multihot"
+    takes: ClassVar[tuple[type, ...]] = (Sets,)
+    gives_bits: ClassVar[bool] = True
+
+    @property
+    def apart(self) -> tuple[tuple[int, int], ...]:
+        # A largest set, and another that overlaps with it where it must and nowhere else; "none"
+        # and no-answer are sets of one bit that overlap with no other. If there is no room for two
+        # largest sets, the pairs between these two lie on a line, where the logarithm is linear.
+        other = max(1, min(self.at_most, self.options - self.at_most))
+        return (self.at_most, other), (other, self.at_most)
+
+    def check(self) -> None:
+        if self.at_most > self.options:
+            raise ValueError(f"multihot: at_most must be at most options, got {self.at_most}")
+        if sum(self.apart[0]) > _FURTHEST:
+            raise ValueError(
+                f"multihot: values must differ in at most {_FURTHEST} bits, "
+                f"got {sum(self.apart[0])}"
+            )
+        if self.inputs - self.options not in (1, 2):
+            raise ValueError(
+                f"multihot: inputs must be one or two more than options, got {self.inputs}"
+            )
+
+    def _has_room_for(self, domain: Sets) -> bool:
+        return (
+            len(domain.options) == self.options
+            and domain.at_most == self.at_most
+            and self.inputs == self.options + 1 + domain.no_answer
+        )
+
+    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
+        if value is None and self.inputs == self.options + 2:
+            return (self.options + 1,)
+        flags = _flags(value, self.options + 1)
+        if not 1 <= sum(flags) <= self.at_most or (flags[-1] and sum(flags) > 1):
+            raise ValueError(
+                f'value must have 1 to {self.at_most} flags set, or only that of "none", '
+                f"got {shown(list(flags))}"
+            )
+        return tuple(place for place, flag in enumerate(flags) if flag)
+
+    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+        """Rows of flags; of -1 for no answer."""
+        flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
+        flags[:, : self.options + 1] = values == 1
+        if self.inputs == self.options + 2:
+            flags[:, -1] = values[:, 0] < 0
+        return pack(flags)
+
+    def told_of_option(
+        self, option: int, channel: Bits, cohorts: NDArray[Any], drawn: Packed
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return what reports say of one option: from its bit, and from that of no-answer.
+
+        Returns
+        -------
+        tuple
+            The (n,) kinds of the reports, and the (kinds, values) chances of each kind if the
+            option is ticked, if it is not, and, if there can be none, under no answer.
+        """
+        skips = self.inputs == self.options + 2
+        one, zero = float(channel.p), float(channel.q)
+        bit = np.array([one, zero, zero][: 2 + skips])
+        chances = np.array([bit, 1 - bit])
+        if skips:
+            skipped = np.array([zero, zero, one])
+            chances = np.vstack([chances * skipped, chances * (1 - skipped)])
+        ticked, no_answer = channel.holds_many(drawn, ((option,), (self.inputs - 1,))).T
+        return 1 - ticked.astype(np.int64) + 2 * (skips & ~no_answer), chances
+
+
+@dataclass(frozen=True)
+class Pick(Encoder):
+    """One of the value's flags, that of the cohort: 0 if set, 1 if not, 2 for no-answer."""
+
+    parts: int
+    inputs: int
+
+    name: ClassVar[str] = "pick"
+    takes: ClassVar[tuple[type, ...]] = (Sets, Rankings)
+    picks_part: ClassVar[bool] = True
+
+    @property
+    def cohorts(self) -> int:
+        """One for each flag."""
+        return self.parts
+
+    def check(self) -> None:
+        if self.inputs not in (2, 3):
+            raise ValueError(f"pick: inputs must be 2 or 3, got {self.inputs}")
+
+    def _has_room_for(self, domain: Sets | Rankings) -> bool:
+        return len(domain.flags) == self.parts and self.inputs == 2 + domain.no_answer
+
+    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
+        whole("cohort", cohort, self.parts)
+        if value is None and self.inputs == 3:
+            return 2
+        return 1 - _flags(value, self.parts)[cohort]
+
+    def encode_many(
+        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
+    ) -> NDArray[Any]:
+        """Rows of flags; of -1 for no answer."""
+        return np.asarray(1 - values[np.arange(len(values)), cohorts], dtype=np.int64)
+
+    def told_of_option(
+        self, option: int, channel: Window, cohorts: NDArray[Any], drawn: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return what reports say of one option: as of `Multihot`, if it was the one picked."""
+        told = channel.chances().T / self.parts
+        # The last kind is of those who told of another option, as likely under every value.
+        chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / self.parts)])
+        return np.where(cohorts == option, drawn.astype(np.int64), len(told)), chances
+
+
+@dataclass(frozen=True)
+class Order(Encoder):
+    """An order of `items`, told by a flag for each pair, to its place among all orders.
+
+    Pairs stand as (0,1), (0,2), ..., (1,2), ...; a flag is set if the first comes before the
+    second. The place is the Lehmer code, read as a number (Knuth, The Art of Computer Programming,
+    volume 3, 5.1.1): how many later items come before each, in the base of factorials.
+    """
+
+    items: int
+    inputs: int
+
+    name: ClassVar[str] = "order"
+    takes: ClassVar[tuple[type, ...]] = (Rankings,)
+
+    def check(self) -> None:
+        if not 2 <= self.items <= 8:
+            raise ValueError(f"order: items must be 2 to 8, got {self.items}")
+        if self.inputs - factorial(self.items) not in (0, 1):
+            raise ValueError(
+                f"order: inputs must be as many as orders, or one more, got {self.inputs}"
+            )
+
+    def _has_room_for(self, domain: Rankings) -> bool:
+        return (
+            len(domain.items) == self.items
+            and self.inputs == factorial(self.items) + domain.no_answer
+        )
+
+    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
+        if value is None and self.inputs > factorial(self.items):
+            return self.inputs - 1
+        left = list(_flags(value, self.items * (self.items - 1) // 2))
+        before = [0] * self.items
+        for flag, pair in zip(left, combinations(range(self.items), 2), strict=True):
+            before[pair[flag]] += 1
+        if sorted(before) != list(range(self.items)):
+            raise ValueError(f"value must be the flags of an order, got {shown(left)}")
+        place = 0
+        for item in range(self.items - 1):
+            later = self.items - 1 - item
+            place += (later - sum(left[:later])) * factorial(later)
+            left = left[later:]
+        return place
+
+    def encode_many(
+        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
+    ) -> NDArray[Any]:
+        """Rows of flags; of -1 for no answer."""
+        places, start = np.zeros(len(values), dtype=np.int64), 0
+        for later in range(self.items - 1, 0, -1):
+            before = values[:, start : start + later].sum(axis=1)
+            places += (later - before) * factorial(later)
+            start += later
+        return np.where(values[:, 0] < 0, self.inputs - 1, places)
+
+
+def _flags(value: Any, number: int) -> Flags:
+    if (
+        not isinstance(value, tuple)
+        or len(value) != number
+        or any(type(flag) is not int or flag not in (0, 1) for flag in value)
+    ):
+        got = list(value) if isinstance(value, tuple) else value
+        raise ValueError(f"value must be {number} flags of 0 or 1, got {shown(got)}")
+    return value

@@ -1,0 +1,60 @@
+"""What a device keeps for all waves: draws that its secret fixes, so that none has to be stored.
+
+The words of a draw are HMAC-SHA-256 of what the draw is for, keyed with the secret; the bytes stand
+in ``docs/protocol.md``, and ``client/hashes.js`` makes the same. So equal answers have equal
+permanent draws in every wave and tab, and nothing of an answer is stored.
+"""
+
+import hmac
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+#: The protocol by which memories of newly published surveys are kept and priced.
+#: `analysis.survey.digest` and `Randomizer.spent` say what differs. Frozen questions name it; those
+#: without a name have 1.
+PROTOCOL = 2
+
+#: Begins each message; another rule of making it would have another number.
+_TAG = b"deniable-memory-1"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A device's memory for one question.
+
+    `words` gives the stream of uniform 32-bit words for a purpose ("cohort", "rounding" or
+    "permanent"), a cohort and a symbol.
+    """
+
+    words: Callable[..., Iterator[int]]
+
+    @classmethod
+    def of(cls, secret: bytes, survey_id: str, question_id: str, digest: bytes) -> "Memory":
+        """That of the device with this secret.
+
+        `digest`, of the compiled randomizer, keeps apart what other weights make of the same
+        words: else pairs of reports could become impossible under one answer, and ε infinite.
+        """
+
+        def words(purpose: str, cohort: int = 0, symbol: int = 0) -> Iterator[int]:
+            texts = (survey_id.encode(), question_id.encode(), digest, purpose.encode())
+            numbers = (struct.pack(">I", one) for one in (cohort, symbol))
+            parts = (struct.pack(">I", len(part)) + part for part in (_TAG, *texts, *numbers))
+            message = b"".join(parts)
+            for block in count():
+                found = hmac.digest(secret, message + struct.pack(">I", block), "sha256")
+                yield from struct.unpack(">8I", found)
+
+        return cls(words)
+
+    @classmethod
+    def once(cls, words: Iterator[int]) -> "Memory":
+        """That of a device which is used once: every draw is the next of one stream."""
+        return cls(lambda *_: words)
+
+
+def pseudonym(secret: bytes, survey_id: str) -> str:
+    """The respondent's name in one survey: HMAC-SHA-256, first 128 bits, in hexadecimal."""
+    return hmac.digest(secret, survey_id.encode(), "sha256")[:16].hex()

@@ -1,0 +1,392 @@
+"""A randomizer: encoder, then channel; what the respondent's browser runs for one question."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.channels import CHANNELS, Channel
+from analysis.core.encoders import ENCODERS, Encoder
+from analysis.core.epsilon import MICRO, exp_lower, is_telling, log_ratio, micro
+from analysis.core.errors import ReportError, shown
+from analysis.core.memory import PROTOCOL, Memory
+from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
+from analysis.core.waves import constant_ratio, worst_ratio
+from analysis.core.waves_of_bits import MOST_ONES, TRILLION, worst_total
+from analysis.core.words import Block, below, below_many, parts
+
+EncoderT = TypeVar("EncoderT", bound=Encoder, covariant=True)
+ChannelT = TypeVar("ChannelT", bound=Channel, covariant=True)
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Many reports, a row each: their cohorts (0 where there are none), and what was drawn.
+
+    In the smallest integers that hold them: widen them before calculating.
+    """
+
+    cohorts: NDArray[Any]
+    drawn: NDArray[Any]
+
+    def of(self, chosen: Any) -> "Reports":
+        """Return some of the reports; `chosen` is a slice, a mask, or their places."""
+        return Reports(self.cohorts[chosen], self.drawn[chosen])
+
+    def distinct(self) -> tuple["Reports", NDArray[np.int64]]:
+        """Return one report of each kind, and for each report the place of its kind among these."""
+        rows = np.column_stack([self.drawn, self.cohorts]).astype(np.uint64, copy=False)
+        cells = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
+        _, first, codes = np.unique(cells, return_index=True, return_inverse=True)
+        return self.of(first), codes
+
+    @property
+    def nbytes(self) -> int:
+        """The memory they take: a 0 that stands for all cohorts takes none."""
+        return self.cohorts.nbytes * any(self.cohorts.strides) + self.drawn.nbytes
+
+
+@dataclass(frozen=True)
+class Randomizer(Generic[EncoderT, ChannelT]):
+    """An encoder and a channel that fit each other; `from_json` refuses any that do not.
+
+    With `limit`, the privacy that is stated is approximate: the probabilities of any set of
+    reports under two answers have at most this ratio, but for `delta`. Without it `delta` is 0.
+
+    With `stages` it has a memory: the device keeps what the first channel makes of an input, for
+    all waves, and passes it through the second anew in each (Erlingsson, Pihur and Korolova, CCS
+    2014, section 3.1). `channel` is then both in a row, the law of one wave's report.
+    """
+
+    encoder: EncoderT
+    channel: ChannelT
+    limit: Fraction | None = None
+    stages: tuple[Any, Any] | None = None
+
+    @classmethod
+    def remembering(cls, encoder: Any, permanent: Any, instant: Any) -> "Randomizer[Any, Any]":
+        """One with a memory, of channels that are `Window` of width 1, or `Bits`."""
+        return cls(encoder, permanent.followed_by(instant), stages=(permanent, instant))
+
+    @cached_property
+    def ratio(self) -> Fraction:
+        """The largest ratio of the probabilities of one report under two answers; or `limit`."""
+        return self.channel.ratio(self.encoder.apart) if self.limit is None else self.limit
+
+    @cached_property
+    def delta(self) -> Fraction:
+        """By how much the probability of a set of reports can exceed `ratio` times another's."""
+        if self.limit is None:
+            return Fraction(0)
+        channel: Any = self.channel
+        return Fraction(channel.delta(self.limit))
+
+    @property
+    def reports_values(self) -> bool:
+        """Whether a report is one of the values, rather than a sign of several of them."""
+        return self.encoder.is_identity and self.channel.gives_one_symbol
+
+    @property
+    def epsilon(self) -> float:
+        """ε of one report: ln of `ratio`."""
+        return log_ratio(self.ratio)
+
+    @property
+    def charge(self) -> int:
+        """What one report costs, in millionths of ε, rounded up."""
+        return micro(self.ratio)
+
+    @property
+    def forever(self) -> Fraction:
+        """The largest ratio over any number of waves, if the answer never changes.
+
+        Raises
+        ------
+        ValueError
+            If it has no memory: fresh draws average out.
+        """
+        if self.stages is None:
+            raise ValueError("ratio over all waves: the randomizer has no memory")
+        permanent: Channel = self.stages[0]
+        return permanent.ratio(self.encoder.apart)
+
+    def spent(self, reports: int, stable: bool = False, protocol: int = PROTOCOL) -> int:
+        """What so many reports of a respondent cost together, in millionths of ε, rounded up.
+
+        Of a randomizer with a memory the worst over all answers, however they change; or, if
+        `stable`, over all that never do. By the first protocol, memories of bits cost what a looser
+        bound proves.
+        """
+        if self.stages is None:
+            return reports * self.charge
+        return _spent(self.stages, self.encoder.apart, reports, stable, protocol)
+
+    @property
+    def keeps_cohort(self) -> bool:
+        """Whether a device has one cohort for all waves, rather than one for each report."""
+        return self.encoder.keeps_cohort or (
+            self.stages is not None and self.encoder.cohorts is not None
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of a tally: cohorts, or 1 if there are none, and symbols."""
+        return self.encoder.cohorts or 1, self.channel.symbols
+
+    def randomize(self, value: Any, words: Iterator[int], memory: Memory | None = None) -> Any:
+        """Draw the report for a value of the question's domain; ValueError if it is none.
+
+        What the device keeps comes from `memory`; without one, as of a device that is used once,
+        from `words` like the rest.
+        """
+        kept = Memory.once(words) if memory is None else memory
+        cohorts = self.encoder.cohorts
+        cohort = 0
+        if cohorts is not None:
+            cohort = below(cohorts, kept.words("cohort") if self.keeps_cohort else words)
+        if self.stages is None:
+            report = self.channel.randomize(self.encoder.encode(value, cohort, words), words)
+        else:
+            permanent, instant = self.stages
+            symbol = self.encoder.encode(value, cohort, kept.words("rounding"))
+            remembered = permanent.remember(
+                symbol, lambda one: kept.words("permanent", cohort, one)
+            )
+            report = instant.randomize(remembered, words)
+        return report if cohorts is None else {"cohort": cohort, "report": report}
+
+    def randomize_many(self, values: NDArray[Any], block: Block) -> Reports:
+        """Draw the reports of many values at once, from the same distribution, a device each.
+
+        Parameters
+        ----------
+        values : (n,) or (n, flags) array
+            Places of categories; places of numbers in 0..1, NaN for no answer; or rows of flags,
+            of -1 for no answer. All must be values of the domain.
+        block : Block
+            Gives the words.
+        """
+        cohorts: NDArray[Any] = np.broadcast_to(np.uint8(0), len(values))
+        if self.encoder.cohorts is not None:
+            drawn = below_many(self.encoder.cohorts, len(values), block)
+            cohorts = drawn.astype(np.min_scalar_type(self.encoder.cohorts - 1), copy=False)
+        symbols = self.encoder.encode_many(values, cohorts, block)
+        for channel in self.stages or (self.channel,):
+            symbols = channel.randomize_many(symbols, block)
+        return Reports(cohorts, symbols)
+
+    def read_many(self, sent: Sequence[Any]) -> Reports:
+        """Return reports that were sent in the packed form that `randomize_many` gives.
+
+        Preconditions: each passes `check_report`.
+        """
+        if self.encoder.cohorts is None:
+            return Reports(np.broadcast_to(np.uint8(0), len(sent)), self.channel.read_many(sent))
+        dtype = np.min_scalar_type(self.encoder.cohorts - 1)
+        cohorts = np.array([one["cohort"] for one in sent], dtype=dtype)
+        return Reports(cohorts, self.channel.read_many([one["report"] for one in sent]))
+
+    def joined(self, some: Sequence[Reports]) -> Reports:
+        """Return several packed columns of reports as one, in their order."""
+        read = [*some, self.read_many([])]
+        cohorts = np.concatenate([one.cohorts for one in read])
+        return Reports(cohorts, np.concatenate([one.drawn for one in read]))
+
+    def tally_many(self, reports: Reports) -> NDArray[np.int64]:
+        """The tally of many reports, of this shape: how many of each cohort count for a symbol."""
+        cohorts, symbols = self.shape
+        if cohorts == 1:
+            return self.channel.count_many(reports.drawn).reshape(1, symbols)
+        counts = np.zeros(cohorts * symbols, dtype=np.int64)
+        for part in parts(len(reports.drawn), max(32768, 4 * len(counts))):
+            counts += np.bincount(self._cells(reports.of(part)), minlength=len(counts))
+        return counts.reshape(cohorts, symbols)
+
+    def cells_many(
+        self, reports: Reports
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the cells of a tally that reports add to, in order: cohorts, symbols, counts."""
+        if self.shape[0] == 1:
+            counts = self.channel.count_many(reports.drawn)
+            symbols = np.flatnonzero(counts)
+            return np.zeros_like(symbols), symbols, counts[symbols]
+        # Few of many cohorts: no whole tally is laid out for them.
+        cells, times = np.unique(self._cells(reports), return_counts=True)
+        cohorts, symbols = np.divmod(cells.astype(np.int64), self.channel.symbols)
+        return cohorts, symbols, times
+
+    def sizes_many(self, reports: Reports) -> NDArray[np.int64] | None:
+        """Return how many reports count for 0, 1, 2, ... symbols; None where all are alike."""
+        found = self.channel.sizes_many(reports.drawn)
+        return None if found is None else np.bincount(found, minlength=self.channel.symbols + 1)
+
+    def _cells(self, reports: Reports) -> NDArray[Any]:
+        """Return the cell of the flattened tally of each thing that each report counts for."""
+        cohorts, symbols = self.shape
+        dtype = np.min_scalar_type(cohorts * symbols)
+        places, counted = self.channel.entries(reports.drawn)
+        cells: NDArray[Any] = reports.cohorts[places].astype(dtype)
+        cells *= dtype.type(symbols)
+        cells += counted.astype(dtype, copy=False)
+        return cells
+
+    def check_report(self, report: Any, field: str) -> None:
+        """Raise ReportError unless `report` is one that this randomizer can make."""
+        cohorts = self.encoder.cohorts
+        if cohorts is None:
+            return self.channel.check_report(report, field)
+        if not isinstance(report, dict) or sorted(report) != ["cohort", "report"]:
+            raise ReportError(field, "an object of cohort and report", shown(report))
+        if type(report["cohort"]) is not int or not 0 <= report["cohort"] < cohorts:
+            expected = f"an integer of 0..{cohorts - 1}"
+            raise ReportError(f"{field}.cohort", expected, shown(report["cohort"]))
+        return self.channel.check_report(report["report"], f"{field}.report")
+
+    def tallied(self, report: Any) -> list[tuple[int, int]]:
+        """The cohort and symbol of each thing that one report, as it was sent, counts for."""
+        cohorts, symbols, _ = self.cells_many(self.read_many([report]))
+        return list(zip(cohorts.tolist(), symbols.tolist(), strict=True))
+
+    def longest(self) -> Any:
+        """The report that takes the most room as JSON."""
+        report, cohorts = self.channel.longest(), self.encoder.cohorts
+        return report if cohorts is None else {"cohort": cohorts - 1, "report": report}
+
+    def reports_in(self, counts: NDArray[np.int64]) -> int:
+        """The number of reports behind a tally."""
+        return self.channel.reports_in(counts.sum(axis=0))
+
+    def check(self) -> None:
+        """Raise ValueError unless both parts are sound and fit each other."""
+        check_part(self.encoder)
+        for channel in self.stages or (self.channel,):
+            check_part(channel)
+        if self.stages is not None:
+            _check_stages(*self.stages)
+        if (self.encoder.gives_bits, self.encoder.inputs) != (
+            self.channel.takes_bits,
+            self.channel.inputs,
+        ):
+            raise ValueError(
+                f"channel must take what {self.encoder.name} gives, {self.encoder.inputs} "
+                f"{'bits' if self.encoder.gives_bits else 'inputs'}, "
+                f"got {self.channel.name} of {self.channel.inputs}"
+            )
+        if self.limit is not None and (
+            self.encoder.cohorts is not None or not self.channel.gives_one_symbol
+        ):
+            raise ValueError("delta must be left out where reports have cohorts or several symbols")
+        if self.limit is not None and self.stages is not None:
+            raise ValueError("delta must be left out where the device has a memory")
+        if self.limit is not None and self.limit < 1:
+            raise ValueError(f"ratio must be at least 1, got {written(self.limit)}")
+
+    def check_epsilon(self, asked: Fraction) -> None:
+        """Raise ValueError unless the ratio is proved to be at most e^asked."""
+        if self.ratio > exp_lower(asked):
+            raise ValueError(f"ratio {self.ratio} must be at most e^{asked}")
+
+    def check_forever(self, asked: Fraction | None) -> None:
+        """Raise ValueError unless it has a memory, proved to tell e^asked at most; None for none.
+
+        Raises
+        ------
+        ValueError
+            If one is there without the other, or the ratio over all waves is larger.
+        """
+        if (asked is None) != (self.stages is None):
+            raise ValueError("epsilon_forever must be there if, and only if, there is a memory")
+        if asked is not None and self.forever > exp_lower(asked):
+            raise ValueError(f"ratio {self.forever} over all waves must be at most e^{asked}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Whole numbers only; those of ratio and delta as strings, since they may pass 2^53."""
+        found = {
+            "encoder": to_numbers(self.encoder),
+            "channel": to_numbers(self.stages[1] if self.stages else self.channel),
+            "ratio": written(self.ratio).split("/"),
+        }
+        if self.stages is not None:
+            found["permanent"] = to_numbers(self.stages[0])
+            found["forever"] = written(self.forever).split("/")
+        if self.limit is not None:
+            found["delta"] = written(self.delta).split("/")
+        return found
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Randomizer[Any, Any]":
+        """Read what `to_json` wrote and believe nothing: structure, ratio and delta are checked.
+
+        Raises
+        ------
+        ValueError
+            If a number is not whole, the parts do not fit, or a stated number is not the true one.
+        """
+        more = {"delta", "permanent", "forever"}
+        if not isinstance(data, dict) or set(data) - more != {"encoder", "channel", "ratio"}:
+            raise ValueError(
+                "randomizer must have channel, encoder, ratio, and may have delta, or permanent "
+                f"and forever, got {shown(data)}"
+            )
+        if ("permanent" in data) != ("forever" in data):
+            raise ValueError("permanent and forever must be there together")
+        encoder = read_part("encoder", ENCODERS, data["encoder"])
+        channel = read_part("channel", CHANNELS, data["channel"])
+        top, bottom = read_fraction("ratio", data["ratio"])
+        limit = Fraction(top, bottom) if "delta" in data else None
+        randomizer: Randomizer[Any, Any]
+        if "permanent" in data:
+            permanent = read_part("permanent", CHANNELS, data["permanent"])
+            _check_stages(permanent, channel)
+            randomizer = cls(encoder, permanent.followed_by(channel), limit, (permanent, channel))
+        else:
+            randomizer = cls(encoder, channel, limit)
+        randomizer.check()
+        for name in [name for name in ("ratio", "delta", "forever") if name in data]:
+            top, bottom = read_fraction(name, data[name])
+            true: Fraction = getattr(randomizer, name)
+            if top * true.denominator != bottom * true.numerator:
+                raise ValueError(f"{name} must be {written(true)}, got {top}/{bottom}")
+        return randomizer
+
+
+def is_weak(randomizer: Randomizer[Any, Any]) -> bool:
+    """Whether one report nearly tells its answer: from `epsilon.TELLING` on."""
+    return is_telling(randomizer.charge)
+
+
+@lru_cache(maxsize=4096)
+def _spent(
+    stages: tuple[Any, Any],
+    apart: tuple[tuple[int, int], ...],
+    reports: int,
+    stable: bool,
+    protocol: int,
+) -> int:
+    if stable:
+        return micro(constant_ratio(*stages, apart, reports))
+    if protocol > 1 and reports > 1 and stages[0].takes_bits:
+        most = max(map(max, apart))
+        if most <= MOST_ONES:
+            return -(-worst_total(*stages, most, reports) // (TRILLION // MICRO))
+    return micro(worst_ratio(*stages, apart, reports))
+
+
+def _check_stages(permanent: Any, instant: Any) -> None:
+    """Raise ValueError unless two channels can stand in a row, each symbol an input of the next."""
+    if permanent.name != instant.name or not (permanent.can_be_kept and instant.can_be_kept):
+        raise ValueError(
+            "permanent must be bits before bits, or a window of width 1 before another, "
+            f"got {permanent.name} before {instant.name}"
+        )
+    if any(channel.p < channel.q for channel in (permanent, instant)):
+        raise ValueError("permanent and channel must have near of at least far")
+    if permanent.inputs != instant.inputs:
+        raise ValueError(
+            f"permanent must have as many inputs as channel, {instant.inputs}, "
+            f"got {permanent.inputs}"
+        )

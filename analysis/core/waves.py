@@ -1,0 +1,248 @@
+"""What several waves tell together, if a device keeps its permanent draws and adds fresh noise.
+
+The permanent channel draws once for each input (for bits: once for each place and its 0 or 1), the
+instant one anew in each wave (Erlingsson, Pihur and Korolova, CCS 2014, section 3). An answer that
+changes costs more than one that never does: the new input has a new permanent draw, and of what
+stays the same each further report gives evidence. There is no bound for all waves then.
+By hand: two inputs, and both channels windows with near 3, far 1. One wave has the ratio
+(3*3 + 1*1) / (3*1 + 1*3) = 5/3. Two have (3*9 + 1*1) / (1*9 + 3*1) = 7/3 if the answer stays the
+same, else (5/3)^2 = 25/9; for T equal answers the ratio nears 3, for others it has no end.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import product
+from math import prod
+from typing import Any
+
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.window import Window
+
+Apart = tuple[tuple[int, int], ...]
+Counts = tuple[int, ...]
+
+#: How inputs differ in a single bit, either way, as `Bits.ratio` takes it.
+ONE_BIT = ((1, 0), (0, 1))
+
+#: With more waves than this the exact search of few, but over two, inputs takes too long.
+EXACT = 6
+#: With more than this any search does.
+SEARCHED = 12
+
+
+@lru_cache
+def worst_ratio(
+    permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
+) -> Fraction:
+    """By how much the probability of `waves` reports can differ, whatever was answered in each.
+
+    Windows: exact for two inputs, for more inputs than waves, and for up to `EXACT` waves; else a
+    bound. Bits: a bound; exact if any `most` places can be an input's ones, with `most` the largest
+    number in `apart`, and there are ``2 * most * waves`` places. After `SEARCHED` waves a bound of
+    each further report, given those before. Never falls as waves are added.
+
+    Parameters
+    ----------
+    permanent, instant : Window or Bits
+        Two of one kind, with equal `inputs`. Windows have width 1 and ``far <= near``.
+    apart : pairs of numbers
+        In how many ones two inputs can differ, either way; of no meaning for windows. No input has
+        more ones than the largest of these numbers.
+    waves : int
+        At least 0.
+    """
+    if waves > SEARCHED:
+        more = (_last(instant, apart, wave) for wave in range(SEARCHED + 1, waves + 1))
+        return prod(more, start=worst_ratio(permanent, instant, apart, SEARCHED))
+    return _KEPT[permanent.name].worst(permanent, instant, apart, waves)
+
+
+@lru_cache
+def constant_ratio(
+    permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
+) -> Fraction:
+    """As `worst_ratio`, if the answer was the same in all waves; exact.
+
+    It rises with the waves to the permanent channel's own ratio and never passes it.
+    """
+    return _KEPT[permanent.name].constant(permanent, instant, apart, waves)
+
+
+def _last(instant: Window | Bits, apart: Apart, waves: int) -> Fraction:
+    """The most by which the chance of a last report can differ, whatever came before.
+
+    Given all before it, the chance of a symbol is a mean of near/total and far/total; so for a bit.
+    Bits differ only where one of the histories has had a one.
+    """
+    touched = min(instant.inputs, 2 * waves * max(map(max, apart), default=0))
+    return instant.ratio(((touched, 0), (0, touched)))
+
+
+def _constant_window(permanent: Window, instant: Window, _: Apart, waves: int) -> Fraction:
+    # The likeliest to tell two inputs apart: always the one of them. Of the g symbols g - 2
+    # are neither, and cost both as much.
+    near, far = instant.near**waves, instant.far**waves
+    rest = (permanent.inputs - 2) * permanent.far * far
+    return Fraction(
+        permanent.near * near + permanent.far * far + rest,
+        permanent.far * near + permanent.near * far + rest,
+    )
+
+
+def _constant_bits(permanent: Bits, instant: Bits, apart: Apart, waves: int) -> Fraction:
+    raised, lowered = _gains(permanent, instant, waves, waves)
+    return max(raised[-1] ** more * lowered[-1] ** fewer for more, fewer in apart)
+
+
+def _worst_bits(permanent: Bits, instant: Bits, apart: Apart, waves: int) -> Fraction:
+    if waves < 2:
+        return constant_ratio(permanent, instant, apart, waves)
+    # Bits are independent. Compare both histories with a bit that is never 1: the two largest
+    # ratios bound the bit's, and reach it if only one history has ones there. Which sizes the sets
+    # of waves can have, one for each bit: any up to `waves` with the sum `slots`, as laid end to
+    # end around the circle of waves they cover each equally often (McNaughton, Management Science
+    # 1959).
+    slots = waves * max(map(max, apart))
+    raised, lowered = _gains(permanent, instant, waves)
+    return _packed(raised, permanent.inputs, slots) * _packed(lowered, permanent.inputs, slots)
+
+
+def _worst_window(permanent: Window, instant: Window, apart: Apart, waves: int) -> Fraction:
+    if permanent.inputs <= waves and (permanent.inputs == 2 or waves <= EXACT):
+        return _largest(permanent, instant, waves, permanent.inputs, _searched)
+    relaxed = _largest(permanent, instant, waves, waves, _relaxed)
+    if permanent.inputs > waves:
+        return relaxed
+    # The chance of a last report, given the others, is near/total at most and far/total at least.
+    fewer = _worst_window(permanent, instant, apart, waves - 1)
+    return min(relaxed, fewer * instant.ratio())
+
+
+def _largest(
+    permanent: Window,
+    instant: Window,
+    waves: int,
+    length: int,
+    least: Callable[[Window, Window, Counts], int],
+) -> Fraction:
+    """The largest ratio over all reports; `least` gives the smallest chance of them, as `_chance`.
+
+    Waves and symbols are exchangeable, so only how often each symbol is reported matters: the
+    chance is (far/total)^T times E r^n for each input, with r = near/far of the instant channel,
+    and n how often the input's kept symbol was reported in its waves. It is largest if each wave's
+    input is its report: parting an input's symbols raises it, as near >= far, and so does joining
+    the waves of one symbol, since E r^(n + m) >= E r^n E r^m if n and m rise together (Chebyshev).
+    """
+    largest = Fraction(0)
+    for some in _partitions(waves, waves, permanent.inputs):
+        counts = some + (0,) * (length - len(some))
+        likely = prod(_chance(permanent, instant, 0, (count,)) for count in counts)
+        largest = max(largest, Fraction(likely, least(permanent, instant, counts)))
+    return largest
+
+
+def _chance(permanent: Window, instant: Window, label: int, counts: Counts) -> int:
+    """E r^n for the input `label`, whose reports these counts are, times total far^reports."""
+    reports = sum(counts)
+    none: int = instant.far**reports
+    chance: int = permanent.total * none
+    for symbol, count in enumerate(counts):
+        weight = permanent.near if symbol == label else permanent.far
+        chance += weight * (instant.near**count * instant.far ** (reports - count) - none)
+    return chance
+
+
+def _relaxed(permanent: Window, instant: Window, counts: Counts) -> int:
+    """At most the least chance, and just that if there are more inputs than reports.
+
+    By Chebyshev an input should have no symbol twice. With m symbols its E r^n is then at least
+    1 + m (r - 1) far/total, and just that if it is not among them. This is log-concave in m, so
+    the least even m are best (Gale and Ryser): one input's waves report all symbols, another's all
+    that were reported twice or more, and so on. The reported symbols and these inputs are at most
+    one more than the reports, so they can all differ.
+    """
+    base, rise = permanent.total * instant.far, permanent.far * (instant.near - instant.far)
+    rows = range(sum(counts))
+    return prod(base + rise * sum(count > row for count in counts) for row in rows)
+
+
+def _searched(permanent: Window, instant: Window, counts: Counts) -> int:
+    """The least chance, over all ways to share the reports among the inputs."""
+
+    @cache
+    def least(label: int, left: Counts) -> int:
+        if label == permanent.inputs - 1:
+            return _chance(permanent, instant, label, left)
+        return min(
+            _chance(permanent, instant, label, own)
+            * least(label + 1, tuple(n - less for n, less in zip(left, own, strict=True)))
+            for own in product(*(range(n + 1) for n in left))
+        )
+
+    return least(0, counts)
+
+
+def _partitions(whole: int, most: int, parts: int) -> Iterator[Counts]:
+    """All falling sequences of at most `parts` numbers of 1..most with this sum."""
+    if not whole:
+        yield ()
+    elif parts:
+        for first in range(1, min(whole, most) + 1):
+            for rest in _partitions(whole - first, first, parts - 1):
+                yield (first, *rest)
+
+
+def _packed(gains: list[Fraction], bits: int, slots: int) -> Fraction:
+    """The largest product of gains of so many sizes that sum to at most `slots`."""
+    unlimited = bits >= slots
+    best = [Fraction(1)] * (slots + 1)
+    for _ in range(1 if unlimited else bits):
+        longer: list[Fraction] = []
+        for used, kept in enumerate(best):
+            before = longer if unlimited else best[:used]
+            more = (before[-size] * gain for size, gain in enumerate(gains[1:], 1) if size <= used)
+            longer.append(max([kept, *more]))
+        best = longer
+    return best[slots]
+
+
+def _gains(
+    permanent: Bits, instant: Bits, waves: int, fewest: int = 0
+) -> tuple[list[Fraction], list[Fraction]]:
+    """The largest ratio of one bit's reports, if it is 1 in so many waves, to those if it never is.
+
+    And the largest ratio of the latter to the former. For `fewest` waves, one more, .. all.
+    """
+
+    def chance(kept: int, length: int, ones: int) -> int:
+        """Of these reports in waves that share a kept bit, times a total for each draw."""
+        one: int = instant.one**ones * (instant.total - instant.one) ** (length - ones)
+        zero: int = instant.zero**ones * (instant.total - instant.zero) ** (length - ones)
+        return kept * one + (permanent.total - kept) * zero
+
+    def ratios(size: int) -> Iterator[Fraction]:
+        for inside, outside in product(range(size + 1), range(waves - size + 1)):
+            some = chance(permanent.one, size, inside)
+            some *= chance(permanent.zero, waves - size, outside)
+            never = chance(permanent.zero, waves, inside + outside) * permanent.total
+            yield Fraction(some, never)
+
+    found = [list(ratios(size)) for size in range(fewest, waves + 1)]
+    return [max(some) for some in found], [1 / min(some) for some in found]
+
+
+@dataclass(frozen=True)
+class _Ratios:
+    """What computes the largest ratios for a kind of channel: of any answers, and of equal ones."""
+
+    worst: Callable[[Any, Any, Apart, int], Fraction]
+    constant: Callable[[Any, Any, Apart, int], Fraction]
+
+
+#: Of the channels whose draws can be kept, by their names.
+_KEPT = {
+    "window": _Ratios(_worst_window, _constant_window),
+    "bits": _Ratios(_worst_bits, _constant_bits),
+}

@@ -1,0 +1,176 @@
+"""A randomized column: what each respondent reported, and how likely under each true value.
+
+All that goes over several columns, or over columns from elsewhere, works on these: it needs no
+mechanism. Equal reports are one row of the two tables, so that their number counts, not that of
+respondents.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.domain import NO_ANSWER
+
+#: How the answer is written whose chance a model of two values is about, beside 1 of 0 and 1.
+_YES = ("yes", "true")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Reports of n respondents about one thing that has k values.
+
+    Attributes
+    ----------
+    name : str
+        What formulas and tables call it.
+    values : (k,) tuple of str
+        The true values' terms, in order; ``no-answer`` last where it is one.
+    codes : (n,) array
+        For each respondent the row of `chances` and `scores` that their report is.
+    chances : (reports, k) array
+        The probability of the report if a value is the true one, up to a factor for each row.
+    scores : (reports, k) array
+        The debiased report: its expectation is 1 for the true value, and 0 for every other.
+    whole : bool
+        Whether the rows are all reports that there can be, so that columns of `chances` sum to 1.
+    amounts : (k,) tuple of float, optional
+        What the values of a scale or a number amount to; NaN for no-answer.
+    epsilon : float
+        Of one report; infinite if the column is not randomized.
+    mechanism : str
+        Its name.
+    yes : str, optional
+        Of two answers the one that counts as 1; see `event`.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    codes: NDArray[np.int64]
+    chances: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    whole: bool
+    amounts: tuple[float, ...] | None
+    epsilon: float
+    mechanism: str
+    yes: str | None = None
+
+    @property
+    def n(self) -> int:
+        """Respondents."""
+        return len(self.codes)
+
+    def counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """(reports,) how many respondents made each report, or what they weigh together."""
+        return np.bincount(self.codes, weights, len(self.chances)).astype(np.float64)
+
+    def of(self, chosen: NDArray[Any]) -> "Column":
+        """The same of some respondents: `chosen` is a mask, or their places."""
+        return replace(self, codes=self.codes[chosen])
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The values without no-answer."""
+        return tuple(value for value in self.values if value != NO_ANSWER)
+
+    @property
+    def event(self) -> str:
+        """Of two answers the one that a model takes as 1: `yes`, or its usual names, or the last.
+
+        The other is the reference, as is the first of more than two.
+        """
+        return self.yes or event_of(self.answers) or self.answers[-1]
+
+
+def event_of(answers: Iterable[str]) -> str | None:
+    """The answer that is written as a "yes" is; None if none is, or several."""
+    answers = list(answers)
+    if sorted(answers) == ["0", "1"]:
+        return "1"
+    yes = [answer for answer in answers if answer.lower() in _YES]
+    return yes[0] if len(yes) == 1 else None
+
+
+def from_matrix(
+    name: str,
+    values: Iterable[str],
+    codes: NDArray[np.int64],
+    matrix: NDArray[np.float64],
+    amounts: tuple[float, ...] | None = None,
+    mechanism: str = "matrix",
+    yes: str | None = None,
+) -> Column:
+    """A column of a design that one matrix describes, as the classic ones.
+
+    Parameters
+    ----------
+    name, values, codes, amounts, mechanism, yes
+        As of `Column`; `codes` are rows of the matrix.
+    matrix : (reports, k) array
+        Probability of each report (row) if each value (column) is true.
+
+    Raises
+    ------
+    ValueError
+        If the matrix has another shape, entries outside [0, 1], columns that do not sum to 1,
+        columns that reports cannot tell apart (it is singular), or a report that nobody can make;
+        or if a code is no row.
+    """
+    values = tuple(values)
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] != len(values) or len(matrix) < len(values):
+        raise ValueError(
+            f"matrix must have {len(values)} columns, one for each value, and at least as many "
+            f"rows, got {' × '.join(map(str, matrix.shape))}"
+        )
+    if not (np.isfinite(matrix).all() and (matrix >= 0).all() and (matrix <= 1).all()):
+        raise ValueError("matrix must hold probabilities from 0 to 1, got others")
+    sums = matrix.sum(axis=0)
+    if np.abs(sums - 1).max() > 1e-9:
+        worst = int(np.abs(sums - 1).argmax())
+        raise ValueError(
+            f"columns of the matrix must sum to 1, since one of the reports is made; that of "
+            f'"{values[worst]}" sums to {sums[worst]:.10g} (write "1/3" rather than 0.333)'
+        )
+    if len(codes) and (codes.min() < 0 or codes.max() >= len(matrix)):
+        wrong = codes[(codes < 0) | (codes >= len(matrix))][0]
+        raise ValueError(f"codes must be rows of the matrix, 0..{len(matrix) - 1}, got {wrong}")
+    if not matrix.any(axis=1).all():
+        raise ValueError("each row of the matrix must have a report that some value can make")
+    with np.errstate(divide="ignore"):
+        epsilon = float(np.log(matrix.max(axis=1) / matrix.min(axis=1)).max())
+    return Column(
+        name, values, codes, matrix, left_inverse(matrix), True, amounts, epsilon, mechanism, yes
+    )
+
+
+def left_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(reports, k) scores whose expectation under each value is its indicator.
+
+    Of all that are unbiased those with the least variance if every value is equally common.
+
+    Parameters
+    ----------
+    matrix : (reports, k) array
+        Columns sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If the columns are not linearly independent, to 1e-9 of the largest singular value.
+    """
+    known = matrix.max(axis=1) > 0
+    scaled = np.zeros_like(matrix)
+    root = np.sqrt(matrix[known].mean(axis=1))[:, None]
+    scaled[known] = matrix[known] / root
+    sizes = np.linalg.svd(scaled, compute_uv=False)
+    if sizes[-1] < 1e-9 * sizes[0]:
+        raise ValueError(
+            "the matrix must tell all values apart, but its columns are linearly dependent: "
+            "reports are as likely under one mix of values as under another"
+        )
+    scores = np.zeros_like(matrix)
+    scores[known] = np.linalg.pinv(scaled).T[known] / root
+    return scores

@@ -1,0 +1,213 @@
+"""Answers that another tool, or paper, has collected: a CSV file read by its design."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.errors import DataError, shown
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.design_file import Design, Designs
+from analysis.estimate.columns.sample import Sample
+from analysis.survey.files import open_file
+
+#: More different texts than that are no groups that a model could compare.
+MOST_TEXTS = 200
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_CODE = re.compile(r"0\d+", re.ASCII)
+_ZERO = re.compile(r"[+-]?0*\.?0*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a file holds: randomized columns, known ones, and how respondents were drawn.
+
+    `known` holds arrays of floats or of texts; `sample` is None if nothing is said of it, and
+    `dropped` counts respondents left out for an empty cell, or a weight of 0.
+    """
+
+    columns: dict[str, Column]
+    known: dict[str, NDArray[Any]]
+    sample: Sample | None
+    dropped: int
+
+
+def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -> Data:
+    """Read the randomized columns of a CSV file, and those known ones that are `used`.
+
+    Parameters
+    ----------
+    path : Path
+        UTF-8, with a header line.
+    designs : Designs
+        Of its randomized columns, and of the sample.
+    used : sequence of str, optional
+        Names of columns that a model is about: no other is read, but those of the sample. All
+        randomized ones, and no known one, if left out.
+
+    Raises
+    ------
+    DataError
+        If the file is no table, a column is missing, or a cell is not what its column can hold:
+        with line and column.
+    """
+    header, rows = _table(path)
+    wanted = list(designs.columns) if used is None else list(used)
+    needed = [*wanted, *designs.sampled]
+    at_column = {name: at for at, name in enumerate(header)}
+    for name in [*designs.columns, *designs.sampled, *wanted]:
+        if name not in at_column:
+            raise DataError(f'{path}: no column "{name}"; the file has {", ".join(header)}')
+    places = {name: at_column[name] for name in needed}
+    missing = [
+        (line, name)
+        for line, row in rows
+        for name, at in places.items()
+        if _is_missing(row[at].strip(), designs.columns.get(name))
+    ]
+    if missing and not designs.drops_missing:
+        line, name = missing[0]
+        raise DataError(
+            f'{path}: line {line}: column "{name}" is empty or NA ({len(missing)} cells in all): '
+            'fill them, or say missing = "drop" in the design to leave such rows out'
+        )
+    empty = {line for line, _ in missing}
+    kept = [(line, row) for line, row in rows if line not in empty]
+    if not kept:
+        raise DataError(f"{path}: expected a row for each respondent, got none")
+    if designs.weights is not None:
+        at = header.index(designs.weights)
+        kept = [(line, row) for line, row in kept if not _ZERO.fullmatch(row[at].strip())] or kept
+    cells = {name: [(line, row[at].strip()) for line, row in kept] for name, at in places.items()}
+    columns, known = {}, {}
+    for name in wanted:
+        if name in designs.columns:
+            columns[name] = _randomized(path, name, designs.columns[name], cells[name])
+        else:
+            known[name] = _known(path, name, cells[name])
+    return Data(columns, known, _sample(path, designs, cells, len(kept)), len(rows) - len(kept))
+
+
+def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header, and each row with the number of the line that it ends on."""
+    try:
+        with open_file(path) as file:
+            text = file.read().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected UTF-8, got another byte at {error.start}") from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise DataError(f"{path}: line {reader.line_num}: not CSV: {error}") from None
+    if not any(header):
+        raise DataError(f"{path}: expected a first line of column names, got none")
+    times = Counter(header)
+    twice = [name for name in header if times[name] > 1]
+    if twice:
+        raise DataError(f'{path}: line 1: column "{twice[0]}" stands twice')
+    for line, row in rows:
+        if len(row) != len(header):
+            raise DataError(f"{path}: line {line}: expected {len(header)} cells, got {len(row)}")
+    return header, rows
+
+
+def _randomized(path: Path, name: str, design: Design, cells: list[tuple[int, str]]) -> Column:
+    places = {report: at for at, report in enumerate(design.reports)}
+    for line, cell in cells:
+        if cell not in places:
+            raise DataError(
+                f'{path}: line {line}: column "{name}": expected one of '
+                f"{', '.join(design.reports)}, as in its design, got {shown(cell)}"
+            )
+    return design.column(name, np.array([places[cell] for _, cell in cells], dtype=np.int64))
+
+
+def _is_missing(cell: str, design: Design | None) -> bool:
+    """Empty, or NA as R writes it, unless that is a report."""
+    return cell == "" or (cell == "NA" and (design is None or cell not in design.reports))
+
+
+def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
+    """Numbers if cells are, else texts; codes such as 007 are texts."""
+    numbers = [_NUMBER.fullmatch(cell) is not None for _, cell in cells]
+    if all(numbers):
+        return np.array([float(cell) for _, cell in cells])
+    line, cell = cells[numbers.index(False)]
+    if 2 * sum(numbers) > len(cells) and not any(_CODE.fullmatch(cell) for _, cell in cells):
+        raise DataError(
+            f'{path}: line {line}: column "{name}": expected a finite number, as in most of its '
+            f"cells, got {shown(cell)}: if it is missing, leave it empty"
+        )
+    texts = np.array([cell for _, cell in cells])
+    if (several := len(np.unique(texts))) > MOST_TEXTS:
+        raise DataError(
+            f'{path}: column "{name}": expected numbers, or at most {MOST_TEXTS} different texts, '
+            f"got {several}: each would have a term of its own"
+        )
+    return texts
+
+
+def _number_column(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[np.float64]:
+    found = _known(path, name, cells)
+    if found.dtype.kind != "f":
+        raise DataError(f'{path}: column "{name}": expected numbers, got {shown(str(found[0]))}')
+    return found
+
+
+def _sample(
+    path: Path, designs: Designs, cells: dict[str, list[tuple[int, str]]], n: int
+) -> Sample | None:
+    """How respondents were drawn; None if the design says nothing of it."""
+    if not designs.sampled and designs.population is None:
+        return None
+    weights = np.ones(n)
+    if designs.weights is not None:
+        weights = _number_column(path, designs.weights, cells[designs.weights])
+    strata = _groups(cells, designs.strata, np.zeros(n, dtype=np.int64))
+    # The same name of a cluster in two strata is two clusters.
+    clusters = _groups(cells, designs.clusters, np.arange(n))
+    _, clusters = np.unique(np.column_stack([strata, clusters]), axis=0, return_inverse=True)
+    clusters = clusters.ravel()
+    _, first = np.unique(clusters, return_index=True)
+    drawn = np.bincount(strata[first])
+    fractions = np.zeros(len(drawn))
+    if designs.population is not None:
+        people = np.full(n, float(designs.population)) if type(designs.population) is int else None
+        if people is None:
+            name = str(designs.population)
+            people = _number_column(path, name, cells[name])
+        sizes = np.zeros(len(drawn))
+        sizes[strata] = people
+        if (sizes[strata] != people).any():
+            raise DataError(f"{path}: population: expected one number for each stratum, got more")
+        if (sizes < drawn).any():
+            at = int(np.flatnonzero(sizes < drawn)[0])
+            raise DataError(
+                f"{path}: population: expected at least the {drawn[at]} that were drawn, "
+                f"got {sizes[at]:g}"
+            )
+        fractions = drawn / sizes
+    try:
+        return Sample(weights, strata, clusters, fractions)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _groups(
+    cells: dict[str, list[tuple[int, str]]], name: str | None, usual: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    if name is None:
+        return usual
+    _, places = np.unique([cell for _, cell in cells[name]], return_inverse=True)
+    return places.astype(np.int64)

@@ -1,0 +1,241 @@
+"""The columns of a survey's reports: what each respondent's report says of each thing asked."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.channels import Channel
+from analysis.core.domain import NO_ANSWER, Estimand, Numbers
+from analysis.core.encoders import Encoder
+from analysis.core.randomizer import Reports
+from analysis.estimate.columns import Column, left_inverse
+from analysis.survey.question import Question
+
+#: More values than that make neither a table that could be read nor a model.
+MOST_VALUES = 64
+
+
+def variable(name: str) -> str:
+    """A column's name as formulas and other programs take it: of letters, digits and _."""
+    return re.sub(r"\W", "_", name)
+
+
+def column_names(question: Question) -> list[str]:
+    """The names of `columns_of` a question, without its reports."""
+    return [question.id + end for end in question.domain.columns or ("",)]
+
+
+def one_draw(question: Question) -> bool:
+    """Whether the columns of a question come from one draw, so that they cannot be crossed."""
+    return question.randomizer.encoder.picks_part or question.domain.no_answer
+
+
+def rounding(question: Question) -> str | None:
+    """What it does to tables and models that a number was rounded at random; None if it was not."""
+    domain = question.domain
+    if domain.estimand is not Estimand.MEAN:
+        return None
+    if question.randomizer.encoder.steps == domain.steps:
+        return None
+    step = float((domain.high - domain.low) / question.randomizer.encoder.steps)
+    return (
+        f"{question.id} was rounded at random, to numbers {step:g} apart, before it was "
+        "randomized: that spares its means, but pulls its correlations, and slopes on it, toward "
+        "0, the more the less numbers differ"
+    )
+
+
+def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
+    """The column of a question; of one with several options, a column for each, of yes and no.
+
+    Parameters
+    ----------
+    question : Question
+        Of a survey; not a text, and not a ranking.
+    sent : sequence
+        The report of each respondent, as it was sent.
+
+    Raises
+    ------
+    ValueError
+        If the question's answers are no columns that can be crossed, or have too many values.
+    """
+    return read_columns(question, question.randomizer.read_many(sent))
+
+
+def read_columns(question: Question, reports: Reports) -> list[Column]:
+    """The columns of a question, as of `columns_of`, from reports that `read_many` has read."""
+    domain = question.domain
+    if len(domain.columns) > 1:
+        return [_option(question, option, reports) for option in range(len(domain.columns))]
+    if domain.estimand is Estimand.MEAN and question.randomizer.channel.gives_one_symbol:
+        return [_number(question, domain, reports)]
+    if len(domain.alternatives) > MOST_VALUES:
+        raise ValueError(
+            f"{question.id}: expected at most {MOST_VALUES} values, got {len(domain.alternatives)}"
+        )
+    if domain.alternatives:
+        return [_categories(question, reports)]
+    raise ValueError(
+        f"{question.id}: expected a yes-no, choice, choices, scale or number question, "
+        f"got kind {question.spec['kind']}"
+    )
+
+
+def _categories(question: Question, reports: Reports) -> Column:
+    randomizer, domain = question.randomizer, question.domain
+    channel = randomizer.channel
+    whole = randomizer.encoder.cohorts is None and channel.gives_one_symbol
+    if whole:
+        kinds, codes = _every_symbol(channel), reports.drawn.astype(np.int64)
+    else:
+        kinds, codes = reports.distinct()
+    logs = _of_inputs(question, kinds, channel.log_chances)
+    # Of some reports of many only ratios matter: a single chance may be too small for a float.
+    logs -= 0.0 if whole else logs.max(axis=1, keepdims=True)
+    chances = np.exp(logs)
+    scores = _support_scores(question, kinds)
+    if scores is None:
+        scores = left_inverse(chances)
+    values, amounts = domain.alternatives, domain.amounts
+    return _column(question, question.id, values, codes, chances, scores, whole, amounts)
+
+
+def _every_symbol(channel: Channel) -> Reports:
+    """Return one report of each kind that the channel can make."""
+    drawn = np.arange(channel.symbols)
+    return Reports(np.zeros(len(drawn), dtype=np.uint8), drawn)
+
+
+def _of_inputs(
+    question: Question,
+    reports: Reports,
+    evaluate: Callable[[NDArray[Any], Sequence[Any]], NDArray[Any]],
+) -> NDArray[Any]:
+    """(n, values) `evaluate` of each report and the inputs that the values become in its cohort."""
+    encoder, values = question.randomizer.encoder, len(question.domain.alternatives)
+    order = np.argsort(reports.cohorts, kind="stable")
+    cohorts, starts, sizes = np.unique(
+        reports.cohorts[order], return_index=True, return_counts=True
+    )
+    if len(cohorts) == 1:
+        return evaluate(reports.drawn, _inputs(encoder, values, int(cohorts[0])))
+    found = np.empty((len(order), values))
+    for cohort, start, size in zip(cohorts.tolist(), starts, sizes, strict=True):
+        own = order[start : start + size]
+        found[own] = evaluate(reports.drawn[own], _inputs(encoder, values, cohort))
+    return found
+
+
+@lru_cache(maxsize=2**16)
+def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
+    """Return the inputs that the first `values` values become in a cohort."""
+    return tuple(encoder.encode(value, cohort, iter(())) for value in range(values))
+
+
+def _support_scores(question: Question, reports: Reports) -> NDArray[np.float64] | None:
+    """Return (n, values) debiased reports, made as shares are; None if shares are made otherwise.
+
+    A report supports a value if it counts for the input that the value becomes.
+    """
+    randomizer, values = question.randomizer, question.domain.alternatives
+    shares = question.mechanism.shares(randomizer, question.domain)
+    if not values or len(shares.values) != len(values):
+        return None
+    p, q = (np.array([float(getattr(one, side)) for one in shares.values]) for side in "pq")
+    supports = _of_inputs(question, reports, randomizer.channel.holds_many)
+    return np.asarray((supports - q) / (p - q))
+
+
+def _number(question: Question, domain: Numbers, reports: Reports) -> Column:
+    """Its values are the points of the encoder's grid, to which numbers were rounded unbiased."""
+    channel, steps = question.randomizer.channel, question.randomizer.encoder.steps
+    points = [domain.low + (domain.high - domain.low) * step / steps for step in range(steps + 1)]
+    inputs = [*range(steps + 1), *[channel.inputs - 1] * domain.no_answer]
+    weights = np.array([channel.weights(one) for one in inputs], dtype=np.float64)
+    chances = (weights / weights[0].sum()).T
+    values = tuple(f"{float(point):.10g}" for point in points)
+    missing = domain.no_answer
+    return _column(
+        question,
+        question.id,
+        values + (NO_ANSWER,) * missing,
+        reports.drawn.astype(np.int64),
+        chances,
+        left_inverse(chances),
+        True,
+        (*map(float, points), *[float("nan")] * missing),
+    )
+
+
+def _option(question: Question, option: int, reports: Reports) -> Column:
+    """Whether one of several options was ticked."""
+    randomizer, domain = question.randomizer, question.domain
+    values = ("yes", "no", *[NO_ANSWER] * domain.no_answer)
+    codes, chances = randomizer.encoder.told_of_option(
+        option, randomizer.channel, reports.cohorts, reports.drawn
+    )
+    name = question.id + domain.columns[option]
+    return _column(question, name, values, codes, chances, left_inverse(chances), True, None)
+
+
+def _column(
+    question: Question,
+    name: str,
+    values: Iterable[str],
+    codes: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    whole: bool,
+    amounts: tuple[float, ...] | None,
+) -> Column:
+    epsilon, mechanism = question.randomizer.epsilon, question.mechanism.name
+    return Column(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism)
+
+
+def debiasing(
+    question: Question,
+) -> tuple[tuple[str, ...], Callable[[Reports], NDArray[np.float64]]]:
+    """What single reports are worth, debiased, for programs that know nothing of the channel.
+
+    Averages of these weights over respondents are unbiased: of each value's share, or for a number
+    of what it is where there is one, and of whether there is.
+
+    Parameters
+    ----------
+    question : Question
+        Of a survey; texts and rankings have none.
+
+    Returns
+    -------
+    tuple
+        Names, such as ``team_lab``, and the function that gives the (n, names) weights of reports.
+    """
+    name, domain = variable(question.id), question.domain
+    if domain.estimand is Estimand.MEAN:
+        (mean,) = question.mechanism.means(question.randomizer, domain)
+        low, width = float(mean.low), float(mean.width)
+        present = np.array(mean.present, dtype=np.float64)
+        amounts = low * present + width * np.array(mean.scores, dtype=np.float64)
+        worth = np.column_stack([amounts, present])[:, : 1 + domain.no_answer]
+        return (name, f"{name}_answered")[: 1 + domain.no_answer], lambda one: worth[one.drawn]
+    try:
+        columns = columns_of(question, [])
+    except ValueError:
+        return (), lambda one: np.zeros((len(one.drawn), 0))
+    names = tuple(
+        variable(f"{column.name}_{value}") for column in columns for value in column.values
+    )
+
+    def weights(reports: Reports) -> NDArray[np.float64]:
+        scores = _support_scores(question, reports)
+        if scores is None:
+            own = read_columns(question, reports)
+            scores = np.hstack([column.scores[column.codes] for column in own])
+        return scores
+
+    return names, weights

@@ -1,0 +1,24 @@
+"""Confidence intervals that hold what they say, for shares and means seen through a channel."""
+
+from analysis.estimate.intervals.normal import (
+    FEW,
+    Interval,
+    check_level,
+    normal_interval,
+    normal_intervals,
+)
+from analysis.estimate.intervals.ratio import Ratio, ratio_interval
+from analysis.estimate.intervals.shares import INTERVALS, share_interval, share_intervals
+
+__all__ = [
+    "FEW",
+    "INTERVALS",
+    "Interval",
+    "Ratio",
+    "check_level",
+    "normal_interval",
+    "normal_intervals",
+    "ratio_interval",
+    "share_interval",
+    "share_intervals",
+]

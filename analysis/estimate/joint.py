@@ -1,0 +1,180 @@
+"""How the answers to two questions go together, from noisy reports of both by the same people."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimate.mixture import ROUNDS, mixture
+
+#: A share below so many of its standard errors is told to be at the border.
+BORDER = 0.05
+#: Directions with less than this part of the largest information are not known at all.
+_NOTHING = 1e-10
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The likeliest shares of all pairs of values, and how well they are known.
+
+    `share` sums to 1; `std_error` is of the observed information, infinite for pairs that reports
+    cannot tell apart. Where `boundary`, the share is 0 or so near that its estimate is not normal:
+    its error is that of a share inside, as a scale only. `covariance` is of the pairs in the order
+    of ``share.ravel()``, without what is infinite. `converged` tells that the log-likelihood is at
+    most `analysis.estimate.mixture.GAP` below its maximum; `log_likelihood` sums over reports.
+    """
+
+    share: NDArray[np.float64]
+    std_error: NDArray[np.float64]
+    boundary: NDArray[np.bool_]
+    covariance: NDArray[np.float64]
+    log_likelihood: float
+    converged: bool
+    rounds: int
+    reports: int
+
+
+def joint(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    counts: NDArray[np.int64] | None = None,
+    rounds: int = ROUNDS,
+) -> Joint:
+    """Maximum likelihood by EM, faster where it creeps, over groups of equal reports.
+
+    Parameters
+    ----------
+    first, second : (reports, values) arrays
+        Chance of each report if a value is the true one, of the one question and of the other.
+        What is not a candidate can be a last value: see `symbol_chances` and `bit_chances`.
+    counts : (reports,) array, optional
+        How often such a pair of reports was made; once each if not given.
+    rounds : int
+        At most.
+
+    Raises
+    ------
+    ValueError
+        If a report is impossible under every pair of values, or there is none.
+
+    References
+    ----------
+    Fanti, Pihur and Erlingsson, PoPETs 2016 (EM over reports); Varadhan and Roland, Scandinavian
+    Journal of Statistics 2008 (its acceleration, SqS3); Louis, JRSS B 1982 (its information).
+    """
+    if first.ndim != 2 or second.ndim != 2 or len(first) != len(second) or not len(first):
+        raise ValueError(
+            f"expected chances of as many reports, one or more, got {first.shape}, {second.shape}"
+        )
+    rows = np.hstack([first, second])
+    often = np.ones(len(rows), dtype=np.int64) if counts is None else counts
+    groups, where = np.unique(rows, axis=0, return_inverse=True)
+    times = np.bincount(where.ravel(), often, len(groups)).astype(np.float64)
+    groups, times = groups[times > 0], times[times > 0]
+    left, right = groups[:, : first.shape[1]], groups[:, first.shape[1] :]
+    likelihood = (left[:, :, None] * right[:, None, :]).reshape(len(groups), -1)
+    found = mixture(likelihood, times, rounds)
+    error, covariance = _errors(found.ratios, times)
+    table = found.weights.reshape(first.shape[1], second.shape[1])
+    return Joint(
+        share=table,
+        std_error=error.reshape(table.shape),
+        boundary=(found.weights < BORDER * error).reshape(table.shape),
+        covariance=covariance,
+        log_likelihood=found.height,
+        converged=found.converged,
+        rounds=found.rounds,
+        reports=int(times.sum()),
+    )
+
+
+def _errors(
+    scores: NDArray[np.float64], times: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Standard errors and covariance of weights that sum to 1, from the scores of each group."""
+    size = scores.shape[1]
+    information = (scores * times[:, None]).T @ scores
+    sum_kept = np.eye(size) - 1 / size
+    values, vectors = np.linalg.eigh(sum_kept @ information @ sum_kept)
+    known = values > _NOTHING * max(values[-1], 1e-300)
+    covariance = (vectors[:, known] / values[known]) @ vectors[:, known].T
+    # One direction is never known and does not matter: that of the sum.
+    unknown = sum_kept @ vectors[:, ~known]
+    error = np.sqrt(np.diag(covariance))
+    error[(unknown**2).sum(axis=1) > 1e-6] = np.inf
+    return error, covariance
+
+
+def symbol_chances(
+    symbols: NDArray[np.int64],
+    cohorts: NDArray[np.int64],
+    hits: NDArray[np.int64],
+    p: float,
+    q: float,
+) -> NDArray[np.float64]:
+    """(reports, candidates + 1) chance of each symbol under each candidate, and under any other.
+
+    Parameters
+    ----------
+    symbols, cohorts : (reports,) arrays
+        What was reported, of which cohort.
+    hits : (cohorts, candidates) array
+        The symbol of each candidate.
+    p, q : float
+        Chance of the candidate's own symbol, and of each other one.
+    """
+    chances = np.where(hits[cohorts] == symbols[:, None], p, q)
+    # A symbol drawn at random and then randomized is any with the same chance.
+    any_symbol = 1 / ((1 - p) / q + 1)
+    return np.column_stack([chances, np.full(len(symbols), any_symbol)])
+
+
+def bit_chances(
+    bits: NDArray[np.bool_],
+    cohorts: NDArray[np.int64],
+    hits: NDArray[np.int64],
+    p: float,
+    q: float,
+) -> NDArray[np.float64]:
+    """(reports, candidates + 1) chance of the bits under each candidate, and under any other.
+
+    Parameters
+    ----------
+    bits : (reports, cells) array
+        What was reported.
+    cohorts : (reports,) array
+        The cohort of each.
+    hits : (cohorts, candidates, hashes) array
+        Bits that a candidate supports, equal ones counting once.
+    p, q : float
+        Chance of a 1 in a bit that is supported, and in one that is not; in (0, 1).
+    """
+    cells, hashes = bits.shape[1], hits.shape[2]
+    ones = bits.sum(axis=1)
+    bare = q**ones * (1 - q) ** (cells - ones)
+    support = np.zeros((*hits.shape[:2], cells), dtype=bool)
+    np.put_along_axis(support, hits, True, axis=2)
+    of_each = support[cohorts]
+    set_ones = np.einsum("rvc,rc->rv", of_each, bits, dtype=float)
+    unset = of_each.sum(axis=2) - set_ones
+    gain, loss = p / q, (1 - p) / (1 - q)
+    chances = bare[:, None] * gain**set_ones * loss**unset
+    stranger = np.array([_stranger(n, cells, hashes, gain, loss) for n in range(cells + 1)])
+    return np.column_stack([chances, bare * stranger[ones]])
+
+
+def _stranger(ones: int, cells: int, hashes: int, gain: float, loss: float) -> float:
+    """Mean over random cells of what their support makes of the chance of so many 1s."""
+    law = {(0, 0): 1.0}
+    for _ in range(hashes):
+        after: dict[tuple[int, int], float] = {}
+        for (hit, missed), chance in law.items():
+            for state, cells_of in (
+                ((hit, missed), hit + missed),
+                ((hit + 1, missed), ones - hit),
+                ((hit, missed + 1), cells - ones - missed),
+            ):
+                if cells_of:
+                    after[state] = after.get(state, 0.0) + chance * cells_of / cells
+        law = after
+    return sum(chance * gain**hit * loss**missed for (hit, missed), chance in law.items())

@@ -1,0 +1,132 @@
+"""How far fake reports may have moved an estimate, as seen from the reports that are stored.
+
+If m of n stored reports are fakes, the honest ones alone would have given the estimate without
+them. Which they are is not known, so the worst is taken: of a share, that all of them support it,
+or none does, as far as there are such reports. By hand, of an average of scores: the estimate e
+loses m fakes of score s, and was moved by ``m (s - e) / (n - m)``.
+
+A fake may be any report that the server takes: Cheu, Smith and Ullman, "Manipulation attacks in
+local differential privacy", IEEE S&P 2021; Cao, Jia and Gong, "Data poisoning attacks to local
+differential privacy protocols", USENIX Security 2021 (their maximal gain attack).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.randomizer import Randomizer
+from analysis.mechanisms.base import Mean, Share
+from analysis.survey.survey import Survey
+
+
+def shifts(
+    survey: Survey, tallies: Mapping[str, NDArray[np.int64]], fakes: int
+) -> dict[tuple[str, str], float]:
+    """The furthest that so many fakes can have moved each estimate, either way.
+
+    Reached by some stored reports with these tallies; where a report counts for one symbol, by
+    these. Sampling error comes on top of it.
+
+    Parameters
+    ----------
+    survey : Survey
+        The version that the reports belong to.
+    tallies : mapping
+        For each question's id the (cohorts, symbols) array of how many reports of each cohort,
+        or of all, count for each symbol.
+    fakes : int
+        How many of the reports to each question are fakes; ``0 <= fakes < n``, or 0.
+
+    Returns
+    -------
+    dict
+        For the (question id, term) of every row of `estimates`: of shares in shares, of means in
+        the question's unit. Infinite where what remains could tell nothing, as if all reports about
+        an option may be fakes; 0 without fakes.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than no fakes, or a question has no report that is not one.
+    """
+    found: dict[tuple[str, str], float] = {}
+    for question in survey.questions:
+        tally, randomizer = tallies[question.id], question.randomizer
+        n = randomizer.reports_in(tally)
+        if fakes and not 0 < fakes < n:
+            raise ValueError(
+                f"fakes must be from 0 to {max(0, n - 1)}, one less than the reports to "
+                f"{question.id}, got {fakes}"
+            )
+        mechanism, domain = question.mechanism, question.domain
+        for mean in mechanism.means(randomizer, domain):
+            found[question.id, mean.term] = _of_mean(mean, randomizer, tally, fakes)
+        shares = mechanism.shares(randomizer, domain)
+        for share, support, trials in zip(shares.values, *shares.count(tally), strict=True):
+            found[question.id, share.term] = _of_share(share, int(support), int(trials), fakes)
+    return found
+
+
+def _of_share(share: Share, support: int, trials: int, fakes: int) -> float:
+    """Fakes among the trials; if only a portion of reports is, all of them may be."""
+    if not fakes:
+        return 0.0
+    if fakes >= trials:
+        return float("inf")
+    against = trials - support
+    low = (support - min(fakes, support)) / (trials - min(fakes, support))
+    high = support / (trials - min(fakes, against))
+    moved = max(support / trials - low, high - support / trials)
+    return moved / abs(float(share.p - share.q))
+
+
+def _of_mean(
+    mean: Mean, randomizer: Randomizer[Any, Any], tally: NDArray[np.int64], fakes: int
+) -> float:
+    """Of a ratio of two sums: what is left of it without the worst fakes.
+
+    The largest ratio r is where ``scores - r present``, summed over what remains, is at most 0
+    whatever was taken, and 0 once (Dinkelbach, Management Science 1967).
+    """
+    if not fakes:
+        return 0.0
+    counts, n = tally.reshape(-1), randomizer.reports_in(tally)
+    scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
+    same = randomizer.channel.size_chances(1) is None
+    size = int(counts.sum()) // n if same else None
+    below = float(counts @ present)
+    if below <= 0 or _left(present, counts, n, fakes, size) @ present <= 0:
+        return float("inf")
+    printed = float(counts @ scores) / below
+    moved = 0.0
+    for side in (1, -1):
+        ratio, further = side * printed, True
+        while further:
+            left = _left(ratio * present - side * scores, counts, n, fakes, size)
+            better = side * float(left @ scores) / float(left @ present)
+            further = better > ratio + 1e-12 * max(1.0, abs(ratio))
+            ratio = max(ratio, better)
+        moved = max(moved, ratio - side * printed)
+    return moved * float(mean.width)
+
+
+def _left(
+    worth: NDArray[np.float64], counts: NDArray[np.int64], n: int, fakes: int, size: int | None
+) -> NDArray[np.int64]:
+    """The tally of the honest, if the fakes are such that its sum of `worth` is the least.
+
+    A report counts for a symbol at most once. So at most `fakes` of them do, and at most the rest
+    of the honest; within this, all tallies of fakes are possible (Gale and Ryser, 1957), if they
+    count for `size` symbols each, or for any number.
+    """
+    fewest = np.maximum(0, counts - (n - fakes))
+    most = np.minimum(fakes, counts)
+    if size is None:
+        return np.asarray(counts - np.where(worth > 0, most, fewest))
+    taken, order = fewest.copy(), np.argsort(-worth)
+    room = (most - fewest)[order]
+    before = room.cumsum() - room
+    taken[order] += np.clip(fakes * size - fewest.sum() - before, 0, room)
+    return np.asarray(counts - taken)

@@ -1,0 +1,231 @@
+"""The files of google/rappor: its parameters, its counts, its map of candidates, and their hashes.
+
+Parameters are a header ``k,h,m,p,q,f`` and a line; counts a line for each of m cohorts, without a
+header, of how many reports there are and how many have each of the k bits; the map a line for each
+candidate, of the string and its m * h cells, ``cohort * k + bit + 1``. All are CSV in UTF-8.
+
+References
+----------
+github.com/google/rappor, commit a13fa96: doc/data-flow.md, analysis/R/read_input.R,
+client/python/rappor.py. Erlingsson, Pihur and Korolova, CCS 2014, sections 3 and 4.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import md5
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.errors import shown
+from analysis.estimate.decoding import Chances
+from analysis.survey.files import open_file
+
+HEADER = ["k", "h", "m", "p", "q", "f"]
+#: Letters of a candidate.
+LONGEST = 1024
+#: A byte of the digest gives a bit's number, so there are no more bits than bytes can tell apart.
+MOST_BITS = 256
+#: Hashes of a digest, which has so many bytes.
+MOST_HASHES = 16
+#: Bits of all cohorts, to which the memory that decoding takes is bound.
+MOST_CELLS = 65_536
+#: R writes 100000 as 1e+05.
+_WHOLE = re.compile(r"[0-9]{1,15}(\.0*)?|[0-9](\.[0-9]{1,15})?[eE]\+?[0-9]{1,2}", re.ASCII)
+_CHANCE = re.compile(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?|[0-9]+\.", re.ASCII)
+_LARGEST = 2**53
+
+
+class RapporFileError(ValueError):
+    """A file of google/rappor that cannot be decoded: which, the line, the column, and why."""
+
+
+@dataclass(frozen=True)
+class RapporParams:
+    """Bits `k`, hashes `h`, cohorts `m`; the chances `p` and `q` that a report has a bit whose
+    remembered one is 0 and 1; the part `f` of bits that are remembered as a fair coin fell."""
+
+    k: int
+    h: int
+    m: int
+    p: float
+    q: float
+    f: float
+
+    def chances(self, repeats: float = 1.0) -> Chances:
+        """With the nominal f, as its own decoders have it: its clients round f to 1/128."""
+        return Chances((1 - self.f / 2, self.f / 2), (self.q, self.p), repeats=repeats)
+
+
+#: Where chances of a 1 differ less, no number of reports tells anything.
+_LEAST = 1e-6
+
+
+def read_params(path: Path) -> RapporParams:
+    """Of a file.
+
+    Raises
+    ------
+    RapporFileError
+        For the first mistake found, here and below.
+    """
+    rows = list(_rows(path))
+    if not rows or rows[0][1] != HEADER:
+        raise _error(path, 1, 1, ",".join(HEADER), ",".join(rows[0][1]) if rows else "nothing")
+    if len(rows) != 2:
+        line = rows[2][0] if rows[2:] else 2
+        raise _error(path, line, 1, "one line of numbers", f"{len(rows) - 1} lines")
+    line, fields = rows[1]
+    _check_length(path, line, fields, 6)
+    k, h, m = (_whole(path, line, column + 1, fields[column]) for column in range(3))
+    for column, (name, number, low, high) in enumerate(
+        [("k", k, 2, MOST_BITS), ("h", h, 1, MOST_HASHES), ("m", m, 1, MOST_CELLS // k if k else 1)]
+    ):
+        if not low <= number <= high:
+            raise _error(path, line, column + 1, f"{name} in {low}..{high}", str(number))
+    p, q, f = (_chance(path, line, column + 1, fields[column]) for column in range(3, 6))
+    if p == q:
+        raise _error(path, line, 5, "q to differ from p, or reports tell nothing", fields[4])
+    if abs(p - q) * (1 - f) < _LEAST:
+        raise _error(
+            path, line, 6, "f smaller, or p and q further apart: nothing is told", fields[5]
+        )
+    return RapporParams(k, h, m, p, q, f)
+
+
+def read_counts(path: Path, params: RapporParams) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Reports of each cohort, (m,), and how many of them have each bit, (m, k)."""
+    table = np.zeros((params.m, params.k + 1), dtype=np.int64)
+    line, read = 0, 0
+    for line, fields in _rows(path):
+        if read == params.m:
+            raise _error(path, line, 1, f"{params.m} lines, for as many cohorts", "more")
+        _check_length(path, line, fields, params.k + 1)
+        table[read] = _wholes(path, line, fields, 1)
+        above = np.flatnonzero(table[read, 1:] > table[read, 0])
+        if len(above):
+            column = int(above[0]) + 2
+            most = f"at most {table[read, 0]}, the reports of the cohort"
+            raise _error(path, line, column, most, str(table[read, column - 1]))
+        read += 1
+    if read < params.m:
+        raise _error(path, line + 1, 1, f"{params.m} lines, for as many cohorts", f"{read} lines")
+    if not table[:, 0].any():
+        raise _error(path, 1, 1, "reports", "none in any cohort")
+    return table[:, 0], table[:, 1:]
+
+
+def read_map(path: Path, params: RapporParams) -> tuple[list[str], NDArray[np.int64]]:
+    """The candidates, and the (m, candidates, h) array of their bits from 0 on."""
+    seen: dict[str, int] = {}
+    cells: list[NDArray[np.int64]] = []
+    alike_at: dict[bytes, int] = {}
+    first = np.repeat(np.arange(params.m, dtype=np.int64) * params.k, params.h) + 1
+    for line, fields in _rows(path):
+        _check_length(path, line, fields, 1 + params.m * params.h)
+        value = fields[0]
+        if len(value) > LONGEST:
+            raise _error(path, line, 1, f"a string of at most {LONGEST} letters", str(len(value)))
+        if value in seen:
+            raise _error(
+                path, line, 1, "each string once", f"{shown(value)} of line {seen[value]} again"
+            )
+        seen[value] = line
+        bits = _wholes(path, line, fields[1:], 2) - first
+        outside = np.flatnonzero((bits < 0) | (bits >= params.k))
+        if len(outside):
+            at = int(outside[0])
+            low = int(first[at])
+            cohort = f"of cohort {at // params.h}; is the map made for other parameters?"
+            expected = f"a cell of {low}..{low + params.k - 1} {cohort}"
+            raise _error(path, line, at + 2, expected, fields[at + 1])
+        # Those that are alike in all cohorts cannot be told apart.
+        alike = alike_at.setdefault(np.sort(bits.reshape(params.m, params.h)).tobytes(), line)
+        if alike != line:
+            raise _error(path, line, 2, "cells of its own", f"all those of line {alike}")
+        cells.append(bits)
+    if not cells:
+        raise _error(path, 1, 1, "a candidate", "nothing")
+    return list(seen), np.array(cells).reshape(-1, params.m, params.h).transpose(1, 0, 2)
+
+
+def google_bloom(value: str, cohort: int, k: int, h: int) -> tuple[int, ...]:
+    """The bits, equal ones again, that its Python client and its C++ client, k <= 32, set.
+
+    Bit i is byte i of MD5 of the cohort, as four bytes with the highest first, and the value in
+    UTF-8, modulo k. Its Java client, and its C++ one with more bits, have other rules.
+    ``2 <= k <= 256``, ``1 <= h <= 16``.
+    """
+    digest = md5(cohort.to_bytes(4, "big") + value.encode(), usedforsecurity=False).digest()
+    return tuple(byte % k for byte in digest[:h])
+
+
+def map_row(value: str, params: RapporParams) -> list[str | int]:
+    """A line of the map file: the string and its cells."""
+    cells = [
+        cohort * params.k + bit + 1
+        for cohort in range(params.m)
+        for bit in google_bloom(value, cohort, params.k, params.h)
+    ]
+    return [value, *cells]
+
+
+def _error(path: Path, line: int, column: int, expected: str, got: str) -> RapporFileError:
+    return RapporFileError(f"{path}: line {line}, column {column}: expected {expected}, got {got}")
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Each record with the number of the line on which it begins."""
+    try:
+        with open_file(path) as file:
+            data = file.read()
+    except OSError as error:
+        raise RapporFileError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line, column = before.count(b"\n") + 1, before[before.rfind(b"\n") + 1 :].count(b",") + 1
+        got = f"the byte 0x{data[error.start]:02x}"
+        raise _error(path, line, column, "UTF-8", got) from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        for fields in reader:
+            yield line, fields
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise _error(path, line, 1, "CSV", str(error)) from None
+
+
+def _check_length(path: Path, line: int, fields: list[str], length: int) -> None:
+    if len(fields) != length:
+        column = min(len(fields), length) + 1
+        raise _error(path, line, column, f"{length} columns in all", str(len(fields)))
+
+
+def _wholes(path: Path, line: int, fields: list[str], column: int) -> NDArray[np.int64]:
+    """Numbers of a line from `column` on."""
+    joined = "".join(fields)
+    if joined.isascii() and joined.isdigit() and all(0 < len(field) < 16 for field in fields):
+        return np.array(list(map(int, fields)), dtype=np.int64)
+    numbers = [_whole(path, line, column + i, field) for i, field in enumerate(fields)]
+    return np.array(numbers, dtype=np.int64)
+
+
+def _whole(path: Path, line: int, column: int, field: str) -> int:
+    number = float(field) if _WHOLE.fullmatch(field.strip()) else -1.0
+    if not 0 <= number <= _LARGEST or number != int(number):
+        raise _error(path, line, column, "a whole number, 0 or more", shown(field))
+    return int(number)
+
+
+def _chance(path: Path, line: int, column: int, field: str) -> float:
+    number = float(field) if _CHANCE.fullmatch(field.strip()) else -1.0
+    if not 0 <= number <= 1:
+        raise _error(path, line, column, "a probability, 0 to 1", shown(field))
+    return number

@@ -1,0 +1,150 @@
+"""Rows of results as CSV or JSON text."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from decimal import Decimal
+from functools import lru_cache
+from itertools import islice
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.plausibility import Plausibility
+from analysis.privacy.ledger import LEDGERS
+
+#: The columns of the tables that other programs read.
+ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Estimate)))
+COLUMNS_BY = {by: tuple(field.name for field in fields(row)) for by, (row, _) in LEDGERS.items()}
+LEDGER_COLUMNS = COLUMNS_BY["respondent"]
+PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
+
+#: How the names of columns begin that hold reports. These are encoded, and written as they are, so
+#: that they can be read back to the bit; bits in base64url can begin with -.
+REPORT = "noisy_"
+
+#: So many rows make a piece of text.
+_AT_ONCE = 1000
+
+#: How a cell begins that spreadsheets run as a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def estimate_rows(
+    survey: str, version: str | None, wave: int | None, rows: Iterable[Estimate]
+) -> list[dict[str, Any]]:
+    """Estimates with the survey, version and wave that they are of in front; None for none."""
+    where = {"survey": survey, "version": version, "wave": wave}
+    return [{**where, **asdict(row)} for row in rows]
+
+
+def ledger_rows(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """The rows of one of a ledger's tables as mappings; not copied, as there can be a million."""
+    return map(vars, rows)
+
+
+def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> str:
+    """Rows as a table, `form` "csv" or "json"; nothing known is an empty cell or null."""
+    return "".join(pieces(rows, columns, form))
+
+
+def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> Iterator[str]:
+    """Yield the text of `to_text` piece by piece, so that a million rows need not be in memory."""
+    columns, rows = tuple(columns), iter(rows)
+
+    def parts() -> Iterator[list[list[Any]]]:
+        while some := list(islice(rows, _AT_ONCE)):
+            yield [[row[name] for row in some] for name in columns]
+
+    return pieces_of_columns(parts(), columns, form)
+
+
+def pieces_of_columns(
+    parts: Iterable[Sequence[Sequence[Any] | NDArray[Any]]], columns: Iterable[str], form: str
+) -> Iterator[str]:
+    """Yield the text of a table that is given in parts, each column by column."""
+    columns = tuple(columns)
+    if form == "json":
+        # A row a line. Put together here: what is at hand in C can take no Decimal, and a ledger
+        # has a million cells.
+        keys = [f"{_ENCODE(column)}: " for column in columns]
+        before = "["
+        for part in parts:
+            cells = [_each(_json, column, key) for column, key in zip(part, keys, strict=True)]
+            lines = [f"\n {{{', '.join(row)}}}" for row in zip(*cells, strict=True)]
+            if lines:
+                yield before + ",".join(lines)
+                before = ","
+        yield before.rstrip(",") + "\n]\n"
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    write = [_cell if column.startswith(REPORT) else _guarded for column in columns]
+    for part in parts:
+        writer.writerows(zip(*map(_each, write, part), strict=True))
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
+    yield text.getvalue()
+
+
+def _each(
+    write: Callable[[Any], Any], column: Sequence[Any] | NDArray[Any], key: str = ""
+) -> list[Any]:
+    """Return the cells of a column as text; each distinct value of an array is formatted once."""
+    if isinstance(column, np.ndarray):
+        values, places = np.unique(column, return_inverse=True)
+        written: NDArray[Any] = np.array([write(value) for value in values.tolist()], dtype=object)
+        found: list[Any] = (key + written if key else written)[places].tolist()
+        return found
+    return [key + write(value) for value in column] if key else [write(value) for value in column]
+
+
+def _json(value: Any) -> str:
+    """JSON has no infinity: what has no bound is null, like what is not known."""
+    if isinstance(value, Decimal):
+        return _number(value)
+    if isinstance(value, float):
+        return float.__repr__(value) if isfinite(value) else "null"
+    return str(value) if type(value) is int else _ENCODE(value)
+
+
+def _guarded(value: Any) -> Any:
+    """A cell that no spreadsheet runs as a formula: the text may be one that somebody typed."""
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return "'" + value
+    return _cell(value)
+
+
+def _cell(value: Any) -> Any:
+    if type(value) is int:
+        return value
+    if isinstance(value, Decimal):
+        return _digits(value)
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, list):
+        return "|".join(map(str, value))
+    if isinstance(value, dict):
+        # A report with its cohort.
+        return ":".join(str(_cell(part)) for part in value.values())
+    return "" if value is None else value
+
+
+# The rows of a ledger have few different numbers.
+@lru_cache(maxsize=4096)
+def _number(value: Decimal) -> str:
+    return repr(float(value)) if value.is_finite() else "null"
+
+
+@lru_cache(maxsize=4096)
+def _digits(value: Decimal) -> str:
+    return f"{value.normalize():f}"

@@ -1,0 +1,352 @@
+"""The best unbiased channel for a bounded number, designed by a linear program.
+
+The inputs are the points 0..M of a grid, to which a respondent's number is rounded at random and
+unbiased. Each output has a low weight and weights of up to e^ε times that. Kairouz, Oh and
+Viswanath ("Extremal mechanisms for local differential privacy", JMLR 2016) show that the extremes
+suffice; for numbers the high weights of an input are a window of outputs that slides as the number
+grows. The program chooses how much low weight lies where between -C and C; the windows follow.
+
+Worst-case variances of one report, numbers between -1 and 1, compared with Duchi, Jordan and
+Wainwright (JASA 2018) and the hybrid mechanism of Wang et al. (ICDE 2019): ε = 1: 4.00 against
+4.68 and 4.29; ε = 4: 0.128 against 1.08 and 0.219.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from analysis.core.rational import least_variance, proven
+from analysis.core.words import WORD
+from analysis.mechanisms.scale_design import LARGEST_TABLE, json_length, spends_all
+
+#: Between two grid points the variance is held down at this many points.
+_PARTS = 8
+
+#: The least singular value of a table, the largest being 1; below, decoding is ill-conditioned.
+_FLAT = 1e-7
+
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.int64]
+_Table = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The arguments of `number_table`."""
+
+    steps: int
+    bound: Fraction
+    no_answer: bool
+    prior: Sequence[float] | None
+
+    def points(self, inputs: int) -> tuple[_Floats, Any]:
+        """Numbers in [-1, 1] at which variance counts, and their random rounding to the grid."""
+        count = min(self.steps, _PARTS * inputs)
+        at = np.arange(count + 1)
+        place = at * inputs / count
+        left = np.minimum(place.astype(int), inputs - 1)
+        parts = np.concatenate([1 - (place - left), place - left])
+        cells = (np.concatenate([at, at]), np.concatenate([left, left + 1]))
+        return 2 * at / count - 1, scipy.sparse.csr_array(
+            (parts, cells), shape=(count + 1, inputs + 1)
+        )
+
+    def frequencies(self, count: int) -> _Floats:
+        """The prior's shares of `count` equal parts of the range.
+
+        A twentieth is spread evenly, so that no part of the range is left without outputs.
+        """
+        prior = self.prior or (1,)
+        sums = np.concatenate([[0.0], np.cumsum(prior) / sum(prior)])
+        edges = np.linspace(0, len(prior), count + 1)
+        shares = np.diff(np.interp(edges, np.arange(len(prior) + 1), sums))
+        mixed: _Floats = 0.95 * shares + 0.05 / count
+        return mixed
+
+
+@dataclass(frozen=True)
+class _Design:
+    """Scores of outputs, ascending, their low probabilities, and that of no answer's output."""
+
+    scores: _Floats
+    lows: _Floats
+    own: float
+
+    @property
+    def share(self) -> float:
+        """The high probabilities of one input over the lows of all outputs, in units of e^ε - 1."""
+        return (1 - float(self.lows.sum()) - self.own) / (float(self.lows.sum()))
+
+
+def number_table(
+    steps: int, bound: Fraction, no_answer: bool, prior: Sequence[float] | None = None
+) -> tuple[tuple[int, ...], ...]:
+    """The integer weights of the best unbiased channel for a number between two limits.
+
+    Parameters
+    ----------
+    steps
+        Equal steps between the least and the greatest answer, at least 1.
+    bound
+        The largest ratio allowed within a column, at most e^ε, more than 1.
+    no_answer
+        Whether one more input, and an output for it, stand for a skipped question.
+    prior
+        Relative frequencies of equal parts of the range. The mean variance under them is
+        least; without them, the worst case's.
+
+    Returns
+    -------
+    One row of weights for each grid point, then one for no answer. Rows have equal sums of at
+    most 2^32 and are linearly independent; in a column no weight is above `bound` times another.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    if steps < 1:
+        raise ValueError(f"steps expected at least 1, got {steps}")
+    if bound <= 1:
+        raise ValueError(f"bound expected more than 1, got {bound}")
+    if prior is not None and (not prior or min(prior) < 0 or sum(prior) <= 0):
+        raise ValueError("prior expected frequencies of at least 0 that are not all 0")
+    task = _Task(steps, bound, no_answer, prior)
+    found = [
+        (variance, table)
+        for inputs, reach, outputs in _sizes(task)
+        for variance, table in _tables(task, inputs, _design(task, inputs, reach, outputs))
+    ]
+    least = min(variance for variance, _ in found)
+    # Of tables as good as the best to 0.03 %, those that spend ε to the last millionth, so that
+    # what is charged is what was asked; of these the shortest: respondents load it.
+    good = [table for variance, table in found if variance <= least * 1.0003]
+    good.sort(key=lambda table: (not spends_all(table, bound), json_length(table)))
+    for table in [*good, *(table for _, table in sorted(found))]:
+        if proven(table, bound):
+            return table
+    raise ValueError(f"bound expected to leave room for 32-bit weights, got {bound}")
+
+
+def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
+    """What to try: grid steps, how far scores reach, and number of outputs."""
+    bound = float(task.bound)
+    tries = [(1.2, (1, 8)), (12.0, (16, 24)), (200.0, (32, 48)), (1e5, (48, 64))]
+    sizes = next((sizes for limit, sizes in tries if bound < limit), (64, 80))
+    # How far beyond Duchi's bound scores may lie; noise, and hence the best margin, shrinks with ε.
+    margin = 0.9 / log(bound) if bound > 20 else 0.7 if task.no_answer else 0.3
+    for inputs in sorted({min(task.steps, size) for size in (1, *sizes)}):
+        span = inputs + 2 * ceil(inputs * margin / 2)
+        yield inputs, span / inputs * (bound + 1) / (bound - 1), ceil(40 / span) * span + 1
+        if bound > (12 if inputs < 25 else 1e5):
+            # As k-ary randomized response: an output for each input.
+            least = (bound + inputs + task.no_answer) / (bound - 1)
+            yield inputs, least * (1 + 1e-6), inputs + 1
+
+
+def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | None:
+    """The linear program for scores between -reach and reach; None if it has no solution.
+
+    With ``P = L/e^ε + (1 - e^-ε) R``, the unknowns are the high probabilities `L` of the outputs,
+    ``0 <= R <= L`` for each input and output, `Q = q e^ε` with `q` the chance that a number is
+    reported as no answer, ``g >= 1/Q``, and the variance.
+
+    With scores centered at 0, no answer scored 0, and presence scored alike for all other
+    outputs, the ratio estimator's variance at `x` is ``E[v²] - x² + x² h`` with
+    ``h = (1/q - 1) / (e^ε - 1)² - 2 / (e^ε - 1)``.
+    """
+    bound, prior = float(task.bound), task.prior
+    scores = np.linspace(-1, 1, outputs)
+    size = (inputs + 1) * outputs
+    cell = np.arange(size)
+    row, column = np.divmod(cell, outputs)
+    # Without a prior the best design is its own mirror image.
+    output = np.arange(outputs)
+    kind = np.minimum(output, outputs - 1 - output) if prior is None else output
+    kinds = int(kind.max()) + 1
+    share = 1 - 1 / bound
+
+    def equations(high: _Floats, low: _Floats, rest: Sequence[float] = (0, 0, 0)) -> Any:
+        """For each input, coefficients of its `R`, of all `L`, and of `Q`, `g`, the variance."""
+        left = scipy.sparse.coo_array((high[column], (row, cell)), shape=(inputs + 1, size))
+        right = np.append(np.bincount(kind, low, kinds), rest)
+        return scipy.sparse.hstack(
+            [left, scipy.sparse.csr_array(np.tile(right, (inputs + 1, 1)))], format="csr"
+        )
+
+    def others(rest: _Floats) -> Any:
+        """Coefficients of `Q`, `g` and the variance alone."""
+        return scipy.sparse.hstack(
+            [scipy.sparse.csr_array((len(rest), size + kinds)), scipy.sparse.csr_array(rest)],
+            format="csr",
+        )
+
+    ones = np.ones(outputs)
+    numbers, rounding = task.points(inputs)
+    numbers = numbers / reach
+    rest = np.zeros((len(numbers), 3))
+    rest[:, 1] = task.no_answer * numbers**2 * bound / (bound - 1) ** 2
+    rest[:, 2] = -1 if prior is None else 0
+    factor = 1 + task.no_answer * (1 / (bound - 1) ** 2 + 2 / (bound - 1))
+    variances = rounding @ equations(share * scores**2, scores**2 / bound) + others(rest)
+    caps = scipy.sparse.coo_array(
+        (
+            np.concatenate([np.ones(size), -np.ones(size)]),
+            (np.concatenate([cell, cell]), np.concatenate([cell, size + kind[column]])),
+        ),
+        shape=(size, size + kinds + 3),
+    )
+    above, limits = [caps], [np.zeros(size)]
+    same = [
+        equations(share * ones, ones / bound, (1 / bound, 0, 0)),
+        equations(scores, scores / (bound - 1)),
+    ]
+    sums = [np.ones(inputs + 1), np.linspace(-1, 1, inputs + 1) / reach / share]
+    if prior is None:
+        cost = np.zeros(size + kinds + 3)
+        cost[-1] = 1
+        above.append(variances)
+        limits.append(factor * numbers**2)
+    else:
+        cost = np.asarray(task.frequencies(len(numbers)) @ variances)
+    if task.no_answer:
+        # Tangents of 1/Q at many places; and no answer's row: all low, but its own output high.
+        at = np.geomspace(1e-3, 1, 60)
+        above.append(others(np.column_stack([-1 / at, -at, 0 * at])))
+        limits.append(np.full(60, -2.0))
+        same.append(equations(0 * ones, ones / bound, (1, 0, 0))[:1])
+        sums.append(np.ones(1))
+    bounds = np.tile([0, np.inf], (size + kinds + 3, 1))
+    bounds[size + kinds, 1] = task.no_answer
+    result = scipy.optimize.linprog(
+        cost,
+        A_ub=scipy.sparse.vstack(above, format="csr"),
+        b_ub=np.concatenate(limits),
+        A_eq=scipy.sparse.vstack(same, format="csr"),
+        b_eq=np.concatenate(sums),
+        bounds=bounds,
+        method="highs",
+    )
+    if result.x is None:
+        return None
+    lows = np.maximum(result.x[size : size + kinds][kind], 0) / bound
+    return _Design(scores * reach, lows, float(result.x[size + kinds]) / bound)
+
+
+def _tables(task: _Task, inputs: int, design: _Design | None) -> Iterator[tuple[float, _Table]]:
+    """Integer tables of one design, short enough for a survey, and their variances."""
+    if design is None:
+        return
+    mean = design.lows[design.lows > 1e-3 * design.lows.max()].mean()
+    parts = (1, 3, 10, 30, 100, 1e3, 1e4, 1e6, 1e10)
+    # Outputs that no window tells apart may leave too few for all inputs: try fewer inputs.
+    fewer = {max(1, inputs * part // 8) for part in (2, 4, 6)}
+    sizes = sorted(fewer | set(range(max(1, inputs - 4), inputs + 1)))
+    for scale in sorted({min(each / mean, WORD - 1) for each in parts}):
+        for size in sizes:
+            table = _integers(task, design, scale, size)
+            if table is None or json_length(table) > LARGEST_TABLE:
+                continue
+            variance = _variance(task, table)
+            if variance is not None:
+                yield variance, table
+
+
+def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table | None:
+    """The design in whole weights: a low for each output and a window of raised outputs.
+
+    A window is a stretch of fixed length on the line on which the outputs' possible raises lie
+    end to end, in the order of their scores. Its ends are whole, hence so are all weights, and
+    all rows have one sum, exactly. Outputs that no window tells apart are one.
+
+    None where that sum would be above 2^32, or outputs are fewer than inputs.
+    """
+    used = design.lows * scale >= 0.5
+    pairs = list(zip(design.scores[used].tolist(), design.lows[used].tolist(), strict=True))
+    own = round(design.own * scale)
+    while True:
+        low = np.array([max(1, round(each * scale)) for _, each in pairs], dtype=np.int64)
+        value = np.array([each for each, _ in pairs])
+        raises = np.array([_raise(each, task.bound) for each in low.tolist()], dtype=np.int64)
+        ends = np.concatenate([[0], np.cumsum(raises)])
+        if task.no_answer:
+            width = _raise(own, task.bound)
+        else:
+            width = round(design.share / float(task.bound - 1) * int(ends[-1]))
+            near = int(raises[np.argmin(np.abs(raises - width))])
+            # A window that covers one output exactly spills nothing into the next.
+            width = near if abs(near - width) < 0.05 * near else width
+        total = int(low.sum()) + own + width
+        if len(low) < 2 or width < 1 or width >= ends[-1] or total > WORD:
+            return None
+        starts = _starts(raises, value, low, width, total, inputs)[:, None]
+        raised = np.minimum(ends[1:], starts + width) - np.maximum(ends[:-1], starts)
+        raised = np.clip(raised, 0, raises)
+        filled = raised / np.maximum(raises, 1)
+        alike = np.abs(np.diff(filled, axis=1)).max(axis=0) < 1e-6
+        if not alike.any():
+            break
+        first = int(np.argmax(alike))
+        (v, a), (w, b) = pairs[first : first + 2]
+        pairs[first : first + 2] = [((v * a + w * b) / (a + b), a + b)]
+    rows = (low + raised).tolist()
+    if task.no_answer:
+        rows = [*([*row, own] for row in rows), [*low.tolist(), own + width]]
+    return tuple(tuple(row) for row in rows) if len(rows) <= len(rows[0]) else None
+
+
+def _raise(low: int, bound: Fraction) -> int:
+    """By how much a weight may be above `low`."""
+    return low * bound.numerator // bound.denominator - low
+
+
+def _starts(
+    raises: _Whole, value: _Floats, low: _Whole, width: int, total: int, inputs: int
+) -> _Whole:
+    """Where the window of each input begins, so that scores have the input as expectation."""
+    ends = np.concatenate([[0], np.cumsum(raises)])
+    areas = np.concatenate([[0.0], np.cumsum(raises * value)])
+
+    def expectation(start: _Floats) -> _Floats:
+        inside = np.interp(start + width, ends, areas) - np.interp(start, ends, areas)
+        return np.asarray((inside + low @ value) / total)
+
+    left = np.zeros(inputs + 1)
+    right = np.full(inputs + 1, float(ends[-1] - width))
+    least, most = expectation(left)[0], expectation(right)[0]
+    # Rounding may leave the limits just out of reach; decoding stretches the scores.
+    goals = np.linspace(max(-1.0, least), min(1.0, most), inputs + 1)
+    for _ in range(50):
+        middle = (left + right) / 2
+        up = expectation(middle) < goals
+        left, right = np.where(up, middle, left), np.where(up, right, middle)
+    whole: _Whole = np.rint((left + right) / 2).astype(np.int64)
+    return whole
+
+
+def _variance(task: _Task, table: _Table) -> float | None:
+    """The variance after minimum-variance unbiased decoding; None if it is ill-conditioned.
+
+    Worst case, or mean under the prior, of one report when all answer; numbers in [-1, 1].
+    """
+    chances = np.array(table, dtype=float) / sum(table[0])
+    inputs = len(table) - 1 - task.no_answer
+    targets = np.zeros((len(table), 2))
+    targets[: inputs + 1] = np.column_stack([np.linspace(-1, 1, inputs + 1), np.ones(inputs + 1)])
+    solved, condition = least_variance(chances, targets)
+    if condition < _FLAT:
+        return None
+    scores, present = solved.T
+    numbers, rounding = task.points(inputs)
+    products = np.column_stack([scores**2, scores * present, present**2])
+    square, mixed, ones = (rounding @ (chances[: inputs + 1] @ products)).T
+    variances = square - 2 * numbers * mixed + numbers**2 * ones
+    if task.prior is None:
+        return float(variances.max())
+    return float(task.frequencies(len(numbers)) @ variances)

@@ -1,0 +1,283 @@
+"""The privacy loss of reports: how much likelier they are under one input than under another."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import exp, expm1, inf, log, log1p, nextafter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+
+from analysis.core.errors import check_count, check_delta, check_order, check_positive
+from analysis.core.randomizer import Randomizer
+from analysis.privacy.accounting.lattice import ULP
+from analysis.privacy.accounting.total import Total
+
+#: Parts that a continuous loss above 0 is cut into.
+_PARTS = 2000
+#: How far ratios of chances, of up to 400 bits each, may be off.
+_PAD = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyLoss:
+    """A dominating pair: two distributions that are told apart no worse than any two inputs.
+
+    For all ε the hockey-stick divergence of the pair, `delta`, is at least that of the reports for
+    any two inputs in either order (replace-one: the inputs are two answers of one respondent). If
+    that holds for single reports, it holds for the sum of their losses and all reports together
+    (Zhu, Dong and Wang, AISTATS 2022, theorem 10).
+
+    Attributes
+    ----------
+    losses : (m,) array
+        ln(P/Q) of the pair, rising.
+    masses : (m,) array
+        P of each.
+    infinite : float
+        P of what is impossible under Q.
+    plain : Total
+        What basic composition proves; infinite for noise that is proved by δ(ε) alone.
+    rounding : float
+        By what part the masses may be too small.
+    """
+
+    losses: NDArray[np.float64]
+    masses: NDArray[np.float64]
+    infinite: float
+    plain: Total
+    rounding: float = 16 * ULP
+
+    @classmethod
+    def of(cls, randomizer: Randomizer[Any, Any]) -> "PrivacyLoss":
+        """That of one report of a survey's randomizer, from the exact chances of its channel.
+
+        With a memory it is the law of one wave: several waves are not a sum of such losses, but
+        `pure` of what they are proved to cost together. Where two inputs cannot all be compared,
+        `pure` of the randomizer's ε.
+        """
+        return _of(randomizer)
+
+    @classmethod
+    def pure(cls, epsilon: float) -> "PrivacyLoss":
+        """Binary randomized response, which dominates every report of this ε, in (0, ∞).
+
+        Kairouz, Oh and Viswanath, IEEE Transactions on Information Theory 2017, section 6. By hand:
+        ε = ln 3 has the losses ±1.0986, with 3/4 and 1/4.
+        """
+        return cls.krr(2, epsilon)
+
+    @classmethod
+    def krr(cls, k: int, epsilon: float) -> "PrivacyLoss":
+        """k-ary randomized response: losses ε, 0, -ε with masses e^ε, k - 2 and 1, normed."""
+        if check_count(k, "k") < 2:
+            raise ValueError(f"k must be at least 2, got {k}")
+        above = exp(-check_positive(epsilon))
+        told = (1 + above) / (1 + (k - 1) * above)
+        return _mixture(np.array([epsilon]), np.array([told]), _total(epsilon))
+
+    @classmethod
+    def laplace(cls, scale: float, sensitivity: float) -> "PrivacyLoss":
+        """Laplace noise of this scale on what two answers change by `sensitivity` at most.
+
+        The pure ε is sensitivity / scale. Its loss is ε with mass 1/2, and of density
+        e^(-(ε - l)/2) / 4 in between (cut into parts, rounded up): δ(ε') = 1 - e^((ε' - ε)/2).
+        """
+        epsilon = check_positive(sensitivity, "sensitivity") / check_positive(scale, "scale")
+        edges = np.linspace(0, epsilon, _PARTS + 1)
+        halves = np.expm1(np.diff(edges) / 2) / 2
+        ps, qs = (
+            halves * np.exp((edges[:-1] - epsilon) / 2),
+            halves * np.exp(-(edges[1:] + epsilon) / 2),
+        )
+        at_end = np.append(np.zeros(_PARTS), (1 + exp(-epsilon)) / 2)
+        return _mixture(edges, _cut(edges, ps, qs) + at_end, _total(epsilon))
+
+    @classmethod
+    def gaussian(cls, sigma: float, sensitivity: float) -> "PrivacyLoss":
+        """Gaussian noise of standard deviation `sigma`, without end.
+
+        Its loss is normal with mean μ²/2 and variance μ², μ = sensitivity / sigma (Balle and Wang,
+        ICML 2018): cut into parts, rounded up; what lies beyond 10.5 deviations is at infinity.
+        Two answers of one respondent differ by the whole range: that is the sensitivity.
+        """
+        mu = check_positive(sensitivity, "sensitivity") / check_positive(sigma, "sigma")
+        edges = np.linspace(0, mu * (mu / 2 + 10.5), _PARTS + 1)
+        ps, qs = (-np.diff(ndtr(-edges / mu + shift)) for shift in (mu / 2, -mu / 2))
+        beyond = float(ndtr(-10.5))
+        return _mixture(edges, _cut(edges, ps, qs), Total(inf, 0.0, "sum"), beyond)
+
+    def delta(self, epsilon: float) -> float:
+        """The least δ proved for this ε in (0, ∞), rounded up."""
+        found = self._excess(check_positive(epsilon))
+        return min(found, self.plain.delta) if epsilon >= self.plain.epsilon else found
+
+    def epsilon(self, delta: float) -> float:
+        """The least ε in total that is proved for this δ in (0, 1), rounded up.
+
+        0 if δ is enough without; never above `plain`, if that spends no more; infinite if a greater
+        mass than δ is at infinity.
+        """
+        plain = self.plain.epsilon if self.plain.delta <= check_delta(delta) else inf
+        return min(self._root(delta), plain)
+
+    def renyi(self, order: float) -> float:
+        """The Rényi divergence of this order, any number above 1; rounded up.
+
+        Infinite if some mass is.
+
+        ln(E e^((order - 1) loss)) / (order - 1). By hand: `pure(log(3))` at order 2 has
+        ln(3/4 * 3 + 1/4 / 3) = ln(7/3) = 0.8473.
+        """
+        power = check_order(order) - 1
+        return float(self.cumulant(np.array([power]))[0]) / power if not self.infinite else inf
+
+    def cumulant(self, powers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n,) values of ln(E e^(power * loss)) at (n,) powers above 0, rounded up."""
+        top = float(np.abs(self.losses).max())
+        found = np.empty(len(powers))
+        for place, power in enumerate(powers):
+            if power * top < 1:
+                # Small ones without the 1 that would hide their digits.
+                sum_ = float(self.masses @ np.expm1(power * self.losses))
+                found[place] = log1p(sum_)
+            else:
+                scaled = np.exp(power * (self.losses - top))
+                found[place] = power * top + log(float(self.masses @ scaled))
+        return found + (np.abs(found) + powers * top) * (self.rounding + 8 * ULP)
+
+    @cached_property
+    def key(self) -> bytes:
+        """Equal for equal losses."""
+        numbers = [self.infinite, self.plain.epsilon, self.plain.delta, self.rounding]
+        return np.concatenate((self.losses, self.masses, numbers)).tobytes()
+
+    def _excess(self, epsilon: float) -> float:
+        # Losses may be off by the rounding of a product.
+        off = 4 * ULP * float(np.abs(self.losses[[0, -1]]).max())
+        first = int(np.searchsorted(self.losses, epsilon - off, side="right"))
+        gaps = epsilon - off - self.losses[first:]
+        found = self.infinite - float(self.masses[first:] @ np.expm1(gaps))
+        return min(1.0, found * (1 + self.rounding + len(gaps) * ULP))
+
+    def _root(self, delta: float) -> float:
+        if self.infinite >= delta or self._excess(float(self.losses[-1])) > delta:
+            return inf
+        if self._excess(0.0) <= delta:
+            return 0.0
+        ends = np.append(0.0, self.losses[self.losses > 0])
+        low, high = 0, len(ends) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (
+                (low, middle) if self._excess(float(ends[middle])) <= delta else (middle, high)
+            )
+        # Between two losses δ is a straight line over e^ε.
+        start, end = float(ends[low]), float(ends[high])
+        left, right = (self._excess(one) for one in (start, end))
+        part = (left - delta) / (left - right)
+        found = min(end, start + log1p(part * expm1(end - start)))
+        step = ULP * end
+        while self._excess(found) > delta:
+            found, step = min(end, found + step), 2 * step
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _of(randomizer: Randomizer[Any, Any]) -> PrivacyLoss:
+    # Rounded to the nearest float; the next one is not below.
+    delta = nextafter(float(randomizer.delta), inf) if randomizer.delta else 0.0
+    plain = Total(randomizer.epsilon, delta, "sum")
+    pairs = randomizer.channel.contrasts(randomizer.encoder.apart)
+    if pairs is None:
+        # What is (ε, δ)-DP is told apart no better than by randomized response that tells all
+        # with probability δ (Kairouz, Oh and Viswanath 2017, section 6).
+        pure = PrivacyLoss.pure(plain.epsilon)
+        return PrivacyLoss(pure.losses, (1 - delta) * pure.masses, delta, plain)
+    ps, qs = _told_best(pairs)
+    with np.errstate(divide="ignore", over="ignore"):
+        losses = np.log1p((ps - qs) / qs)
+    told = np.isfinite(losses)
+    infinite = float(ps[~told].sum())
+    return _mixture(losses[told] + _PAD, (ps + qs)[told], plain, infinite)
+
+
+def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Chances P > Q of a pair that dominates all of these (pairs, reports, 2), ratios rising.
+
+    Sets of reports that are likelier under one input have chances (Q, P). The upper hull of these
+    points, over all pairs, is the dominating pair's: max(P - e^ε Q) is its hockey-stick divergence.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(pairs[..., 0] > pairs[..., 1], pairs[..., 0] / pairs[..., 1], 0.0)
+    order = np.argsort(-ratios, axis=1)
+    sorted_ = np.where((ratios > 0)[..., None], pairs, 0.0)
+    sorted_ = np.take_along_axis(sorted_, order[..., None], axis=1)
+    if len(pairs) == 1:
+        own = sorted_[0][sorted_[0, :, 0] > 0][::-1]
+        return own[:, 0], own[:, 1]
+    points = np.cumsum(sorted_, axis=1).reshape(-1, 2)
+    points = points[np.lexsort((-points[:, 0], points[:, 1]))]
+    rising = np.append(True, points[1:, 0] > np.maximum.accumulate(points[:, 0])[:-1])
+    hull = [(0.0, 0.0)]
+    for p, q in points[rising].tolist():
+        while len(hull) > 1 and _turns_left(hull[-2], hull[-1], (p, q)):
+            hull.pop()
+        hull.append((p, q))
+    edges = np.diff(np.array(hull), axis=0)[::-1]
+    edges = edges[edges[:, 0] > edges[:, 1]]
+    # Differences of sums up to 1.
+    return edges[:, 0] + 4 * ULP, edges[:, 1]
+
+
+def _turns_left(
+    first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
+) -> bool:
+    """Whether the second of three points (P, Q), Q rising, is not above the line of the others."""
+    rise, run = second[0] - first[0], second[1] - first[1]
+    return rise * (third[1] - first[1]) <= (third[0] - first[0]) * run
+
+
+def _cut(
+    edges: NDArray[np.float64], ps: NDArray[np.float64], qs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(parts + 1,) chances that a loss is ± an edge, from the chances (parts,) between two edges.
+
+    Each part is split between its edges as `Lattice.of` splits a loss: P and Q are kept.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = np.where(ps > 0, qs / ps, 0.0)
+    upper = (1 - ratios * np.exp(np.minimum(edges[:-1], 700))) / -np.expm1(-np.diff(edges))
+    # Floats lose digits in that difference.
+    upper = np.clip(upper + 1e-9, 0, 1) * ps
+    lower = ps - upper
+    found = np.append(lower * (1 + np.exp(-edges[:-1])), 0.0)
+    found[1:] += upper * (1 + np.exp(-edges[1:]))
+    return np.asarray(found)
+
+
+def _total(epsilon: float) -> Total:
+    return Total(epsilon, 0.0, "sum")
+
+
+def _mixture(
+    epsilons: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    plain: Total,
+    infinite: float = 0.0,
+) -> PrivacyLoss:
+    """Binary randomized response of each ε, rising, with so much weight; the rest tells nothing.
+
+    Every pair that tells as much in either order is one such.
+    """
+    told = epsilons > 0
+    epsilons, weights = epsilons[told], weights[told]
+    ones, others = weights * expit(epsilons), weights * expit(-epsilons)
+    nothing = 1.0 - infinite - float(weights.sum())
+    # What the sum may have lost; if all is told, nothing is left.
+    nothing = nothing + 4 * ULP * len(weights) if nothing > 0 else 0.0
+    losses = np.concatenate((-epsilons[::-1], [0.0], epsilons))
+    masses = np.concatenate((others[::-1], [nothing], ones))
+    some = (masses > 0) | (losses == 0)
+    return PrivacyLoss(losses[some], masses[some], infinite, plain)

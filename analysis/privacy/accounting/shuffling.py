@@ -1,0 +1,174 @@
+"""Shuffling: what the mixed reports of n respondents tell of one, to those who see nothing else.
+
+It holds for readers of a table or of reports without names and in random order. It never holds for
+the operator, who keeps a ledger of whose reports these are: to him each report tells its own ε.
+"""
+
+from collections.abc import Callable
+from math import ceil, exp, expm1, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, gammaln, xlog1py, xlogy
+
+from analysis.core.errors import check_count, check_delta, check_positive
+from analysis.privacy.accounting.total import Total
+
+#: Beyond so many standard deviations, and as many more counts, a binomial tail is below 1e-14; what
+#: it is, is added to δ.
+_DEVIATIONS, _COUNTS = 8, 40
+#: By what part sums of binomial chances may be too small, for up to a billion respondents.
+_ROUNDING = 1e-5
+#: Into how many parts the count of other reports is cut, rounded down: the fewer, the more is told.
+#: More of them where few other counts are summed over.
+_PARTS, _CELLS = 24, 2**15
+#: By what part the ε that is searched may be too large.
+_FINE = 1e-5
+
+
+def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = None) -> Total:
+    """What n shuffled reports tell of any one respondent, who sent one of them.
+
+    Only to those who see the shuffled reports, never to the operator who keeps a ledger.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of one report, pure, in (0, ∞); all respondents used the same randomizer.
+    respondents : int
+        Who sent a report that is shuffled, at least 1.
+    delta : float
+        In (0, 1).
+    k : int, optional
+        If the reports are k-ary randomized response: a smaller ε is proved then.
+
+    Returns
+    -------
+    Total
+        By method ``shuffle``; or, where that is not smaller, (`epsilon`, 0) by ``sum``.
+
+    References
+    ----------
+    Feldman, McMillan and Talwar, "Hiding among the clones", FOCS 2021, theorem 3.2, for any
+    randomizer; Balle, Bell, Gascón and Nissim, "The privacy blanket of the shuffle model", CRYPTO
+    2019, lemma 5.3, for k-ary randomized response. Both sums are taken to the last term. Feldman,
+    McMillan and Talwar, SODA 2023, give more for all randomizers; that proof has an erratum.
+    """
+    check_delta(delta)
+    curve = _curve(epsilon, respondents, k)
+    low, high = 0.0, epsilon
+    while high - low > _FINE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if curve(middle) <= delta else (middle, high)
+    return Total(high, delta, "shuffle") if high < epsilon else Total(epsilon, 0.0, "sum")
+
+
+def shuffled_delta(local: float, respondents: int, epsilon: float, k: int | None = None) -> float:
+    """The δ at this ε of shuffled reports of `local` ε each; otherwise as `shuffled`."""
+    return _curve(local, respondents, k)(check_positive(epsilon))
+
+
+def _curve(local: float, n: int, k: int | None) -> Callable[[float], float]:
+    check_positive(local)
+    check_count(n, "respondents")
+    if k is None:
+        return _clones(local, n)
+    if check_count(k, "k") < 2:
+        raise ValueError(f"k must be at least 2, got {k}")
+    return _blanket(local, n, k)
+
+
+def _clones(local: float, n: int) -> Callable[[float], float]:
+    """δ of ε: C ~ Bin(n - 1, e^-local) others copy one of the two answers, A ~ Bin(C, 1/2) of them.
+
+    (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D), with D = 1 in e^local of e^local + 1.
+    """
+    counts, chances, missing = _binomial(n - 1, exp(-local))
+    keep, turn = 1 / (1 + exp(-local)), 1 / (1 + exp(local))
+
+    def delta(epsilon: float) -> float:
+        odds = exp(epsilon)
+        more, less = keep - odds * turn, odds * keep - turn
+        if more <= 0:
+            return 0.0
+        # The first of C + 1 is likelier by more than e^ε from this count on.
+        least = np.floor((counts + 1) * (less / (more + less))) + 1
+        terms = more * _upper(counts, least - 1) - less * _upper(counts, least)
+        return _padded(float(chances @ np.maximum(terms, 0)), missing)
+
+    return delta
+
+
+def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
+    """δ of ε: a part of all send anything, equally likely, and hide the one who sends an answer.
+
+    E max(0, u H - v (C - H) - w R) k / (γ n), where of n reports each is part of the blanket with
+    the chance γ = k / (e^local + k - 1), H and C - H of these are the two answers, R any other.
+    """
+    keep = 1 / (1 + (k - 1) * exp(-local))
+    turn = keep * exp(-local)
+    counts, chances, missing = _binomial(n, 2 * turn)
+    # Fewer others tell more: parts of their counts are rounded down.
+    chance = (k - 2) * turn / (1 - 2 * turn) if k > 2 else 0.0
+    ends = _edges(n - counts[-1], n - counts[0], chance, max(_PARTS, _CELLS // len(counts)))
+    others = np.append(0.0, ends)
+    reached = np.ones((len(counts), len(others) + 1))
+    reached[:, -1] = 0.0
+    for place, end in enumerate(ends):
+        reached[:, place + 1] = _upper(n - counts, np.full(len(counts), end), chance)
+    weights = -np.diff(reached, axis=1) * chances[:, None]
+    some = weights > 1e-6 * missing
+    left_out = float(weights[~some].sum())
+    both = np.broadcast_to(counts[:, None], some.shape)[some]
+    rest = np.broadcast_to(others, some.shape)[some]
+    weights = weights[some]
+
+    def delta(epsilon: float) -> float:
+        odds = exp(epsilon)
+        more, less, third = keep - odds * turn, odds * keep - turn, turn * expm1(epsilon)
+        if more <= 0:
+            return 0.0
+        against = less * both + third * rest
+        least = np.floor(against / (more + less)) + 1
+        # The mean of H from `least` on is C/2 times a chance of one trial less.
+        gain = (more + less) * both / 2 * _upper(both - 1, least - 1)
+        terms = gain - against * _upper(both, least)
+        found = float(weights @ np.maximum(terms, 0)) / (turn * n)
+        return _padded(found, (missing + left_out) * more / turn)
+
+    return delta
+
+
+def _padded(found: float, missing: float) -> float:
+    return min(1.0, found * (1 + _ROUNDING) + missing)
+
+
+def _binomial(n: int, chance: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Counts around the mean, their chances, and a bound of the chance of all others."""
+    spread = _DEVIATIONS * sqrt(n * chance * (1 - chance)) + _COUNTS
+    low, high = max(0, int(n * chance - spread)), min(n, ceil(n * chance + spread))
+    counts = np.arange(low, high + 1, dtype=float)
+    ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
+    chances = np.exp(ways + xlogy(counts, chance) + xlog1py(n - counts, -chance))
+    below = 0.0 if low == 0 else float(betainc(n - low + 1, low, 1 - chance))
+    above = 0.0 if high == n else float(betainc(high + 1, n - high, chance))
+    return counts, chances, below + above
+
+
+def _edges(fewest: float, most: float, chance: float, parts: int) -> NDArray[np.float64]:
+    """Counts above 0 where parts begin, over all that Bin(fewest..most, chance) is likely to be."""
+    if chance == 0.0:
+        return np.empty(0)
+    spread = 7 * sqrt(most * chance * (1 - chance)) + 3
+    low, high = max(1.0, fewest * chance - spread), min(most, most * chance + spread)
+    return np.unique(np.round(np.linspace(low, max(low, high), parts)))
+
+
+def _upper(
+    n: NDArray[np.float64], least: NDArray[np.float64], chance: float = 0.5
+) -> NDArray[np.float64]:
+    """The chance that Bin(n, chance) is at least this."""
+    inside = (least >= 1) & (least <= n)
+    found = np.where(least < 1, 1.0, 0.0)
+    found[inside] = betainc(least[inside], n[inside] - least[inside] + 1, chance)
+    return found

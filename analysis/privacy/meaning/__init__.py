@@ -1,0 +1,35 @@
+"""What ε means: how many of 100 send what, how far that moves a belief, and who spends as much."""
+
+from analysis.privacy.meaning.belief import (
+    PRIORS,
+    OddsRow,
+    chance,
+    likelihood_ratio,
+    odds_table,
+    posterior,
+    strongest_posterior,
+)
+from analysis.privacy.meaning.deployment import Comparison, Deployment, comparison, deployments
+from analysis.privacy.meaning.frequencies import Odds, most_told, odds, sentences
+from analysis.privacy.meaning.numerals import of_100, percent, rounded_up
+
+__all__ = [
+    "PRIORS",
+    "Comparison",
+    "Deployment",
+    "Odds",
+    "OddsRow",
+    "chance",
+    "comparison",
+    "deployments",
+    "likelihood_ratio",
+    "most_told",
+    "odds",
+    "odds_table",
+    "of_100",
+    "percent",
+    "posterior",
+    "rounded_up",
+    "sentences",
+    "strongest_posterior",
+]

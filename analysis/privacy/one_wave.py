@@ -1,0 +1,76 @@
+"""How much the reports of one wave tell together: about one answer, and about a person."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analysis.core.epsilon import MICRO, is_telling
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+#: From here on odds are written as powers of ten.
+_LARGE = 100_000
+
+
+@dataclass(frozen=True)
+class Group:
+    """Questions whose reports tell about the answer to the first, and their ε in millionths."""
+
+    questions: tuple[Question, ...]
+
+    @property
+    def charge(self) -> int:
+        return sum(question.randomizer.charge for question in self.questions)
+
+
+def groups(survey: Survey) -> list[Group]:
+    """Return the largest groups of two or more questions that tell about one answer."""
+    told = [survey.telling(question) for question in survey.questions]
+    ids = [{question.id for question in group} for group in told]
+    return [
+        Group(group)
+        for group, own in zip(told, ids, strict=True)
+        if len(own) > 1 and not any(own < other for other in ids)
+    ]
+
+
+def power_of_ten(charge: int) -> int | None:
+    """Return the smallest k with e^ε <= 10^k, or None if the odds can be written out."""
+    epsilon = charge / MICRO
+    return None if epsilon < math.log(_LARGE) else math.ceil(epsilon / math.log(10))
+
+
+def readable_odds(charge: int) -> str:
+    """Return the odds e^ε, rounded up, such as "55 to 1" or "10^14 to 1"."""
+    power = power_of_ten(charge)
+    # ε is rounded to four digits, as it is shown: an ε of 4 is charged up to 4.000001.
+    odds = f"{math.ceil(math.exp(round(charge / MICRO, 4))):,}" if power is None else f"10^{power}"
+    return f"{odds} to 1"
+
+
+def warnings_of_totals(survey: Survey) -> Iterator[str]:
+    """Yield a warning for each group, and for the survey, whose reports tell too much together."""
+    for group in groups(survey):
+        if is_telling(group.charge):
+            first, *others = group.questions
+            names = ", ".join(f'"{question.id}"' for question in others)
+            yield (
+                f'question "{first.id}": questions that depend on it ({names}) also tell about its '
+                f"answer: at ε = {_shown(group.charge)} together the odds are up to "
+                f"{readable_odds(group.charge)}, and the page will say so to respondents"
+            )
+    if is_telling(survey.charge) and len(survey.questions) > 1:
+        yield (
+            f"all {len(survey.questions)} questions of one wave spend ε = "
+            f"{_shown(survey.charge)} together: if a person's answers go together, the odds are up "
+            f"to {readable_odds(survey.charge)}, and the page will say so to respondents"
+        )
+    if is_telling(survey.cap) and survey.cap > survey.charge:
+        yield (
+            f"over all waves the cap allows ε = {_shown(survey.cap)}, which is odds of up to "
+            f"{readable_odds(survey.cap)}"
+        )
+
+
+def _shown(charge: int) -> str:
+    return f"{round(charge / MICRO, 4):g}"

@@ -1,0 +1,1 @@
+"""Whole studies: plans before they start; tables, tests, models and trends afterwards."""

@@ -1,0 +1,193 @@
+"""Two questions at once: shares of all pairs of answers, in groups and between them.
+
+Each answer was randomized by itself, so that debiased reports multiply: the product of two scores
+is 1 on average for the true pair, and 0 for every other (Kronecker inversion).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import ceil, inf
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from analysis.estimate.columns import Column
+from analysis.estimate.intervals import Interval, check_level, normal_interval
+from analysis.estimate.intervals.ratio import average_interval
+from analysis.study.crosstab.association import association_rows
+from analysis.study.crosstab.groups import Finding, contrasts, group_share
+from analysis.study.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
+from analysis.study.crosstab.quotient import Quotient, quotient
+from analysis.study.crosstab.row import Row, RowMaker
+
+#: Kinds of pairs of reports times cells; of more, the likelihood takes over ten seconds.
+MOST_PROFILED = 2**23
+#: Half the width of an interval that makes a share of one half be anything from 0 to 1.
+NOTHING = 0.5
+#: Half the width that is worth asking for.
+WORTH = 0.1
+
+
+class CannotTell(ValueError):
+    """Too few respondents for so much noise: `n` told, and `needed` would."""
+
+    def __init__(self, message: str, n: float, needed: int) -> None:
+        super().__init__(message)
+        self.n, self.needed = n, needed
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """The table of two questions; all in it is calculated when it is asked for, and kept."""
+
+    pairs: Pairs
+    confidence_level: float
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """(k of first, k of second) unbiased estimates; single ones may lie outside [0, 1]."""
+        return self.pairs.averages(self.pairs.first.scores, self.pairs.second.scores)
+
+    @cached_property
+    def covariance(self) -> NDArray[np.float64]:
+        """(cells, cells) of the raveled `shares`."""
+        return self.pairs.covariance(self.pairs.first.scores, self.pairs.second.scores)
+
+    @cached_property
+    def std_errors(self) -> NDArray[np.float64]:
+        """Of `shares`."""
+        first, second = self.pairs.first.scores, self.pairs.second.scores
+        return np.asarray(self.pairs.variances(first, second) ** 0.5)
+
+    @property
+    def likeliest(self) -> NDArray[np.float64]:
+        """Maximum-likelihood shares, for display: they sum to 1, none is below 0."""
+        return self.pairs.likeliest.weights.reshape(self.shares.shape)
+
+    @cached_property
+    def intervals(self) -> tuple[tuple[Interval, ...], ...]:
+        """Of each share by itself: empirical likelihood; normal in very large tables."""
+        high, wide = self.shares.shape
+        return tuple(tuple(self._interval(a, b) for b in range(wide)) for a in range(high))
+
+    def rows(self) -> list[Row]:
+        """All of it: shares, those within groups, differences and ratios, correlation, means."""
+        groups = [*self._groups(), *self._turned_groups()]
+        return [*self._shares(), *groups, *association_rows(self.pairs, self.confidence_level)]
+
+    def _interval(self, a: int, b: int) -> Interval:
+        share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
+        if error < 1e-9:
+            # Reports that are all alike: only their range can tell how far the share may be.
+            one, other = self.pairs.first.scores[:, a], self.pairs.second.scores[:, b]
+            ends = np.outer([one.min(), one.max()], [other.min(), other.max()])
+            n = round(self.pairs.n_effective)
+            return average_interval(ends, share, n, self.confidence_level)
+        if len(self.pairs.seen[0]) * self.shares.size > MOST_PROFILED:
+            return normal_interval(share, error, self.confidence_level)
+        return self._cell(a, b).interval((0.0, 1.0), self.confidence_level)
+
+    def _cell(self, a: int, b: int) -> Quotient:
+        return quotient(self.pairs, self.pairs.first.scores[:, a], self.pairs.second.scores[:, b])
+
+    @property
+    def _make(self) -> RowMaker:
+        return RowMaker(self.pairs, self.confidence_level)
+
+    @property
+    def _values(self) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+        first, second = self.pairs.first.values, self.pairs.second.values
+        return list(enumerate(first)), list(enumerate(second))
+
+    def _shares(self) -> Iterator[Row]:
+        for (a, first), (b, second) in product(*self._values):
+            share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
+            found = Finding(share, error, self.intervals[a][b], self._cell(a, b).few)
+            likeliest = float(self.likeliest[a, b])
+            yield self._make.row("share", (first, second), found, likeliest=likeliest)
+
+    def _groups(self) -> Iterator[Row]:
+        firsts, seconds = self._values
+        for b, second in seconds:
+            for a, first in firsts:
+                found = group_share(self.pairs, a, b, self.confidence_level)
+                likeliest = _part(self.likeliest[a], b)
+                yield self._make.row("row-share", (first, second), found, likeliest=likeliest)
+            for a, first in firsts[1:]:
+                both = contrasts(self.pairs, (a, 0), b, self.confidence_level)
+                terms = first, second
+                yield self._make.row("difference", terms, both[0], possible=(-1.0, 1.0))
+                yield self._make.row("ratio", terms, both[1], possible=(0.0, inf))
+
+    def _turned_groups(self) -> Iterator[Row]:
+        turned = self.pairs.turned
+        for (a, first), (b, second) in product(*self._values):
+            found = group_share(turned, b, a, self.confidence_level)
+            likeliest = _part(self.likeliest[:, b], a)
+            yield self._make.row("column-share", (first, second), found, likeliest=likeliest)
+
+
+def _part(shares: NDArray[np.float64], value: int) -> float | None:
+    """Of a group; None if nobody is in it."""
+    group = float(shares.sum())
+    return float(shares[value]) / group if group > 0 else None
+
+
+def crosstab(
+    first: Column,
+    second: Column,
+    confidence_level: float = 0.95,
+    *,
+    weights: NDArray[np.float64] | None = None,
+) -> Crosstab:
+    """The table of two questions that the same people answered.
+
+    Parameters
+    ----------
+    first, second : Column
+        Of the same respondents, in the same order, each randomized by itself: two options that one
+        report tells of together are not.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+    weights : (n,) array, optional
+        Of respondents. Standard errors are linearized; likelihoods count as many respondents as
+        would tell as much with equal weights (Kish).
+
+    Raises
+    ------
+    CannotTell
+        If the noise leaves nothing to tell: if the interval of a share of one half would hold all
+        from 0 to 1, in the cell with the most noise, were all pairs equally common.
+    ValueError
+        If the columns are of other respondents or of one report, a question has more than 64
+        values, or weights are not numbers of at least 0.
+    """
+    check_level(confidence_level)
+    for column in (first, second):
+        if len(column.values) > MOST_VALUES:
+            raise ValueError(
+                f"{column.name}: a table takes at most {MOST_VALUES} values, got "
+                f"{len(column.values)}; its mean in groups and its correlation can be told"
+            )
+    pairs = pairs_of(first, second, weights)
+    reach = float(ndtri((1 + confidence_level) / 2)) * (_noise(first) * _noise(second)) ** 0.5
+    half = reach / pairs.n_effective**0.5
+    if half >= NOTHING or pairs.n < 2:
+        needed = max(2, ceil((reach / WORTH) ** 2))
+        raise CannotTell(
+            f"{first.name} by {second.name}: too few respondents to tell the cells apart: with "
+            f"{pairs.n_effective:.0f} a share is known to ± {half:.2f} only, at "
+            f"ε = {first.epsilon:.3g} and {second.epsilon:.3g}; for ± {WORTH} it takes {needed}",
+            pairs.n_effective,
+            needed,
+        )
+    return Crosstab(pairs, confidence_level)
+
+
+def _noise(column: Column) -> float:
+    """The largest mean square of a value's scores, were all values equally common."""
+    law = column.chances.mean(axis=1) if column.whole else column.counts() / column.n
+    return float((law @ column.scores**2).max())

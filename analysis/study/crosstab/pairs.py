@@ -1,0 +1,188 @@
+"""Pairs of reports that the same respondents made, counted: all of a crosstab is made of them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from analysis.core.words import parts
+from analysis.estimate.columns import Column
+from analysis.estimate.mixture import Mixture, mixture
+
+#: A question of more values makes no table, and no groups.
+MOST_VALUES = 64
+#: Up to so many cells, which take 16 MB, pairs are counted in a plain table.
+_DENSE = 2**21
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """How often each pair of reports was made.
+
+    Attributes
+    ----------
+    first, second : Column
+        Of the same respondents, in the same order, each randomized by itself.
+    counts, squares : (reports of first, reports of second) arrays, dense or sparse
+        Sums of the respondents' weights, and of the squares of them; the same without weights.
+    n : int
+        Respondents.
+    """
+
+    first: Column
+    second: Column
+    counts: Any
+    squares: Any
+    n: int
+
+    @cached_property
+    def total(self) -> float:
+        """What all weigh together."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def n_effective(self) -> float:
+        """Respondents of equal weight that would tell as much (Kish, Survey Sampling 1965)."""
+        return self.total**2 / float(self.squares.sum())
+
+    def averages(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(i, j) weighted averages over respondents of products of two scores.
+
+        Parameters
+        ----------
+        one, other : (reports of first, i) and (reports of second, j) arrays
+            The scores of each report.
+        """
+        return np.asarray(one.T @ (self.counts @ other)) / self.total
+
+    def covariance(
+        self, one: NDArray[np.float64], other: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """(i j, i j) covariance of `averages`, raveled; linearized where respondents have weights.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two respondents.
+        """
+        if self.n < 2:
+            raise ValueError(f"expected 2 respondents at least to tell an error, got {self.n}")
+        wide, high = one.shape[1], other.shape[1]
+        products = _products(one).T @ (self.squares @ _products(other))
+        products = products.reshape(wide, wide, high, high).transpose(0, 2, 1, 3)
+        products = products.reshape(wide * high, wide * high)
+        mean = self.averages(one, other).ravel()
+        cross = np.outer(mean, one.T @ (self.squares @ other))
+        apart = products - cross - cross.T + float(self.squares.sum()) * np.outer(mean, mean)
+        return np.asarray(apart * (self.n / (self.n - 1) / self.total**2))
+
+    def variances(
+        self, one: NDArray[np.float64], other: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """(i, j) the diagonal of `covariance` alone."""
+        mean = self.averages(one, other)
+        apart = (one**2).T @ (self.squares @ other**2)
+        apart += float(self.squares.sum()) * mean**2 - 2 * mean * (one.T @ (self.squares @ other))
+        return np.asarray(np.maximum(apart, 0) * (self.n / (self.n - 1) / self.total**2))
+
+    @property
+    def turned(self) -> "Pairs":
+        """The same with the questions in the other order."""
+        return Pairs(self.second, self.first, self.counts.T, self.squares.T, self.n)
+
+    @cached_property
+    def seen(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Reports of each question made together, and how often; sums to `n_effective`."""
+        rows, columns = self.counts.nonzero()
+        times = np.asarray(self.counts[rows, columns], dtype=np.float64)
+        return rows, columns, times * (self.n_effective / self.total)
+
+    @cached_property
+    def squares_seen(self) -> NDArray[np.float64]:
+        """Squared weights of those who made the pairs of `seen`; sums to `n_effective`."""
+        rows, columns, _ = self.seen
+        squares = np.asarray(self.squares[rows, columns], dtype=np.float64)
+        return squares * (self.n_effective / float(squares.sum()))
+
+    @cached_property
+    def likeliest(self) -> Mixture:
+        """The likeliest shares of pairs of values, in the order of the raveled table."""
+        # Reports that are as likely under each value are one, and many of hashes are.
+        one, kinds_one = _kinds(self.first.chances)
+        other, kinds_other = _kinds(self.second.chances)
+        rows, columns, times = self.seen
+        cells, where = np.unique(
+            kinds_one[rows] * len(other) + kinds_other[columns], return_inverse=True
+        )
+        rows, columns = np.divmod(cells, len(other))
+        products = one[rows][:, :, None] * other[columns][:, None, :]
+        often = np.asarray(np.bincount(where, times), dtype=np.float64)
+        return mixture(products.reshape(len(cells), -1), often)
+
+
+def pairs_of(first: Column, second: Column, weights: NDArray[np.float64] | None = None) -> Pairs:
+    """Count the pairs of reports of two columns.
+
+    Parameters
+    ----------
+    first, second : Column
+        Of the same respondents, in the same order, each randomized by itself.
+    weights : (n,) array, optional
+        Of respondents, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If the columns are of other respondents, or of one report; if weights are not numbers of at
+        least 0, of as many respondents; if there is nobody.
+    """
+    if first.n != second.n:
+        raise ValueError(
+            f"columns must be of the same respondents, got {first.n} of {first.name} and "
+            f"{second.n} of {second.name}"
+        )
+    if first.codes is second.codes or first.name == second.name:
+        raise ValueError(
+            f"columns must be randomized each by itself, got {first.name} and {second.name} of "
+            "the same reports"
+        )
+    if first.n == 0:
+        raise ValueError("a crosstab needs respondents who reported on both questions, got none")
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (first.n,):
+            raise ValueError(f"expected {first.n} weights, got {weights.shape}")
+        if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+            raise ValueError("weights must be numbers of at least 0, not all 0, got others")
+    counts = _counted(first, second, weights)
+    squares = counts if weights is None else _counted(first, second, weights**2)
+    return Pairs(first, second, counts, squares, first.n)
+
+
+def _counted(first: Column, second: Column, weights: NDArray[np.float64] | None) -> Any:
+    shape = len(first.chances), len(second.chances)
+    if shape[0] * shape[1] > _DENSE:
+        ones = np.ones(first.n) if weights is None else weights
+        return scipy.sparse.csr_array((ones, (first.codes, second.codes)), shape=shape)
+    counts = np.zeros(shape[0] * shape[1])
+    # In pieces that stay in the cache: new memory for all takes longer than counting.
+    for part in parts(first.n, max(32768, 4 * len(counts))):
+        cells = first.codes[part] * shape[1] + second.codes[part]
+        counts += np.bincount(cells, None if weights is None else weights[part], len(counts))
+    return counts.reshape(shape)
+
+
+def _products(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (scores[:, :, None] * scores[:, None, :]).reshape(len(scores), -1)
+
+
+def _kinds(chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct rows, as parts of their largest entry, and which of them each row is."""
+    scaled = chances / np.maximum(chances.max(axis=1, keepdims=True), 1e-300)
+    _, first, where = np.unique(
+        np.round(scaled, 12), axis=0, return_index=True, return_inverse=True
+    )
+    return scaled[first], where.ravel()

@@ -1,0 +1,54 @@
+"""Before fielding: what so many respondents and so much ε will tell."""
+
+from analysis.study.planning.check import MOST_RESPONDENTS, MOST_WAVES
+from analysis.study.planning.curves import EPSILONS, Point, curve_of_epsilon, curve_of_respondents
+from analysis.study.planning.half_width import HalfWidth, expected, normal_half_width
+from analysis.study.planning.needed import epsilon_for, respondents_for
+from analysis.study.planning.power import (
+    power_of_change,
+    power_of_share,
+    respondents_for_change,
+    respondents_for_share,
+)
+from analysis.study.planning.power_table import Power, powers
+from analysis.study.planning.questions import Plan, plan
+from analysis.study.planning.sample import Sampled, sample_run
+from analysis.study.planning.split import Split, split_cap
+from analysis.study.planning.totals import WaveTotal, public_view, totals_of_waves, waves_to_show
+from analysis.study.planning.truth import Stated, shares_of_answers, truth_of
+from analysis.study.planning.waves import costs_of_waves, warnings
+
+__all__ = [
+    "EPSILONS",
+    "MOST_RESPONDENTS",
+    "MOST_WAVES",
+    "HalfWidth",
+    "Plan",
+    "Point",
+    "Power",
+    "Sampled",
+    "Split",
+    "Stated",
+    "WaveTotal",
+    "costs_of_waves",
+    "curve_of_epsilon",
+    "curve_of_respondents",
+    "epsilon_for",
+    "expected",
+    "normal_half_width",
+    "plan",
+    "power_of_change",
+    "power_of_share",
+    "powers",
+    "public_view",
+    "respondents_for",
+    "respondents_for_change",
+    "respondents_for_share",
+    "sample_run",
+    "shares_of_answers",
+    "split_cap",
+    "totals_of_waves",
+    "truth_of",
+    "warnings",
+    "waves_to_show",
+]

@@ -1,0 +1,138 @@
+"""The truths that are the least favorable to an estimate: where its interval is the widest."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.domain import Domain, Estimand, Numbers
+from analysis.core.randomizer import Randomizer
+from analysis.estimate.intervals import normal_intervals
+from analysis.mechanisms.base import Mean, Mechanism
+from analysis.mechanisms.one_of_texts import text_share
+from analysis.study.planning.law import Law
+from analysis.study.planning.truth import Truth, every_value
+
+_Floats = NDArray[np.float64]
+
+#: Shares at which variances are compared.
+_GRID = np.linspace(0, 1, 101)
+#: How often the widest is looked for, among so many shares, each time ten times as near.
+_ROUNDS, _SHARES = 5, 21
+#: Places of a standard normal law that are summed over, and their weights.
+_PLACES = np.linspace(-6, 6, 241)
+_WEIGHTS = np.exp(-(_PLACES**2) / 2) / np.exp(-(_PLACES**2) / 2).sum()
+
+
+def widest_at(width: Callable[[_Floats], _Floats]) -> float:
+    """The share, to five digits, at which a smooth width is the largest.
+
+    Variances alone would often say 0 or 1, where half of the interval is clipped.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(_ROUNDS):
+        shares = np.round(np.linspace(low, high, _SHARES), 9)
+        widths = width(shares)
+        # Of equally wide ones that nearest to the middle, whatever rounding says.
+        widest = shares[widths >= (1 - 1e-9) * widths.max()]
+        best = float(widest[np.abs(widest - 0.5).argmin()])
+        step = (high - low) / (_SHARES - 1)
+        low, high = max(0.0, best - step), min(1.0, best + step)
+    return best
+
+
+def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Floats:
+    """Expected half-widths of `analysis.estimate.intervals.normal_intervals`, of normal estimates.
+
+    By hand: with a standard error of 1/4 at one half, 95 % and nothing clipped it were .490; of
+    that .402 is left within [0, 1].
+    """
+    errors = errors[:, None]
+    low, high = normal_intervals(shares[:, None] + errors * _PLACES, errors, level)
+    return np.asarray((high - low) @ _WEIGHTS / 2)
+
+
+def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
+    """A mean, in 0..1, and the variance that one report's estimate of it has, to first order."""
+    scores, present = scores_of(mean)
+    there = law.first(present)
+    middle = law.first(scores) / there
+    apart = scores - middle * present
+    return middle, law.second(apart, apart) / there**2
+
+
+def scores_of(mean: Mean) -> tuple[_Floats, _Floats]:
+    """Its scores and those of who is present, by cell of a tally."""
+    return np.array(mean.scores, dtype=float), np.array(mean.present, dtype=float)
+
+
+@lru_cache(maxsize=128)
+def worst_numbers(mean: Mean, randomizer: Randomizer[Any, Any], domain: Numbers) -> Truth:
+    """Half of all at a number and half at its mirror image: where the variance is the largest.
+
+    By its exact variance: usually at the two ends, where it is (E[score²] at an end) - 1/4 if the
+    middle is 1/2; or everybody at the middle.
+    """
+    parts = min(domain.steps, 8)
+    found = []
+    for part in range(parts // 2 + 1):
+        place = Fraction(round(Fraction(domain.steps * part, parts)), domain.steps)
+        truth = Truth((place, 1 - place), (0.5, 0.5))
+        found.append((mean_variance(mean, Law(randomizer, domain, truth))[1], truth))
+    largest = max(variance for variance, _ in found)
+    return next(truth for variance, truth in found if variance >= largest * (1 - 1e-9))
+
+
+def two_values(
+    mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain, n: int, level: float
+) -> Truth:
+    """The least favorable truth of a share: a part have its value, the rest the worst other.
+
+    A score whose expectation is 1 for the value and 0 for others, with mean squares a and b, has
+    the variance ``t a + (1 - t) b - t^2`` where a part t has the value.
+    """
+    (a, b), (value, other) = _worst_squares(mean, randomizer, domain)
+    part = widest_at(
+        lambda at: normal_half_widths(at, np.sqrt((at * a + (1 - at) * b - at**2) / n), level)
+    )
+    return Truth.of([(value, part), (other, 1 - part)])
+
+
+def _worst_squares(
+    mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain
+) -> tuple[tuple[float, float], tuple[Any, Any]]:
+    """The largest mean square of a score, of a value that counts and of another; and the values."""
+    values = every_value(domain)
+    scores = scores_of(mean)[0]
+    laws = [Law(randomizer, domain, Truth((value,), (1.0,))) for value in values]
+    squares = np.array([law.second(scores, scores) for law in laws])
+    there = np.array([domain.counts_for(value, mean.term) for value in values])
+    first = int(np.where(there, squares, -1.0).argmax())
+    other = int(np.where(there, -1.0, squares).argmax())
+    return (float(squares[first]), float(squares[other])), (values[first], values[other])
+
+
+def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
+    """The variance of one report's worst share, or of a number's mean, at its worst truth.
+
+    Of shares of 1, and of a number of its squared range; not clipped to what is possible.
+    """
+    if domain.estimand is Estimand.TEXTS:
+        at = np.zeros(1) if domain.is_open else _GRID
+        return float(text_share(randomizer).variance(at).max())
+    means = mechanism.means(randomizer, domain)
+    if domain.estimand is Estimand.MEAN:
+        truth = worst_numbers(means[0], randomizer, domain)
+        return mean_variance(means[0], Law(randomizer, domain, truth))[1]
+    shares = mechanism.shares(randomizer, domain).values
+    if shares:
+        return max(float(share.variance(_GRID).max()) for share in shares)
+    found = []
+    for mean in means:
+        if mean.is_share:
+            a, b = _worst_squares(mean, randomizer, domain)[0]
+            found.append(float((_GRID * a + (1 - _GRID) * b - _GRID**2).max()))
+    return max(found)

@@ -1,0 +1,203 @@
+"""Before fielding: how precise each question will be, and what its waves will cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import stdtrit
+
+from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.epsilon import MICRO
+from analysis.core.errors import check_count, check_positive
+from analysis.estimate.discovery import LETTERS, floor
+from analysis.estimate.intervals import check_level
+from analysis.estimate.text import chances_of
+from analysis.mechanisms.base import Share
+from analysis.study.planning.check import MOST_WAVES, check_respondents, or_none
+from analysis.study.planning.half_width import HalfWidth, expected
+from analysis.study.planning.needed import epsilon_for, respondents_for
+from analysis.study.planning.redesign import required
+from analysis.study.planning.share_width import of_share
+from analysis.study.planning.truth import Stated, check_truth
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+#: Letters of the texts that `Plan.floor` is about.
+USUAL_LENGTH = 8
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One question; the columns of the table that `plan` prints.
+
+    `half_width` is the expected one of the interval that will be printed: of the worst share, or of
+    the mean of a number, in its unit. `floor` is, of texts without candidates, the share from which
+    on a text of at most eight letters is found nine times in ten. `epsilon_waves` is what so many
+    waves cost together, whatever is answered, `epsilon_if_constant` if no answer ever changes, and
+    `epsilon_fresh` what they would with fresh draws; `cheaper` is ``memory``, ``fresh`` (both
+    whatever is answered) or, without a memory, empty.
+
+    `share` is the term that `half_width` is of, and what it is taken to be: ``yes=0.5``; of a
+    number ``mean=`` and its mean. `half_width_required` is what it would be if nobody could skip;
+    None if nobody can. `half_width_direct` is what asking the same people without randomization
+    would give, at the same share; of a number, half of all at either end of the range.
+    `respondents_needed` and `epsilon_needed` are those for a wanted half-width, each with the other
+    as it is; None if none is wanted, or no number or ε will do.
+    """
+
+    question: str
+    kind: str
+    mechanism: str
+    epsilon: float
+    respondents: int
+    half_width: float
+    floor: float | None
+    waves: int
+    epsilon_waves: float
+    epsilon_if_constant: float
+    epsilon_fresh: float
+    cheaper: str
+    share: str
+    half_width_required: float | None
+    half_width_direct: float
+    respondents_needed: int | None
+    epsilon_needed: float | None
+
+
+def plan(
+    survey: Survey,
+    respondents: int,
+    waves: int = 1,
+    confidence_level: float = 0.95,
+    *,
+    truth: Stated | None = None,
+    half_width: float | None = None,
+    rng: Generator,
+) -> list[Plan]:
+    """A row for each question of a frozen survey.
+
+    Parameters
+    ----------
+    survey : Survey
+        As it will be published.
+    respondents : int
+        At least 1, in each wave.
+    waves : int
+        How many each answers, at least 1.
+    confidence_level : float
+        Of the intervals, in (0, 1).
+    truth : mapping, optional
+        By question the shares of its answers, as of `truth_of`. Of questions that are not stated,
+        half-widths are those at the least favorable shares.
+    half_width : float, optional
+        That is wanted of every question, of numbers as a part of their range; above 0.
+    rng : Generator
+        For what has no finite sum; left as it was, so that equal plans are equal.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or the truth cannot be.
+    """
+    check_level(confidence_level)
+    check_respondents(respondents)
+    check_count(waves, "waves", MOST_WAVES)
+    if half_width is not None:
+        check_positive(half_width, "half_width")
+    stated = truth or {}
+    check_truth(survey, stated)
+    return [
+        _row(question, respondents, waves, confidence_level, stated, half_width, rng)
+        for question in survey.questions
+    ]
+
+
+def _row(
+    question: Question,
+    n: int,
+    waves: int,
+    level: float,
+    truth: Stated,
+    wanted: float | None,
+    rng: Generator,
+) -> Plan:
+    randomizer, stated = question.randomizer, truth.get(question.id)
+    worst, constant = (question.spent(waves, stable) / MICRO for stable in (False, True))
+    fresh = waves * randomizer.charge / MICRO
+    found = expected(question, n, level, stated, rng=rng)
+    row = Plan(
+        question=question.id,
+        kind=question.spec["kind"],
+        mechanism=question.mechanism.name,
+        epsilon=randomizer.epsilon,
+        respondents=n,
+        half_width=found.half_width,
+        floor=_floor(question, n),
+        waves=waves,
+        epsilon_waves=worst,
+        epsilon_if_constant=constant,
+        epsilon_fresh=fresh,
+        cheaper=("fresh" if fresh < worst else "memory") if question.memo else "",
+        share=f"{found.term or 'a rare text'}={found.share:.6g}",
+        half_width_required=_required(question, n, level, stated, rng),
+        half_width_direct=_direct(question, found, n, level, stated is not None),
+        respondents_needed=None,
+        epsilon_needed=None,
+    )
+    if wanted is None:
+        return row
+    own = wanted * question.domain.span
+    return replace(
+        row,
+        respondents_needed=or_none(lambda: respondents_for(question, own, level, stated, rng=rng)),
+        epsilon_needed=or_none(
+            lambda: float(epsilon_for(question, own, n, level, stated, rng=rng))
+        ),
+    )
+
+
+def _floor(question: Question, n: int) -> float | None:
+    """Of a question whose texts are to be found."""
+    if not question.domain.is_open:
+        return None
+    randomizer, spec = question.randomizer, question.spec
+    letters, usual = spec.get("letters", LETTERS), min(spec["longest"], USUAL_LENGTH)
+    return floor(randomizer.encoder, chances_of(randomizer), n, letters, usual)
+
+
+def _required(
+    question: Question, n: int, level: float, stated: Mapping[str, float] | None, rng: Generator
+) -> float | None:
+    """The half-width if those who would skip answered like the others."""
+    if not question.spec["no_answer"]:
+        return None
+    given = dict(stated or {})
+    answering = 1 - given.pop(NO_ANSWER, 0.0)
+    if answering <= 0:
+        return None
+    others = None
+    if stated is not None:
+        others = {answer: min(1.0, share / answering) for answer, share in given.items()}
+    return expected(required(question), n, level, others, rng=rng).half_width
+
+
+def _direct(question: Question, found: HalfWidth, n: int, level: float, stated: bool) -> float:
+    """The half-width without randomization; of a mean, Student's with its true spread."""
+    domain = question.domain
+    if domain.estimand is not Estimand.MEAN:
+        return of_share(Share(found.term, Fraction(1), Fraction(0)), found.share, n, level)
+    deviation, answering = 0.5, 1.0
+    if stated and found.truth is not None:
+        shares = np.array(found.truth.shares)
+        there = np.array([value is not None for value in found.truth.values])
+        answering = float(shares[there].sum())
+        places = np.array([float(value or 0) for value in found.truth.values])
+        middle = float((shares * places)[there].sum()) / answering
+        deviation = (float((shares * (places - middle) ** 2)[there].sum()) / answering) ** 0.5
+    people = round(n * answering)
+    half = 0.5
+    if people > 1:
+        half = float(stdtrit(people - 1, (1 + level) / 2)) * deviation / people**0.5
+    return min(0.5, half) * domain.span

@@ -1,0 +1,138 @@
+"""What a survey's table of estimates may look like: some surveys that were never held."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from analysis.core.domain import Domain
+from analysis.core.errors import check_count
+from analysis.estimate.estimates import estimates
+from analysis.estimate.intervals import check_level, ratio_interval, share_interval
+from analysis.study.planning.check import check_respondents
+from analysis.study.planning.law import Law
+from analysis.study.planning.truth import Stated, Truth, check_truth, truth_of
+from analysis.survey.survey import Survey
+
+#: The most surveys that are made up.
+MOST_RUNS = 1000
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """One quantity of one made-up survey.
+
+    `true` is what it is of the population; `estimate` with `conf_low` and `conf_high` what the
+    table of estimates would say, `plain_low` and `plain_high` the interval of a survey that asks
+    the same people without randomization. `true` and the plain interval are None for quantities
+    that are no share, mean or mean rank.
+    """
+
+    run: int
+    question: str
+    term: str
+    label: str
+    true: float | None
+    estimate: float | None
+    conf_low: float
+    conf_high: float
+    plain_low: float | None
+    plain_high: float | None
+
+
+def sample_run(
+    survey: Survey,
+    respondents: int,
+    rng: Generator,
+    runs: int = 20,
+    confidence_level: float = 0.95,
+    *,
+    truth: Stated | None = None,
+) -> list[Sampled]:
+    """The estimates of made-up surveys, each quantity with its interval, and with a plain one.
+
+    Respondents are drawn from the truth, their reports from the exact law of the randomizers (of
+    some channels whose reports are sets, above 20,000 respondents, in the limit of many), and go
+    through `analysis.estimate.estimates.estimates`. To be drawn as dots with the plain interval
+    behind them.
+
+    Parameters
+    ----------
+    survey : Survey
+        As it will be published.
+    respondents, runs : int
+        At least 1, in each; at most `MOST_RUNS` runs.
+    rng : Generator
+        Draws.
+    confidence_level : float
+        Of every interval, in (0, 1).
+    truth : mapping, optional
+        As of `truth_of`. Questions of texts without candidates are left out unless stated.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or the truth cannot be.
+
+    References
+    ----------
+    Nanayakkara, Bater, He, Hullman and Rogers, PoPETs 2022 (visualizing privacy).
+    """
+    check_level(confidence_level)
+    check_respondents(respondents)
+    check_count(runs, "runs", MOST_RUNS)
+    stated = truth or {}
+    check_truth(survey, stated)
+    questions = tuple(one for one in survey.questions if one.id in stated or not one.domain.is_open)
+    part = Survey(survey.spec, survey.version, questions)
+    laws = {
+        one.id: Law(one.randomizer, one.domain, truth_of(one, stated.get(one.id)))
+        for one in questions
+    }
+    rows = []
+    for run in range(runs):
+        people = {name: law.people(respondents, rng) for name, law in laws.items()}
+        tallies = {name: law.reports(people[name], rng) for name, law in laws.items()}
+        for row in estimates(part, tallies, confidence_level):
+            law = laws[row.question]
+            asked = people[row.question]
+            plain = _plain(law.domain, law.truth, row.term, asked, confidence_level)
+            rows.append(
+                Sampled(
+                    run,
+                    row.question,
+                    row.term,
+                    row.label,
+                    plain[0],
+                    row.estimate,
+                    row.conf_low,
+                    row.conf_high,
+                    plain[1],
+                    plain[2],
+                )
+            )
+    return rows
+
+
+def _plain(
+    domain: Domain, truth: Truth, term: str, people: NDArray[np.int64], level: float
+) -> tuple[float | None, float | None, float | None]:
+    """The true value of a term, and its interval if these people had said what is true."""
+    n, shares = int(people.sum()), np.array(truth.shares)
+    if domain.is_share(term):
+        there = np.array([domain.counts_for(value, term) for value in truth.values])
+        found = share_interval(int(people[there].sum()), n, 1.0, 0.0, level)
+        return float(shares[there].sum()), found.low, found.high
+    mean = domain.mean_of(term)
+    if mean is None:
+        return None, None, None
+    low, width = float(mean.low), float(mean.width)
+    told = [mean.place(value) for value in truth.values]
+    present = np.array([float(one is not None) for one in told])
+    scores = np.array([float(one or 0) for one in told])
+    if not present @ shares:
+        return None, None, None
+    true = low + width * float(scores @ shares) / float(present @ shares)
+    ratio = ratio_interval(people, scores, present, level)
+    return true, low + width * ratio.interval.low, low + width * ratio.interval.high

@@ -1,0 +1,147 @@
+"""What respondents are taken to answer before anybody is asked: shares of the values.
+
+A truth is stated as a mapping of each answer to its share. An answer is written as in a table of
+answers (`analysis.survey.simulate`): an option's id, a decimal, a text, an order ``a|b|c``;
+`no-answer`, and of a text `other`, are terms of their own. Of several options each has the share of
+those who tick it, so these need not sum to 1; who ticks what together is then as even as it can be.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from typing import Any
+
+from analysis.core.domain import Domain
+from analysis.core.domain.base import ROUNDING
+from analysis.core.errors import shown
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+#: For each question's id the share of each answer.
+Stated = Mapping[str, Mapping[str, float]]
+
+#: A share of those who answer below which it is none.
+NOBODY = 1e-9
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The share of each value of a question's domain; values as `Question.value` gives them."""
+
+    values: tuple[Any, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def of(cls, parts: Iterable[tuple[Any, float]]) -> "Truth":
+        """Of values with shares that sum to 1, but for rounding; those of none are left out."""
+        kept = [(value, share) for value, share in parts if share > ROUNDING]
+        total = sum(share for _, share in kept)
+        return cls(tuple(one for one, _ in kept), tuple(share / total for _, share in kept))
+
+
+def check_truth(survey: Survey, truth: Stated) -> None:
+    """ValueError unless every question is one of the survey's, and its shares can be true."""
+    ids = [question.id for question in survey.questions]
+    for name in truth:
+        if name not in ids:
+            raise ValueError(f"truth: expected questions {', '.join(ids)}, got {shown(name)}")
+    for question in survey.questions:
+        if question.id in truth:
+            truth_of(question, truth[question.id])
+
+
+def truth_of(question: Question, truth: Mapping[str, float] | None = None) -> Truth:
+    """All values with their shares; what is not stated goes evenly to the other values.
+
+    Nobody gives no answer unless that is stated. With nothing stated, all values are equally
+    frequent; of several options, each is ticked as often as variances are compared at.
+
+    Parameters
+    ----------
+    question : Question
+        Of any kind.
+    truth : mapping, optional
+        The share of each answer, at least 0. Of numbers they sum to 1; of others to 1 at most; of
+        several options each is at most 1, and so many are ticked as may be.
+
+    Raises
+    ------
+    ValueError
+        If an answer or a share is none, or they cannot be true together.
+    """
+    stated, place = dict(truth or {}), f'truth of question "{question.id}"'
+    for answer, share in stated.items():
+        fine = isinstance(share, int | float) and not isinstance(share, bool) and isfinite(share)
+        if not fine or not 0 <= share <= 1:
+            raise ValueError(f"{place}: share of {shown(answer)} must be in [0, 1], got {share}")
+    try:
+        return Truth.of(question.domain.completed(stated, partial(_read, question)))
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def _read(question: Question, answer: str) -> Any:
+    try:
+        return question.value(answer)
+    except ValueError as error:
+        raise ValueError(f"expected {error}, got {shown(answer)}") from None
+
+
+def shares_of_answers(survey: Survey, rows: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+    """The truth of a table of answers, as `plan` and others take it.
+
+    Parameters
+    ----------
+    survey : Survey
+        Whose `shows_if` decides which answers count.
+    rows : iterable of mappings
+        Of each respondent, by question, the cells that `analysis.survey.simulate.read_answers`
+        reads.
+
+    Returns
+    -------
+    dict
+        For each question's id the share of each answer.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, or a cell is no answer.
+    """
+    found: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
+    people = 0
+    for row in rows:
+        people += 1
+        for name, answer in survey.shown(dict(row)).items():
+            found[name][answer] += 1
+    if not people:
+        raise ValueError("answers: expected a row for each respondent, got none")
+    truth: dict[str, dict[str, float]] = {}
+    for question in survey.questions:
+        counts: Counter[str] = Counter()
+        for answer, times in found[question.id].items():
+            try:
+                question.domain.value_of(answer, partial(_read, question))
+            except ValueError as error:
+                raise ValueError(f'truth of question "{question.id}": {error}') from None
+            for term in question.domain.answers_in(answer):
+                counts[term] += times
+        truth[question.id] = {term: times / people for term, times in counts.items()}
+    check_truth(survey, truth)
+    return truth
+
+
+def every_value(domain: Domain) -> list[Any]:
+    """Return `usual_values` of a domain, and last the value of who gives no answer, if one can."""
+    return [*domain.usual_values(), *[domain.skipped] * domain.no_answer]
+
+
+def share_of(domain: Domain, truth: Truth, term: str) -> float:
+    """What a share is at a truth: of a value, an option, a pair's order, a text, or no answer."""
+    return sum(
+        share
+        for value, share in zip(truth.values, truth.shares, strict=True)
+        if domain.counts_for(value, term)
+    )

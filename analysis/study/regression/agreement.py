@@ -1,0 +1,91 @@
+"""Whether a likelihood over latent answers agrees with equations that need less.
+
+A law of the errors that is not theirs makes such a likelihood find effects where there are none: it
+tells latent groups by the outcome's shape.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from analysis.study.regression.debiased import corrected
+from analysis.study.regression.likelihood import Point
+from analysis.study.regression.result import inverse
+from analysis.study.regression.table import Table
+
+#: What a likelihood takes for granted, and equations do not.
+LAWS = {"linear": "errors to be normal", "poisson": "counts to follow Poisson's law"}
+#: Chance of a false alarm, by the normal law.
+_ALARM = 1e-3
+
+
+def doubts(
+    table: Table, family: str, unit: float, point: Point, back: NDArray[np.float64]
+) -> list[str]:
+    """A sentence if the reports speak against the likelihood, or cannot.
+
+    Parameters
+    ----------
+    table : Table
+        With a known outcome.
+    family : str
+        Of `LAWS`.
+    unit : float
+        What `point` counts the outcome in.
+    point : Point
+        The likelihood's maximum.
+    back : (p, p) array
+        From the coefficients' units to their own.
+
+    References
+    ----------
+    Hausman, Econometrica 1978; the covariance of the difference is that of respondents' influences,
+    which holds for weights too, and whichever of the two is efficient.
+    """
+    rows, design = table.rows, point.of.designs[0]
+    other = corrected(table, family, design, unit)
+    if not other.certain:
+        return [
+            f"the likelihood takes {LAWS[family]}, and the reports are too few to check that: "
+            "if they are not, it can find effects that there are not"
+        ]
+    width = design.shape[2]
+    inner, _ = inverse(point.information)
+    influence = other.errors @ np.linalg.inv(other.bread) - point.scores @ inner[:, :width]
+    errors = np.sqrt(rows.squares @ (influence @ back.T) ** 2)
+    apart = np.abs(back @ (other.coefficients - point.parameters[:width]))
+    # Without noise both are the same but for rounding.
+    least = 1e-6 * np.sqrt(np.diag(back @ inner[:width, :width] @ back.T))
+    tests = width + (family == "poisson")
+    farthest = float(-ndtri(_ALARM / tests / 2))
+    against = apart > farthest * errors + least
+    reasons = []
+    if against.any():
+        names = ", ".join(np.array(table.terms)[against])
+        reasons.append(
+            f"corrected scores, which take no such law, put {names} elsewhere by more than chance"
+        )
+    if family == "poisson" and abs(spread := _spread(table, other.coefficients, design)) > farthest:
+        reasons.append(f"counts vary {'more' if spread > 0 else 'less'} than by that law")
+    if not reasons:
+        return []
+    return [
+        f"the likelihood takes {LAWS[family]}, and the reports speak against that: "
+        f"{', and '.join(reasons)}; do not use these estimates, take --errors sandwich"
+    ]
+
+
+def _spread(table: Table, coefficients: NDArray[np.float64], design: NDArray[np.float64]) -> float:
+    """How many standard errors the counts' variance lies above their mean.
+
+    That the coefficients are estimated does not matter: it has no slope in them.
+
+    References
+    ----------
+    Cameron and Trivedi, Journal of Econometrics 1990.
+    """
+    counts = np.asarray(table.outcome, dtype=np.float64)[:, None]
+    above = (counts - np.exp(design @ coefficients)) ** 2 - counts
+    each = np.sum(table.cell_values("scores") * above, axis=1)
+    error = float(np.sqrt(table.rows.squares @ each**2))
+    return float(table.rows.times @ each) / error if error else 0.0

@@ -1,0 +1,200 @@
+"""Formulas: the design matrix of the respondents under each combination of latent values."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from formulaic import Formula, SimpleFormula
+from formulaic.parser.types import Factor, Term
+from numpy.typing import NDArray
+
+from analysis.estimate.columns import Column
+from analysis.study.regression.latent import latent_design
+from analysis.study.regression.levels import cells
+from analysis.study.regression.matrix import matrix, variables
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a formula makes of n respondents.
+
+    Attributes
+    ----------
+    outcome : str
+        As the formula has it.
+    values : (n,) array, optional
+        The outcome; None if it is a randomized column.
+    predictors : tuple of str
+        The randomized columns among the predictors.
+    cells : (cells, predictors) array
+        Combinations of their values, as `analysis.study.regression.levels.cells` gives them.
+    known : tuple of str
+        The known columns among the predictors.
+    terms, matrix : (p,) tuple of str, (n, cells, p) array
+        The design if the randomized predictors had each combination of values.
+    shares_terms, shares_matrix : (q,) tuple of str, (n, q) array
+        What the shares of the combinations depend on: an intercept, and what the formula makes of
+        known columns.
+    """
+
+    outcome: str
+    values: NDArray[Any] | None
+    predictors: tuple[str, ...]
+    cells: NDArray[np.int64]
+    known: tuple[str, ...]
+    terms: tuple[str, ...]
+    matrix: NDArray[np.float64]
+    shares_terms: tuple[str, ...]
+    shares_matrix: NDArray[np.float64]
+
+
+def design(
+    formula: str, columns: Mapping[str, Column], known: Mapping[str, NDArray[Any]]
+) -> Design:
+    """Read a formula, and build its matrices.
+
+    Parameters
+    ----------
+    formula : str
+        As of formulaic: ``"outcome ~ predictors"``. It can hold any Python expression, which is
+        evaluated: never take one from a stranger.
+    columns : mapping
+        Randomized columns by their names.
+    known : mapping
+        Known columns, each an (n,) array.
+
+    Raises
+    ------
+    ValueError
+        If the formula cannot be read or evaluated, names unknown columns, has not one outcome, or
+        a known column lacks values or gives terms that are no finite numbers.
+    """
+    left, right = _sides(formula)
+    outcome = str(left[0])
+    outcomes, used = (
+        variables(factor for term in side for factor in term.factors) for side in (left, right)
+    )
+    names = outcomes | used
+    _check_names(sorted(names), columns, known)
+    predictors = tuple(sorted(used & columns.keys()))
+    if outcomes & columns.keys() and outcome not in columns:
+        raise ValueError(
+            f'a randomized outcome must stand alone, as in "name ~ age", got "{outcome}"'
+        )
+    if outcome in predictors:
+        raise ValueError(f'the outcome "{outcome}" must not be a predictor too, in "{formula}"')
+    size = _respondents({name: columns.get(name, known.get(name)) for name in sorted(names)})
+    frame = {name: _known(name, known[name]) for name in sorted(names & known.keys())}
+    values = None if outcome in columns else _outcome(left, frame, size)
+    chosen = [columns[name] for name in predictors]
+    combinations = cells(chosen)
+    terms, cases = latent_design(right, chosen, combinations, frame, size)
+    shares = matrix(_known_part(right, predictors), frame, size)
+    return Design(
+        outcome=outcome,
+        values=values,
+        predictors=predictors,
+        cells=combinations,
+        known=tuple(sorted(used & known.keys())),
+        terms=terms,
+        matrix=cases,
+        shares_terms=shares.terms,
+        shares_matrix=shares.values,
+    )
+
+
+def _sides(formula: str) -> tuple[Any, Any]:
+    """Outcome and predictors; errors of the parser, without its colors, as ours."""
+    try:
+        parsed = Formula(formula)
+    except Exception as error:
+        told = re.sub(r"\x1b\[[\d;]*m|[⧛⧚]", "", str(error)).split("\n")[0]
+        raise ValueError(f'cannot read the formula "{formula}": {told}') from None
+    left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
+    if not (isinstance(left, SimpleFormula) and isinstance(right, SimpleFormula)):
+        raise ValueError(f'a formula must be "outcome ~ predictors", got "{formula}"')
+    if len(left) != 1:
+        raise ValueError(
+            f'a formula must have one outcome before "~", got {len(left)} in "{formula}"'
+        )
+    if not len(right):
+        raise ValueError(f'a formula must have a term after "~", got none in "{formula}"')
+    return left, right
+
+
+def _check_names(
+    names: Sequence[str], columns: Mapping[str, Any], known: Mapping[str, Any]
+) -> None:
+    missing = [name for name in names if name not in columns and name not in known]
+    if missing:
+        raise ValueError(
+            f"the formula names {', '.join(missing)}, but the columns are "
+            f"{', '.join([*columns, *known]) or 'none'}"
+        )
+    both = [name for name in names if name in columns and name in known]
+    if both:
+        raise ValueError(
+            f"a column must be either randomized or known, got both of {', '.join(both)}"
+        )
+
+
+def _respondents(used: Mapping[str, Any]) -> int:
+    sizes = {
+        name: column.n if isinstance(column, Column) else len(column)
+        for name, column in used.items()
+    }
+    if len(set(sizes.values())) > 1:
+        parts = ", ".join(f"{size} of {name}" for name, size in sizes.items())
+        raise ValueError(f"columns must have a row for each respondent, got {parts}")
+    size = next(iter(sizes.values()), 0)
+    if size == 0:
+        raise ValueError("a model needs respondents, got a table without rows")
+    return size
+
+
+def _known(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """The column, if it is numbers or text and no value is missing."""
+    found = np.asarray(values)
+    if found.ndim != 1 or found.dtype.kind not in "iubfUTO":
+        raise ValueError(f'known column "{name}" must be a row of numbers or of text, got others')
+    if found.dtype.kind in "iub":
+        return found
+    if found.dtype.kind == "f":
+        lacking = ~np.isfinite(found)
+    else:
+        lacking = np.array([item is None or item != item or item == "" for item in found], bool)
+    if lacking.any():
+        raise ValueError(
+            f'known column "{name}" must have a value in every row, got {int(lacking.sum())} of '
+            f"{len(found)} rows without: leave these respondents out, or fill them in"
+        )
+    if found.dtype.kind == "O" and not all(isinstance(item, str) for item in found):
+        raise ValueError(f'known column "{name}" must be numbers or text, got both or others')
+    return found
+
+
+def _outcome(left: Any, frame: Mapping[str, NDArray[Any]], size: int) -> NDArray[Any]:
+    """The known outcome: as it stands if it is a column, else what the expression makes of it."""
+    if str(left[0]) in frame:
+        return frame[str(left[0])]
+    found = matrix(left, frame, size)
+    if len(found.terms) != 1:
+        raise ValueError(
+            f'the outcome "{left[0]}" must be one number, got {", ".join(found.terms)}'
+        )
+    return found.values[:, 0]
+
+
+def _known_part(right: Any, predictors: Sequence[str]) -> Any:
+    """The intercept, and each factor of known columns; columns of other factors as they stand."""
+    factors = {"1": Factor("1", eval_method="literal")}
+    for factor in (factor for term in right for factor in term.factors if predictors):
+        names = variables([factor])
+        if names.isdisjoint(predictors):
+            factors[factor.expr] = factor
+        else:
+            rest = sorted(names.difference(predictors))
+            factors |= {name: Factor(name, eval_method="lookup") for name in rest}
+    return Formula([Term([factor]) for factor in factors.values()])

@@ -1,0 +1,134 @@
+"""The design under each combination of latent values of the randomized predictors."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain, combinations
+from typing import Any
+
+import numpy as np
+from formulaic import ModelSpec, SimpleFormula
+from formulaic.parser.types import Factor, Term
+from numpy.typing import NDArray
+from pandas import Categorical
+
+from analysis.core.domain import NO_ANSWER
+from analysis.estimate.columns import Column
+from analysis.study.regression.levels import levels
+from analysis.study.regression.matrix import matrix, variables
+
+
+def latent_design(
+    terms: Sequence[Term],
+    columns: Sequence[Column],
+    cells: NDArray[np.int64],
+    frame: Mapping[str, NDArray[Any]],
+    size: int,
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Names of the p columns, and the (n, cells, p) design.
+
+    Each combination is evaluated with a table of all respondents, so that functions of known
+    columns see these once and in their order. Terms with a column of amounts are 0 for those who
+    gave no answer to it, and have a term for them instead: see `_without_answer`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer respondents than combinations, the terms cannot be evaluated, or those
+        of a respondent depend on the latent values of others.
+    """
+    if size < len(cells):
+        raise ValueError(
+            "a model must have at least as many respondents as its randomized predictors have "
+            f"combinations of values, got {size} for {len(cells)}"
+        )
+    absent = {
+        column.name: f"{column.name}[{NO_ANSWER}]"
+        for column in columns
+        if column.amounts is not None and NO_ANSWER in column.values
+    }
+    formula = SimpleFormula([*terms, *_without_answer(terms, absent)], _ordering="none")
+    # Where every combination is: levels of categories are those that occur.
+    turns = np.arange(size) % len(cells)
+    mixed = matrix(formula, {**frame, **_values(columns, cells[turns])}, size)
+    _refuse_states(mixed.spec, columns)
+    if len(cells) == 1:
+        return mixed.terms, mixed.values[:, None]
+    found = np.stack(
+        [
+            matrix(mixed.spec, {**frame, **_values(columns, np.tile(cell, (size, 1)))}, size).values
+            for cell in cells
+        ],
+        axis=1,
+    )
+    apart = np.abs(found[np.arange(size), turns] - mixed.values)
+    wrong = (apart > 1e-9 * np.abs(mixed.values).max(axis=0)).any(axis=0)
+    if wrong.any():
+        raise _depends(mixed.terms[int(wrong.argmax())])
+    for term, places in mixed.spec.term_indices.items():
+        for name in absent.keys() & variables(term.factors):
+            at = [column.name for column in columns].index(name)
+            gone = cells[:, at] == columns[at].values.index(NO_ANSWER)
+            found[:, np.flatnonzero(gone)[:, None], places] = 0.0
+    return mixed.terms, found
+
+
+def _without_answer(terms: Sequence[Term], absent: Mapping[str, str]) -> list[Term]:
+    """Of each column of amounts whether there is no answer; that also in its place in each term.
+
+    So those without an answer have a level and slopes of their own. In a function of several
+    columns, the others stand as they are.
+    """
+    gone_factors = {name: Factor(new, eval_method="lookup") for name, new in absent.items()}
+    found = [Term([factor]) for factor in gone_factors.values()]
+    for term in terms:
+        held = sorted(absent.keys() & variables(term.factors))
+        several = (combinations(held, count) for count in range(1, len(held) + 1))
+        for gone in chain.from_iterable(several):
+            factors: list[Factor] = []
+            for factor in term.factors:
+                used = variables([factor])
+                if used.isdisjoint(gone):
+                    factors.append(factor)
+                else:
+                    factors += [gone_factors[name] for name in gone if name in used]
+                    rest = sorted(used.difference(gone))
+                    factors += [Factor(name, eval_method="lookup") for name in rest]
+            found.append(Term(dict.fromkeys(factors)))
+    return list(dict.fromkeys(found))
+
+
+def _values(columns: Sequence[Column], places: NDArray[np.int64]) -> dict[str, Any]:
+    """Of the (n, columns) latent values: numbers where there are amounts, else categories."""
+    found: dict[str, Any] = {}
+    for column, chosen in zip(columns, places.T, strict=True):
+        if column.amounts is None:
+            order = levels(column)
+            codes = np.argsort(order)[chosen]
+            names = [column.values[place] for place in order]
+            found[column.name] = Categorical.from_codes(codes, names)
+            continue
+        # Any number will do for no-answer, if functions and levels have it already.
+        missing = np.isnan(column.amounts)
+        found[column.name] = np.where(missing, column.amounts[0], column.amounts)[chosen]
+        if missing.any():
+            found[f"{column.name}[{NO_ANSWER}]"] = missing[chosen].astype(np.float64)
+    return found
+
+
+def _refuse_states(spec: ModelSpec, columns: Sequence[Column]) -> None:
+    """A mean or knots, as such functions keep, would be of latent values that nobody knows."""
+    # Calls are kept with names that Python can read.
+    latent = {re.sub(r"\W|^(?=\d)", "_", column.name) for column in columns}
+    for call in spec.transform_state:
+        names = {node.id for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Name)}
+        if names & latent:
+            raise _depends(call)
+
+
+def _depends(term: str) -> ValueError:
+    return ValueError(
+        "a function of a randomized column must not depend on the values of other respondents, "
+        f'as center, scale, poly, bs, shift and mean do, got "{term}": write it with numbers, as '
+        "in I(x - 3), or leave it out"
+    )

@@ -1,0 +1,132 @@
+"""The table of a model: respondents who are alike, with all that their likelihood depends on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimate.columns import Column
+from analysis.study.regression.response import check_known
+from analysis.study.regression.rows import Rows, check_weights, group
+from analysis.study.regression.units import dependent, independent
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Groups of respondents who are alike, as a model has them.
+
+    Attributes
+    ----------
+    rows : Rows
+        What each group counts.
+    name : str
+        Of the outcome.
+    outcome : Column or (groups,) array
+        Randomized, or known.
+    predictors : tuple of Column
+        The randomized ones.
+    cells : (cells, predictors) array
+        The combinations of their values.
+    terms, design : (p,) tuple of str, (groups, cells, p) array
+        Under each combination.
+    shares_terms, shares : (q,) tuple of str, (groups, q) array
+        What the shares of the combinations depend on; independent columns.
+    """
+
+    rows: Rows
+    name: str
+    outcome: Column | NDArray[Any]
+    predictors: tuple[Column, ...]
+    cells: NDArray[np.int64]
+    terms: tuple[str, ...]
+    design: Array
+    shares_terms: tuple[str, ...]
+    shares: Array
+
+    def cell_values(self, table: str) -> Array:
+        """(groups, cells) products of the `chances` or `scores` of the predictors' reports.
+
+        Columns are randomized independently of each other.
+        """
+        if not self.predictors:
+            return np.ones((len(self.design), 1))
+        tables = [
+            getattr(column, table)[:, places][column.codes]
+            for column, places in zip(self.predictors, self.cells.T, strict=True)
+        ]
+        return np.asarray(np.prod(tables, axis=0))
+
+    @property
+    def cell_names(self) -> list[str]:
+        """Of the combinations."""
+        return [
+            ",".join(
+                f"{column.name}={column.values[place]}"
+                for column, place in zip(self.predictors, cell, strict=True)
+            )
+            for cell in self.cells
+        ]
+
+
+def table(
+    formula: str,
+    columns: Mapping[str, Column],
+    known: Mapping[str, NDArray[Any]],
+    family: str,
+    weights: NDArray[Any] | None,
+) -> Table:
+    """Read a formula with its columns, and check them; arguments as of `regress`."""
+    try:
+        # An optional extra, which takes longer to import than most analyses do to run.
+        from analysis.study.regression.formula import design
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"models need formulaic: pip install 'deniable[models]' ({error})"
+        ) from None
+    model = design(formula, columns, known)
+    outcome = columns[model.outcome] if model.values is None else model.values
+    predictors = [columns[name] for name in model.predictors]
+    for each in [*predictors, *([outcome] if isinstance(outcome, Column) else [])]:
+        impossible = int((each.chances.max(axis=1) <= 0)[each.codes].sum())
+        if impossible:
+            raise ValueError(
+                f'column "{each.name}" must hold reports that some value can make, got '
+                f"{impossible} that none can"
+            )
+    if not isinstance(outcome, Column):
+        check_known(family, model.outcome, outcome)
+    size = len(model.matrix)
+    keys = [
+        *(np.asarray(known[name]) for name in model.known),
+        outcome.codes if isinstance(outcome, Column) else outcome,
+        *(each.codes for each in predictors),
+    ]
+    checked = None if weights is None else check_weights(weights, size)
+    rows = group(keys, model.matrix, checked)
+    rows.check_size(len(model.terms))
+    matrix, shares = model.matrix[rows.places], model.shares_matrix[rows.places]
+    collinear = dependent(matrix, rows.times, model.terms)
+    if collinear:
+        raise ValueError(
+            f"terms must not depend on each other, got {', '.join(collinear)}: leave one out"
+        )
+    chosen = independent(shares, rows.times)
+    return Table(
+        rows=rows,
+        name=model.outcome,
+        outcome=_of(outcome, rows.places),
+        predictors=tuple(each.of(rows.places) for each in predictors),
+        cells=model.cells,
+        terms=model.terms,
+        design=matrix,
+        shares_terms=tuple(model.shares_terms[place] for place in chosen),
+        shares=shares[:, chosen],
+    )
+
+
+def _of(outcome: Column | NDArray[Any], places: NDArray[np.int64]) -> Column | NDArray[Any]:
+    return outcome.of(places) if isinstance(outcome, Column) else outcome[places]

@@ -1,0 +1,175 @@
+"""Reading a survey file: each table is taken apart key by key, and each mistake tells its place."""
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from analysis.core.errors import SurveyError, shown
+from analysis.survey.files import read_file
+
+#: Ids of surveys, questions and options.
+ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_ID_RULE = "an id of a-z, 0-9 and -, not starting with -, at most 64 long"
+_MISSING = object()
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; its decimals exact.
+
+    Raises
+    ------
+    SurveyError
+        If there is no such file, or it is not readable, not text, or not TOML.
+    """
+    try:
+        text = read_file(path).decode("utf-8-sig")
+        return tomllib.loads(text, parse_float=Decimal)
+    except OSError as error:
+        raise SurveyError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SurveyError(
+            f"{path}: expected a text file in UTF-8, got byte 0x{error.object[error.start]:02x} "
+            f"at position {error.start}"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise SurveyError(f"{path}: not TOML: {error}") from None
+    except ArithmeticError:
+        raise SurveyError(f"{path}: not a survey: a number has too large an exponent") from None
+    except ValueError as error:
+        raise SurveyError(f"{path}: not a survey: {error}") from None
+    except RecursionError:
+        raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
+
+
+class Table:
+    """One table of a survey file, with the words for its place and what was taken from it so far.
+
+    Parameters
+    ----------
+    data : dict
+        The table as parsed.
+    place : str
+        How messages begin, such as ``canteen.toml: question "meat"``.
+    languages : sequence of str
+        The languages that texts may be given in; none if every text is plain.
+    folder : Path
+        Where the files are that it names.
+    """
+
+    def __init__(
+        self,
+        data: dict[str, Any],
+        place: str,
+        languages: Sequence[str] = (),
+        folder: Path = Path(),
+    ) -> None:
+        self._data, self.place, self.languages, self.folder = data, place, languages, folder
+        self._known: list[str] = []
+
+    def error(self, key: str, expected: str) -> SurveyError:
+        """The mistake that `key` must be what is `expected`."""
+        if key in self._data:
+            got = shown(self._data[key])
+        else:
+            near = get_close_matches(key, [one for one in self._data if one not in self._known], 1)
+            got = f"nothing; is {near[0]} meant to be it?" if near else "nothing"
+        return SurveyError(f"{self.place}: {key} must be {expected}, got {got}")
+
+    def take(
+        self, key: str, fits: Callable[[Any], bool], expected: str, default: Any = _MISSING
+    ) -> Any:
+        """The value of `key` if it `fits`; `default` if it is missing and there is one."""
+        self._known.append(key)
+        if key not in self._data and default is not _MISSING:
+            return default
+        value = self._data.get(key, _MISSING)
+        if value is _MISSING or not fits(value):
+            raise self.error(key, expected)
+        return value
+
+    def peek(self, key: str) -> Any:
+        """What stands at `key`, whatever it is; None if nothing does."""
+        return self._data.get(key)
+
+    def identifier(self, key: str = "id") -> str:
+        """An id, by the rule for all ids."""
+        value: str = self.take(
+            key, lambda value: isinstance(value, str) and bool(ID.fullmatch(value)), _ID_RULE
+        )
+        return value
+
+    def text(self, key: str, default: Any = _MISSING) -> Any:
+        """A text: a string, or a table with one string for each language of the survey."""
+
+        def fits(value: Any) -> bool:
+            if isinstance(value, dict):
+                return sorted(value) == sorted(self.languages) and all(
+                    isinstance(one, str) and one.strip() for one in value.values()
+                )
+            return isinstance(value, str) and bool(value.strip())
+
+        each = f", or a table of texts for {', '.join(self.languages)}" if self.languages else ""
+        return self.take(key, fits, f"a text that is not empty{each}", default)
+
+    def number(
+        self,
+        key: str,
+        expected: str = "a number",
+        fits: Callable[[Decimal], bool] = lambda _: True,
+        default: Any = _MISSING,
+    ) -> Decimal:
+        """A finite number of at most 15 digits, which a browser's numbers hold exactly."""
+
+        def finite(value: Any) -> bool:
+            number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+            return number and Decimal(value).is_finite()
+
+        value = Decimal(self.take(key, finite, expected, default))
+        if abs(value.adjusted()) > 15 or len(value.normalize().as_tuple().digits) > 15:
+            raise self.error(key, "a number of at most 15 digits")
+        if key in self._data and not fits(value):
+            raise self.error(key, expected)
+        return value
+
+    def flag(self, key: str) -> bool:
+        """true or false; false if missing."""
+        value: bool = self.take(
+            key, lambda value: isinstance(value, bool), "true or false", default=False
+        )
+        return value
+
+    def tables(
+        self, key: str, expected: str, fewest: int, most: int | None = None
+    ) -> list[dict[str, Any]]:
+        """A list of `fewest` to `most` tables."""
+        given = self.peek(key)
+        if most is not None and isinstance(given, list) and len(given) > most:
+            raise SurveyError(f"{self.place}: {key} must be {expected}, got {len(given)}")
+        value: list[dict[str, Any]] = self.take(
+            key,
+            lambda value: (
+                isinstance(value, list)
+                and len(value) >= fewest
+                and all(isinstance(one, dict) for one in value)
+            ),
+            expected,
+        )
+        return value
+
+    def finish(self) -> None:
+        """Raise SurveyError if the table holds a key that nobody asked for."""
+        for key in self._data:
+            if key not in self._known:
+                raise SurveyError(
+                    f"{self.place}: unknown key {shown(key)}, "
+                    f"expected one of {', '.join(sorted(set(self._known)))}"
+                )
+
+
+def plain(number: Decimal) -> int | float:
+    """A number as JSON shows it: whole ones without a point."""
+    return int(number) if number == number.to_integral_value() else float(number)

@@ -1,0 +1,55 @@
+"""Any number of several options, or none of them."""
+
+from typing import Any
+
+from analysis.core.domain import NO_ANSWER, NONE, Sets
+from analysis.survey.document import Table
+from analysis.survey.kinds.choice import Choice
+
+
+class Choices(Choice):
+    """``kind = "choices"`` with ``options``, and ``at_most``: how many may be ticked.
+
+    An answer is the ids of what was ticked, joined by ``|``; "none" is an answer of its own.
+    """
+
+    name = "choices"
+    reserved = (*Choice.reserved, NONE)
+
+    def read(self, table: Table) -> dict[str, Any]:
+        frozen = super().read(table)
+        options = len(frozen["options"])
+        frozen["at_most"] = table.take(
+            "at_most",
+            lambda value: type(value) is int and 1 <= value <= options,
+            f"a whole number from 1 to {options}, the number of options",
+            default=options,
+        )
+        return frozen
+
+    def domain(self, question: dict[str, Any]) -> Sets:
+        ids = tuple(option["id"] for option in question["options"])
+        return Sets(ids, question["at_most"], question["no_answer"])
+
+    def value(self, answer: str, question: dict[str, Any]) -> tuple[int, ...] | None:
+        """A flag for each option and for "none"; None for no answer."""
+        domain = self.domain(question)
+        ticked = answer.split("|")
+        if answer in ("", NO_ANSWER) and domain.no_answer:
+            return None
+        if answer == NONE:
+            ticked = [NONE]
+        elif (
+            len(set(ticked)) != len(ticked)
+            or not set(ticked) <= set(domain.options)
+            or len(ticked) > domain.at_most
+        ):
+            empty = ", or empty" * domain.no_answer
+            raise ValueError(
+                f"at most {domain.at_most} of {', '.join(domain.options)} joined by |, "
+                f"or {NONE}{empty}"
+            )
+        return tuple(int(flag in ticked) for flag in domain.flags)
+
+    def labels(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {NONE: "None of these", **super().labels(question)}

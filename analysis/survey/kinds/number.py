@@ -1,0 +1,75 @@
+"""A number between bounds that the survey states."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from analysis.core.domain import Numbers
+from analysis.survey.document import Table, plain
+
+#: What a form control or a CSV cell may hold; also in ``client/kinds.js``.
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+LONGEST = 400
+
+
+class Number:
+    """``kind = "number"`` with ``min`` and ``max``.
+
+    ``step``, ``integer``, ``unit`` and ``slider`` are optional.
+
+    Without a `step`, any decimal may be typed, and the resolution is a thousandth of the range.
+    """
+
+    name = "number"
+
+    def read(self, table: Table) -> dict[str, Any]:
+        low = table.number("min")
+        high = table.number("max", f"a number greater than min ({low})", lambda high: high > low)
+        frozen: dict[str, Any] = {"min": plain(low), "max": plain(high)}
+        integer = table.flag("integer")
+        if integer:
+            for key, bound in (("min", low), ("max", high)):
+                if bound != bound.to_integral_value():
+                    raise table.error(key, "a whole number, since integer = true")
+        step = table.number(
+            "step",
+            "a number greater than 0 that divides max - min",
+            lambda step: step > 0 and (Fraction(high) - Fraction(low)) % Fraction(step) == 0,
+            default=Decimal(integer),
+        )
+        if integer and step != step.to_integral_value():
+            raise table.error("step", "a whole number, since integer = true")
+        if step:
+            frozen["step"] = plain(step)
+        unit = table.text("unit", default=None)
+        if unit is not None:
+            frozen["unit"] = unit
+        if table.flag("slider"):
+            frozen["slider"] = True
+        return frozen
+
+    def domain(self, question: dict[str, Any]) -> Numbers:
+        low, high = _exact(question["min"]), _exact(question["max"])
+        steps = (high - low) / _exact(question["step"]) if "step" in question else 1000
+        return Numbers(low, high, int(steps), question["no_answer"])
+
+    def value(self, answer: str, question: dict[str, Any]) -> Fraction | None:
+        """The number's place in its range, in 0..1; None for no answer."""
+        low, high = _exact(question["min"]), _exact(question["max"])
+        if answer == "" and question["no_answer"]:
+            return None
+        if len(answer) <= LONGEST and DECIMAL.fullmatch(answer):
+            place = (Fraction(answer) - low) / (high - low)
+            if 0 <= place <= 1:
+                return place
+        empty = ", or empty" * question["no_answer"]
+        raise ValueError(f"a number from {question['min']} to {question['max']}{empty}")
+
+    def labels(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+
+def _exact(number: int | float) -> Fraction:
+    """The number that was written: a float's shortest decimal, as JavaScript's String gives it."""
+    return Fraction(repr(number))

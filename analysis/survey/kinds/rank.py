@@ -1,0 +1,47 @@
+"""Several items, to be put in order."""
+
+from typing import Any
+
+from analysis.core.domain import NO_ANSWER, Rankings
+from analysis.survey.document import Table
+from analysis.survey.kinds.choice import Choice
+
+#: Nobody ranks more, and each pair of items is a cohort.
+MOST_ITEMS = 20
+
+
+class Rank(Choice):
+    """``kind = "rank"`` with ``items``, a list of ``{id = "...", text = "..."}``.
+
+    An answer is the ids of all items, the first first, joined by ``|``.
+    """
+
+    name = "rank"
+    key, entry = "items", "item"
+
+    def read(self, table: Table) -> dict[str, Any]:
+        frozen = super().read(table)
+        if len(frozen["options"]) > MOST_ITEMS:
+            raise table.error("items", f"at most {MOST_ITEMS} items, which people can put in order")
+        return frozen
+
+    def domain(self, question: dict[str, Any]) -> Rankings:
+        ids = tuple(option["id"] for option in question["options"])
+        return Rankings(ids, question["no_answer"])
+
+    def value(self, answer: str, question: dict[str, Any]) -> tuple[int, ...] | None:
+        """A flag for each pair of items, set if they are in that order; None for no answer."""
+        domain = self.domain(question)
+        if answer in ("", NO_ANSWER) and domain.no_answer:
+            return None
+        order = answer.split("|")
+        if sorted(order) != sorted(domain.items):
+            empty = ", or empty" * domain.no_answer
+            raise ValueError(f"all of {', '.join(domain.items)} in order, joined by |{empty}")
+        return domain.value(order)
+
+    def labels(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Of an item, for its mean rank; of a pair, by ids: texts may have several languages."""
+        domain = self.domain(question)
+        pairs = zip(domain.terms, domain.flags, strict=True)
+        return {term: f"{a} before {b}" for term, (a, b) in pairs} | super().labels(question)

@@ -1,0 +1,204 @@
+"""Conditions of ``shows_if``: read here, decided on the device by ``client/logic.js``.
+
+    condition  = and_term ("or" and_term)*          and_term = factor ("and" factor)*
+    factor     = "not" "(" condition ")" | "(" condition ")" | comparison
+    comparison = id ("=" | "!=") 'value' | id ("=" | "!=" | "<" | "<=" | ">" | ">=") number
+               | "selected" "(" id "," 'value' ")"
+
+The frozen survey holds the syntax tree as lists, operator first, so that the browser has nothing
+to parse: ``["or", ["=", "harassed", "yes"], ["=", "team", "lab"]]``. Of several options "selected"
+is an operator of its own; of one it is "=".
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from analysis.core.domain import NO_ANSWER, Domain
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<text>'[^']*')|(?P<number>[+-]?\d{1,15}(?:\.\d{1,15})?(?![\w.]))|(?P<word>[a-z0-9][a-z0-9-]*)"
+    r"|(?P<mark>!=|<=|>=|[=<>(),]))"
+)
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+#: Deeper conditions than anyone writes; a limit, so that no file can exhaust the stack.
+_DEEPEST = 50
+
+
+def parse_condition(text: str, domains: Mapping[str, Domain | None]) -> list[Any]:
+    """The syntax tree of a condition on earlier questions.
+
+    Parameters
+    ----------
+    text : str
+        The condition as written.
+    domains : mapping
+        The domains of the questions that it may refer to, by their ids; None of a note.
+
+    Raises
+    ------
+    ValueError
+        If it does not follow the grammar, or names a question or value that is not there.
+    """
+    parser = _Parser(text, domains)
+    tree = parser.condition()
+    if parser.token:
+        raise parser.error("and, or, or the end")
+    return tree
+
+
+def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
+    """Whether a condition holds for answers; a question hidden or skipped has the answer ''."""
+    first, *rest = tree
+    if first == "not":
+        return not holds(rest[0], answers)
+    if first in ("and", "or"):
+        results = (holds(part, answers) for part in rest)
+        return all(results) if first == "and" else any(results)
+    question, value = rest
+    if first == "!=":
+        return not holds(["=", question, value], answers)
+    answer = answers.get(question, "")
+    if first == "selected":
+        return value in (answer or NO_ANSWER).split("|")
+    if isinstance(value, str):
+        return (answer or NO_ANSWER) == value
+    return answer != "" and _COMPARE[first](float(answer), value)
+
+
+def asked_of(tree: list[Any]) -> set[str]:
+    """The questions that a condition is on."""
+    first, *rest = tree
+    if first in ("and", "or", "not"):
+        return set().union(*map(asked_of, rest))
+    return {rest[0]}
+
+
+def written(tree: list[Any]) -> str:
+    """A condition as an author would write it: `parse_condition` gives the same tree."""
+    first, *rest = tree
+    if first == "not":
+        return f"not ({written(rest[0])})"
+    if first in ("and", "or"):
+        parts = (
+            f"({written(part)})" if part[0] in ("and", "or") else written(part) for part in rest
+        )
+        return f" {first} ".join(parts)
+    question, value = rest
+    shown = f"'{value}'" if isinstance(value, str) else str(value)
+    return (
+        f"selected({question}, {shown})" if first == "selected" else f"{question} {first} {shown}"
+    )
+
+
+class _Parser:
+    def __init__(self, text: str, domains: Mapping[str, Domain | None]) -> None:
+        self._text, self._domains = text, domains
+        self._at = self._depth = 0
+        self.kind, self.token = "", ""
+        self._next()
+
+    def error(self, expected: str) -> ValueError:
+        got = self.token or "the end"
+        return ValueError(f"expected {expected}, got {got}")
+
+    def _next(self) -> str:
+        before = self.token
+        match = _TOKEN.match(self._text, self._at)
+        if match:
+            self._at = match.end()
+            self.kind, self.token = str(match.lastgroup), match[str(match.lastgroup)]
+        else:
+            self.kind, self.token = "end", self._text[self._at :].strip()[:1]
+            if self.token:
+                raise self.error("an id, 'text', number, operator or parenthesis")
+        return before
+
+    def _expect(self, token: str) -> None:
+        if self.token != token:
+            raise self.error(token)
+        self._next()
+
+    def condition(self) -> list[Any]:
+        return self._joined("or", lambda: self._joined("and", self._factor))
+
+    def _joined(self, word: str, part: Callable[[], list[Any]]) -> list[Any]:
+        parts = [part()]
+        while self.token == word:
+            self._next()
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else [word, *parts]
+
+    def _factor(self) -> list[Any]:
+        if self.token == "not":
+            self._next()
+            return ["not", self._bracket()]
+        return self._bracket() if self.token == "(" else self._comparison()
+
+    def _bracket(self) -> list[Any]:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ValueError(f"expected at most {_DEEPEST} parentheses in each other, got more")
+        self._expect("(")
+        tree = self.condition()
+        self._expect(")")
+        self._depth -= 1
+        return tree
+
+    def _question(self) -> str:
+        if self.kind != "word":
+            raise self.error("the id of a question")
+        if self.token not in self._domains:
+            known = ", ".join(name for name, domain in self._domains.items() if domain is not None)
+            known = known or "none, since this is the first"
+            raise self.error(f"the id of an earlier question ({known})")
+        if self._domains[self.token] is None:
+            raise ValueError(f"expected a question, got {self.token}: a note has no answer")
+        return self._next()
+
+    def _domain(self, question: str) -> Domain:
+        domain = self._domains[question]
+        # `_question` refuses what has none.
+        assert domain is not None
+        return domain
+
+    def _comparison(self) -> list[Any]:
+        if self.token == "selected":
+            self._next()
+            self._expect("(")
+            question = self._question()
+            self._expect(",")
+            tree = [self._domain(question).asked_by, question, self._value(question)]
+            self._expect(")")
+            return tree
+        question = self._question()
+        if self.token not in (*_COMPARE, "!="):
+            raise self.error("one of = != < <= > >=")
+        domain = self._domain(question)
+        if domain.asked_by == "selected":
+            raise ValueError(f"expected selected({question}, '...'), got {question} {self.token}")
+        if domain.picks and self.token not in ("=", "!="):
+            raise self.error(f"= or != (the values of {question} have no order)")
+        return [self._next(), question, self._value(question)]
+
+    def _value(self, question: str) -> Any:
+        domain = self._domain(question)
+        if domain.unasked:
+            raise ValueError(
+                f"expected another question than {question}, which is {domain.unasked}"
+            )
+        if domain.picks:
+            if self.kind != "text" or self.token[1:-1] not in domain.picks:
+                raise self.error("one of " + ", ".join(f"'{name}'" for name in domain.picks))
+            return self._next()[1:-1]
+        if self.kind != "number":
+            raise self.error("a number")
+        number = float(self._next())
+        return int(number) if number.is_integer() else number

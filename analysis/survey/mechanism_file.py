@@ -1,0 +1,180 @@
+"""What a survey file says of a question's mechanism: its name, its parameters, ε, and wishes."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from analysis.core.domain import Domain
+from analysis.core.epsilon import LARGEST, MICRO, SMALLEST
+from analysis.core.errors import SurveyError
+from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.base import Mechanism
+from analysis.mechanisms.gaussian import USUAL_DELTA
+from analysis.survey.document import Table, plain
+from analysis.survey.survey import WISHES, wishes_of
+
+_FRACTION = re.compile(r"\d{1,9}(/[1-9]\d{0,9}|\.\d{1,9})?", re.ASCII)
+
+
+def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> None:
+    """Put into a frozen question what the author asked of its mechanism.
+
+    Raises
+    ------
+    SurveyError
+        If a name, key, ε or parameter is wrong, or does not fit the others.
+    """
+    mechanism = _named(table, question, domain)
+    _read_wishes(table, question, domain, mechanism)
+    if mechanism is None or mechanism.parameters is None:
+        epsilon = table.number("epsilon", "a number greater than 0", lambda epsilon: epsilon > 0)
+        if not SMALLEST <= Fraction(epsilon) <= LARGEST:
+            raise table.error("epsilon", f"from {float(SMALLEST)} to {float(LARGEST)}")
+        question["epsilon"] = plain(epsilon)
+        _read_memory(table, question, epsilon)
+        return
+    for key in ("epsilon", "epsilon_forever", "stable"):
+        table.take(
+            key,
+            lambda _: False,
+            f"left out: {mechanism.name} has parameters of its own, which give its epsilon",
+            default=None,
+        )
+    try:
+        randomizer = mechanism.compile(domain, Fraction(0), wishes_of(question))
+    except ValueError as error:
+        raise SurveyError(f"{table.place}: {error}") from None
+    if randomizer.charge > LARGEST * MICRO:
+        raise SurveyError(
+            f"{table.place}: {mechanism.name} must give an epsilon of at most {float(LARGEST)}, "
+            f"got {randomizer.epsilon:.3g}"
+        )
+    question["epsilon"] = plain(Decimal(randomizer.charge) / MICRO)
+
+
+def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> None:
+    """Whether the device is to remember its draw over all waves, and what for."""
+    forever = table.number(
+        "epsilon_forever",
+        f"a number greater than epsilon ({epsilon}) and at most {float(LARGEST):g}",
+        lambda forever: epsilon < forever <= LARGEST,
+        default=Decimal(0),
+    )
+    stable = table.flag("stable")
+    if stable and not forever:
+        raise table.error("stable", "left out, or epsilon_forever given: it is about its cost")
+    if stable and "shows_if" in question:
+        raise table.error("stable", "left out: with shows_if, who is not asked has another answer")
+    if forever:
+        question["epsilon_forever"] = plain(forever)
+    if stable:
+        question["stable"] = True
+
+
+def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism | None:
+    given = table.take(
+        "mechanism",
+        lambda value: isinstance(value, str | dict),
+        "the name of a mechanism, or a table of its name and parameters",
+        default=None,
+    )
+    if given is None:
+        return None
+    part = Table(given, f"{table.place}: mechanism") if isinstance(given, dict) else table
+    key = "name" if isinstance(given, dict) else "mechanism"
+    name = part.take(key, lambda value: isinstance(value, str), "the name of a mechanism")
+    fitting = [one for one, mechanism in MECHANISMS.items() if mechanism.fits(domain)]
+    if name not in fitting:
+        _explain(part, key, name, question, domain, fitting)
+    mechanism = MECHANISMS[name]
+    question["mechanism"] = {"name": name}
+    for parameter in mechanism.parameters or ():
+        question["mechanism"][parameter] = probability(part, parameter)
+    if isinstance(given, dict):
+        part.finish()
+    return mechanism
+
+
+def _explain(
+    part: Table,
+    key: str,
+    name: str,
+    question: dict[str, Any],
+    domain: Domain,
+    fitting: list[str],
+) -> None:
+    """Say why a mechanism does not fit: its kind, or that the question can stay unanswered."""
+    needs = "one of " + ", ".join(fitting) + ", which fit this question"
+    if name in MECHANISMS:
+        if MECHANISMS[name].fits(domain.required()):
+            needs += f" ({name} needs required = true, and no shows_if)"
+        elif MECHANISMS[name].parameters is not None and domain.alternatives:
+            needs += f" ({name} knows two answers, yes and no)"
+    raise part.error(key, needs)
+
+
+def probability(part: Table, key: str, ends: bool = False) -> str:
+    """A probability as the author wrote it, "1/6" or 0.25; 0 and 1 too if `ends`."""
+
+    def fits(value: Any) -> bool:
+        text = str(value) if isinstance(value, Decimal | int) else value
+        if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+            return False
+        return 0 < Fraction(text) < 1 or (ends and Fraction(text) in (0, 1))
+
+    between = "from 0 to 1" if ends else "between 0 and 1"
+    return str(part.take(key, fits, f'a probability {between}, such as "1/6" or 0.25'))
+
+
+def _read_wishes(
+    table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
+) -> None:
+    heeded = ("aim", "prior") if mechanism is None else mechanism.heeds
+    if domain.aims and "aim" in heeded:
+        expected = f"one of {', '.join(domain.aims)}"
+        aim = table.take("aim", lambda value: value in domain.aims, expected, None)
+        if aim is not None:
+            question["aim"] = aim
+    if domain.prior_lengths and "prior" in heeded:
+        _read_prior(table, question, domain)
+    if "delta" in heeded:
+        usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator
+        delta = table.number(
+            "delta", "a number between 0 and 1", lambda d: 0 < d < 1, default=usual
+        )
+        question["delta"] = plain(delta)
+    for key in WISHES:
+        if key not in question:
+            heeding = [one.name for one in MECHANISMS.values() if key in one.heeds]
+            if key != "aim" or domain.aims:
+                heeding = [one for one in heeding if MECHANISMS[one].fits(domain)]
+            else:
+                heeding = []
+            only = (
+                f"only {', '.join(heeding)} heeds it here" if heeding else "nothing heeds it here"
+            )
+            table.take(key, lambda _: False, f"left out: {only}", default=None)
+
+
+def _read_prior(table: Table, question: dict[str, Any], domain: Domain) -> None:
+    lengths = domain.prior_lengths
+    prior = table.take(
+        "prior",
+        lambda value: (
+            isinstance(value, list)
+            and len(value) in lengths
+            and all(type(one) is int or isinstance(one, Decimal) for one in value)
+            and all(Decimal(one).is_finite() and 0 <= one < 10**9 for one in value)
+            and sum(value) > 0
+        ),
+        "a list of relative frequencies, "
+        + (
+            f"one for each of the {lengths[0]} points"
+            if len(lengths) == 1
+            else f"of {lengths[0]} to {lengths[-1]} equal parts from min to max"
+        ),
+        default=None,
+    )
+    if prior is not None:
+        question["prior"] = [plain(Decimal(one)) for one in prior]

@@ -1,0 +1,98 @@
+"""One question of a frozen survey: what can be answered, how it is randomized, what it costs."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from analysis.core.domain import Domain
+from analysis.core.randomizer import Randomizer
+from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.base import Mechanism
+from analysis.survey.digest import digest_of, first_digest_of
+from analysis.survey.kinds import KINDS
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a frozen survey, with the randomizer that its answers go through."""
+
+    spec: dict[str, Any]
+    randomizer: Randomizer[Any, Any]
+    #: What stands above it in its survey (`analysis.survey.digest.above`).
+    surroundings: dict[str, Any] = field(default_factory=lambda: {"notes": []})
+
+    @property
+    def id(self) -> str:
+        """Its id in the survey, on the wire and in tables."""
+        return str(self.spec["id"])
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The recipe that compiled the randomizer, and that debiases its counts."""
+        return MECHANISMS[self.spec["mechanism"]["name"]]
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What it can be answered with."""
+        return KINDS[self.spec["kind"]].domain(self.spec)
+
+    def value(self, answer: str) -> Any:
+        """The value of an answer; ValueError, saying what was expected, if it is none."""
+        return KINDS[self.spec["kind"]].value(answer, self.spec)
+
+    @property
+    def stable(self) -> bool:
+        """Whether its answer is taken for one that cannot change between waves."""
+        return bool(self.spec.get("stable", False))
+
+    @property
+    def protocol(self) -> int:
+        """The protocol by which its memory is kept and priced; 1 if it was frozen without one."""
+        return int(self.spec.get("memory", 1))
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The digest that the device's permanent draws belong to (`analysis.survey.digest`)."""
+        if self.protocol == 1:
+            return first_digest_of(self.spec, self.randomizer.to_json())
+        return bytes.fromhex(self.meaning)
+
+    @cached_property
+    def meaning(self) -> str:
+        """SHA-256 of all that gives an answer its meaning, in hexadecimal.
+
+        Versions can share a memory of the first protocol and mean different things.
+        """
+        return digest_of(self.spec, self.randomizer.to_json(), self.surroundings).hex()
+
+    def spent(self, reports: int, stable: bool = False, agrees: bool = True) -> int:
+        """Return what so many reports cost together, in millionths of ε (`Randomizer.spent`).
+
+        Parameters
+        ----------
+        reports : int
+            How many; all of them from one memory, if the question has one.
+        stable : bool
+            Whether to assume that its answer never changed, even if it could.
+        agrees : bool
+            Whether the question meant the same in all of them. If not, the same fact can have
+            been different inputs, so no answer counts as constant.
+        """
+        constant = (stable or self.stable) and agrees
+        return self.randomizer.spent(reports, constant, self.protocol)
+
+    @cached_property
+    def memo(self) -> str | None:
+        """The key of its memory, which versions can share; None if it has no memory."""
+        return None if self.randomizer.stages is None else f"{self.id}:{self.digest.hex()}"
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Everything that the price of a report to this question depends on.
+
+        Texts are part of it only for a question with a memory, through its key and its meaning.
+        """
+        price: dict[str, Any] = {"id": self.id, "randomizer": self.randomizer.to_json()}
+        if self.memo is not None:
+            price |= {"memo": self.memo, "meaning": self.meaning, "stable": self.stable}
+        return price

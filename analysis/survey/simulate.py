@@ -1,0 +1,119 @@
+"""Respondents made of a table of true answers, through the same randomizers as real ones."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from analysis.core.errors import AnswersError, shown
+from analysis.core.memory import Memory, pseudonym
+from analysis.core.words import seeded_bytes, seeded_words
+from analysis.survey.survey import Survey
+
+
+def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[str, str]]:
+    """The true answers of a CSV table: a row for each respondent, a column for each question.
+
+    A cell is an option's id or a decimal; an empty one is no answer.
+
+    Raises
+    ------
+    AnswersError
+        For the first column or cell that does not fit, naming row and column.
+    """
+    reader = csv.reader(lines, strict=True)
+    ids = [question.id for question in survey.questions]
+    rows: list[dict[str, str]] = []
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise AnswersError(f"{place}: expected columns {', '.join(ids)}, got nothing")
+        _check_header(header, ids, place)
+        for number, cells in enumerate(reader, 1):
+            # An empty line is how some programs write the empty cell of a single column.
+            cells = cells or [""] * (len(ids) == 1)
+            if len(cells) != len(header):
+                raise AnswersError(
+                    f"{place}: row {number} (line {reader.line_num}): "
+                    f"expected {len(header)} cells, got {len(cells)}"
+                )
+            rows.append(dict(zip(header, cells, strict=True)))
+            for question in survey.questions:
+                try:
+                    question.value(rows[-1][question.id])
+                except ValueError as error:
+                    raise AnswersError(
+                        f'{place}: row {number} (line {reader.line_num}), column "{question.id}": '
+                        f"expected {error}, got {shown(rows[-1][question.id])}"
+                    ) from None
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise AnswersError(
+            f"{place}: line {reader.line_num + 1}: expected CSV in UTF-8, got {error}"
+        ) from None
+    if not rows:
+        raise AnswersError(f"{place}: expected a row for each respondent, got none")
+    return rows
+
+
+def _check_header(header: list[str], ids: list[str], place: str) -> None:
+    for column in header:
+        if column not in ids:
+            raise AnswersError(
+                f"{place}: unknown column {shown(column)}, expected {', '.join(ids)}"
+            )
+        if header.count(column) > 1:
+            raise AnswersError(f"{place}: column {shown(column)}: expected once, got it twice")
+    for name in ids:
+        if name not in header:
+            raise AnswersError(f"{place}: missing column {shown(name)}")
+
+
+def randomize_answers(
+    survey: Survey, answers: dict[str, str], words: Iterator[int], secret: bytes
+) -> dict[str, Any]:
+    """One respondent's reports, a question each, as ``client/report.js`` makes them.
+
+    What a device keeps for all waves comes from its `secret`, the rest from `words`.
+    """
+    counted = survey.shown(answers)
+    return {
+        question.id: question.randomizer.randomize(
+            question.value(counted[question.id]),
+            words,
+            Memory.of(secret, survey.id, question.id, question.digest),
+        )
+        for question in survey.questions
+    }
+
+
+def payloads(
+    survey: Survey, rows: Iterable[dict[str, str]], wave: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """What each respondent's device would send, in the order of `rows`.
+
+    `seed` fixes every draw, pseudonym and rid by row; row i is the same respondent, with the same
+    device secret, in every wave and survey, and what it need not remember is drawn anew in each.
+    """
+    for row, answers in enumerate(rows):
+        once = (seed, row, survey.version, wave)
+        secret = seeded_bytes(32, "secret", seed, row)
+        token = {} if survey.access == "open" else {"token": simulated_token(survey, row, seed)}
+        yield {
+            "version": survey.version,
+            "wave": wave,
+            "rid": seeded_bytes(16, "rid", *once).hex(),
+            "respondent": pseudonym(secret, survey.id),
+            **token,
+            "reports": randomize_answers(survey, answers, seeded_words("draw", *once), secret),
+        }
+
+
+def simulated_token(survey: Survey, row: int, seed: int) -> str:
+    """The invitation of the respondent of a row, the same in every wave."""
+    return seeded_bytes(16, "token", seed, row, survey.id).hex()
+
+
+def hidden_cells(survey: Survey, rows: Iterable[dict[str, str]]) -> int:
+    """How many answers in the table belong to questions that `shows_if` hides from their row."""
+    return sum(
+        answers[name] != kept for answers in rows for name, kept in survey.shown(answers).items()
+    )
