@@ -20,7 +20,7 @@ COMMANDS = {
     "open": ("field.open_", "Open a wave, and close the others."),
     "close": ("field.close", "Take no more reports; delete those that are due."),
     "researcher": ("researchers.researcher", "Manage the accounts of those who see results."),
-    "log": ("researchers.log", "Print what researchers did."),
+    "log": ("log.log", "Print what researchers did."),
     "estimate": ("results.estimate", "Print debiased estimates with intervals."),
     "crosstab": ("crosstab.crosstab_", "Print how the answers to two questions go together."),
     "regress": ("regress.regress_", "Fit a model with randomized outcomes or predictors."),
@@ -36,27 +36,28 @@ COMMANDS = {
     "ledger": ("ledger.ledger", "Print what respondents have spent, and were promised."),
     "export": ("results.export", "Print the randomized reports, a row for each respondent."),
     "decode": ("decode.decode_", "Say which strings google/rappor's reports hold, how often."),
-    "backup": ("upkeep.backup", "Copy the database to a new file, also under a server."),
+    "backup": ("backup.backup", "Copy the database to a new file, also under a server."),
     "restore": ("upkeep.restore", "Check a backup, and make a database from it."),
-    "migrate": ("upkeep.migrate", "Bring an earlier release's database to this one's schema."),
+    "migrate": ("backup.migrate", "Bring an earlier release's database to this one's schema."),
     "audit": ("upkeep.audit", "Check what is stored, and what a server serves."),
     "demo": ("serve.demo", "Replay a real survey of 6,366 people; serve its results."),
 }
 
 
-def _refused() -> tuple[type[Exception], ...]:
-    """Mistakes that are told in one line: the input's, not the program's."""
-    from analysis.core.errors import AnswersError, DataError, SurveyError
-    from server.deliver import Unreachable
-    from server.demo import MissingData
-    from server.results import Missing
-    from server.serving import PortError
-    from server.store import StoreError
+#: The mistakes that are told in one line: the input's, not the program's. By name, since their
+#: modules take long to load; whatever was raised has its own loaded.
+REFUSALS = {
+    "analysis.core.errors": ("SurveyError", "AnswersError", "DataError"),
+    "server.store.locks": ("StoreError",),
+    "server.results": ("Missing",),
+    "server.serving": ("PortError",),
+    "server.deliver": ("Unreachable",),
+    "server.demo": ("MissingData",),
+}
 
-    return (
-        *(SurveyError, AnswersError, DataError),
-        *(StoreError, Missing, PortError, Unreachable, MissingData),
-    )
+
+def _is_refusal(error: Exception) -> bool:
+    return any(kind.__name__ in REFUSALS.get(kind.__module__, ()) for kind in type(error).__mro__)
 
 
 class _Commands(click.Group):
@@ -80,7 +81,7 @@ class _Commands(click.Group):
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except Exception as error:
-            if isinstance(error, _refused()):
+            if _is_refusal(error):
                 raise click.ClickException(str(error)) from None
             raise
 

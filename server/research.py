@@ -13,19 +13,11 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.charts import chart
 from analysis.core.domain import NO_ANSWER, OTHER, Estimand
-from analysis.estimate.estimates import Estimate
+from analysis.core.table import pieces, pieces_of_columns
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
 from analysis.estimate.number import LABELS, QUARTILES
-from analysis.estimate.plausibility import UNLIKE, plausibility
-from analysis.estimate.table import (
-    COLUMNS_BY,
-    ESTIMATE_COLUMNS,
-    PLAUSIBILITY_COLUMNS,
-    estimate_rows,
-    ledger_rows,
-    pieces,
-    pieces_of_columns,
-)
-from analysis.privacy.ledger import DELTA, in_epsilon
+from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE, plausibility
+from analysis.privacy.ledger import COLUMNS_BY, DELTA, in_epsilon, ledger_rows
 from analysis.privacy.ledger.distribution import spent
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.randomizer import Reports
+from analysis.core.table import REPORT
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import (
     column_names,
@@ -21,7 +22,6 @@ from analysis.estimate.columns.of_survey import (
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
-from analysis.estimate.table import REPORT
 from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
 from analysis.survey.document import ID
 from analysis.survey.survey import Survey

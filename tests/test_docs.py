@@ -18,11 +18,12 @@ from limits import LONG
 from analysis.core.channels import CHANNELS
 from analysis.core.domain import Categories
 from analysis.core.encoders import ENCODERS
+from analysis.estimate.estimates import ESTIMATE_COLUMNS
 from analysis.estimate.plausibility import Plausibility
-from analysis.estimate.table import COLUMNS_BY, ESTIMATE_COLUMNS
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import choose
 from analysis.privacy.accounting import PrivacyLoss, advanced, basic, compose, kov, renyi_total
+from analysis.privacy.ledger import COLUMNS_BY
 from analysis.privacy.meaning import odds_table
 from analysis.study import hypotheses
 from analysis.study.codebook import Code

@@ -1,7 +1,8 @@
 """From the tallies of noisy reports to estimates, each with all that is needed to read it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,18 @@ class Estimate:
     def design_effect(self) -> float | None:
         """The variance as a multiple of what asking the same `n` people directly would give."""
         return None if self.n_eff is None else self.n / self.n_eff
+
+
+#: The columns of the table of estimates that other programs read.
+ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Estimate)))
+
+
+def estimate_rows(
+    survey: str, version: str | None, wave: int | None, rows: Iterable[Estimate]
+) -> list[dict[str, Any]]:
+    """Estimates with the survey, version and wave that they are of in front; None for none."""
+    where = {"survey": survey, "version": version, "wave": wave}
+    return [{**where, **asdict(row)} for row in rows]
 
 
 def estimates(

@@ -11,7 +11,7 @@ and Gong (USENIX Security 2021) set as many as are expected, which its whole dis
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,10 @@ class Plausibility:
     p_value: float
     n: int
     looks: str
+
+
+#: The columns of the table that other programs read.
+PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.core.epsilon import MICRO
+from analysis.core.table import REPORT
 from analysis.estimate.columns.of_survey import debiasing, variable
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS
-from analysis.estimate.table import REPORT
 from analysis.survey.logic import written
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey

@@ -1,8 +1,6 @@
 """What the commands share: options, and how a table is printed."""
 
 import getpass
-import io
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,13 +10,7 @@ from typing import Any
 import click
 from tabulate import tabulate
 
-from analysis.core.errors import AnswersError, check_delta
-from analysis.estimate.table import pieces
-from analysis.privacy.ledger import DELTA
-from analysis.survey.files import open_file
-from analysis.survey.simulate import read_answers
-from analysis.survey.survey import Survey
-from server.audit import FEWEST
+from analysis.core.table import pieces
 from server.clock import stamp, today
 from server.store import Store
 
@@ -70,74 +62,6 @@ def record(store: Store, what: str, subject: str) -> None:
     except (KeyError, OSError):
         user = "somebody"  # of a container, without a name
     store.log.add(stamp(), f"{user}, command line", what, subject)
-
-
-def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
-    """A table of answers by its file's name; - is stdin.
-
-    Raises
-    ------
-    AnswersError
-        If it cannot be read, or is no such table.
-    """
-    if name == "-":
-        if sys.stdin is None:
-            raise AnswersError("stdin: expected a table, got nothing: it is closed")
-        return read_answers(
-            io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
-        )
-    try:
-        with io.TextIOWrapper(open_file(Path(name)), "utf-8-sig", newline="") as lines:
-            return read_answers(lines, survey, name)
-    except OSError as error:
-        raise AnswersError(f"{name}: cannot be read: {error.strerror}") from None
-
-
-def publish_in(store: Store, survey: Survey) -> bool:
-    """Publish a survey, and say if it is not the one that was asked so far; whether it is new."""
-    record(store, "publish", f"{survey.id} {survey.version}")
-    before = store.surveys.versions(survey.id)
-    if before and before[0] != survey.version:
-        warn_of_few(store, survey.id, before[0])
-        last = store.surveys.get(survey.id, before[0])
-        if last is not None and last.terms != survey.terms and store.ledger.respondents(survey.id):
-            click.echo(
-                f"{survey.id}: its prices or its cap change, so the ledger separates those who "
-                "answered before from those who answer from now on",
-                err=True,
-            )
-    new = store.surveys.publish(survey)
-    if before and before[0] != survey.version:
-        click.echo(
-            f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
-            f"{before[0][:12]}. Their reports are never mixed: see --version",
-            err=True,
-        )
-    return new
-
-
-def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None = None) -> None:
-    """Warn of groups of few reports that will stay small, since their wave or version ends.
-
-    Parameters
-    ----------
-    store : Store
-        The database, before it ends them.
-    survey_id : str
-        The survey.
-    version : str
-        The version that ends; all versions, if empty.
-    but : int, optional
-        The wave that stays open.
-    """
-    opened = [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
-    for (known, wave), n in store.reports.cells(survey_id).items():
-        if known.startswith(version) and wave in opened and wave != but and n < FEWEST:
-            click.echo(
-                f"{survey_id}: wave {wave} has {n} reports to version {known[:12]}, fewer than "
-                f"{FEWEST}; if no more come, single reports stand out in this group",
-                err=True,
-            )
 
 
 def forget_due(store: Store) -> None:
@@ -198,14 +122,6 @@ level_of_intervals = click.option(
     show_default=True,
     callback=checked_by(_is_level),
     help="Of the intervals.",
-)
-delta_of_totals = click.option(
-    "--delta",
-    type=float,
-    default=DELTA,
-    show_default=True,
-    callback=checked_by(check_delta),
-    help="Allowed to totals that need one; the plain sum needs none.",
 )
 wave_number = click.IntRange(1, 1_000_000)
 wave_of_survey = click.option("--wave", type=wave_number, help="Which wave.  [the highest]")

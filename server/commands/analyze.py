@@ -10,7 +10,7 @@ from analysis.estimate.columns import Column
 from analysis.estimate.columns.data_file import read_data
 from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.estimate import column_estimates
-from analysis.estimate.table import ESTIMATE_COLUMNS, estimate_rows
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from server.commands import form_of_table, level_of_intervals, print_table, refusals
 from server.commands.regress import family_of_outcome, kind_of_errors, names_in, print_model
 

@@ -6,11 +6,7 @@ from pathlib import Path
 import click
 
 from analysis.study.codebook import Code, codebook, methods
-from server.commands import (
-    of_wave,
-    print_table,
-    survey_id,
-)
+from server.commands import of_wave, print_table, survey_id
 from server.results import find, version_and_wave
 from server.store import Store
 

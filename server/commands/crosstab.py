@@ -14,12 +14,7 @@ from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
-from server.commands import (
-    of_wave,
-    print_table,
-    refusals,
-    survey_id,
-)
+from server.commands import of_wave, print_table, refusals, survey_id
 from server.results import find_columns
 from server.store import Store
 

@@ -14,10 +14,10 @@ from server.commands import (
     print_table,
     record,
     survey_id,
-    warn_of_few,
     wave_number,
 )
 from server.commands.private import hand_out, output_file
+from server.commands.survey import warn_of_few
 from server.invitations import ISSUER
 from server.results import Missing, asked_now
 from server.serving import is_loopback

@@ -5,11 +5,20 @@ from pathlib import Path
 
 import click
 
-from analysis.estimate.table import COLUMNS_BY, ledger_rows
-from analysis.privacy.ledger import LEDGERS
-from server.commands import database, delta_of_totals, form_of_table, print_table, survey_id
+from analysis.core.errors import check_delta
+from analysis.privacy.ledger import COLUMNS_BY, DELTA, LEDGERS, ledger_rows
+from server.commands import checked_by, database, form_of_table, print_table, survey_id
 from server.results import find_ledger
 from server.store import Store
+
+delta_of_totals = click.option(
+    "--delta",
+    type=float,
+    default=DELTA,
+    show_default=True,
+    callback=checked_by(check_delta),
+    help="Allowed to totals that need one; the plain sum needs none.",
+)
 
 
 @click.command()

@@ -22,15 +22,15 @@ from analysis.study.planning.sample import MOST_RUNS
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 from server.commands import (
-    answers_of_file,
     between,
-    delta_of_totals,
     form_of_table,
     level_of_intervals,
     print_table,
     refusals,
     survey_file,
 )
+from server.commands.ledger import delta_of_totals
+from server.commands.simulate import answers_of_file
 from server.plan.tables import DIFFERENCE, OF_WAVES, RUNS, TABLES, Asked
 from server.plan.whole import SECTIONS, whole_page
 from server.progress import Progress

@@ -17,12 +17,7 @@ from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import variable
 from analysis.study.regression import FAMILIES, Term, regress
 from analysis.study.regression.regress import ERRORS
-from server.commands import (
-    of_wave,
-    print_table,
-    refusals,
-    survey_id,
-)
+from server.commands import of_wave, print_table, refusals, survey_id
 from server.results import find_columns
 from server.store import Store
 

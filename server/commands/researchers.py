@@ -1,8 +1,8 @@
-"""`deniable researcher` and `log`: who may see results, and what they did."""
+"""`deniable researcher`: who may see results."""
 
 import re
 import secrets
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -12,7 +12,6 @@ from server.commands import database, form_of_table, print_table, record
 from server.commands.private import hand_out, output_file
 from server.results import Missing
 from server.store import Store
-from server.store.log import Entry
 from server.store.researchers import ROLES, Researcher
 
 
@@ -78,18 +77,3 @@ def list_(db: Path, form: str) -> None:
     """Print the accounts."""
     rows = [asdict(one) for one in Store(db).researchers.all()]
     print_table(rows, ("name", "role"), form)
-
-
-@click.command()
-@database
-@form_of_table
-def log(db: Path, form: str) -> None:
-    """Print what researchers did: each line's hash covers the one before it.
-
-    A log that was changed shows; one that was rewritten from some line on shows to whoever noted a
-    later hash.
-    """
-    store = Store(db)
-    print_table(map(asdict, store.log.entries()), [field.name for field in fields(Entry)], form)
-    if not store.log.is_whole():
-        raise Missing("log: expected each hash to follow from the line before, got another")

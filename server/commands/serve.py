@@ -14,7 +14,8 @@ from analysis.survey.survey_file import read_survey
 from server import demo as demonstration
 from server import failures
 from server.clock import today
-from server.commands import database, publish_in, record, warn_of_few, wave_number
+from server.commands import database, record, wave_number
+from server.commands.survey import publish_in, warn_of_few
 from server.promises import Keeper
 from server.serving import Address, held, is_loopback, run
 from server.store import Store, StoreError

@@ -1,28 +1,44 @@
 """`deniable simulate`: made-up respondents go the way of real ones."""
 
+import io
 import json
 import secrets
+import sys
 from pathlib import Path
 
 import click
 
 from analysis.core.errors import AnswersError
-from analysis.survey.simulate import hidden_cells, payloads, simulated_token
+from analysis.survey.files import open_file
+from analysis.survey.simulate import hidden_cells, payloads, read_answers, simulated_token
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.commands import (
-    answers_of_file,
-    database,
-    form_of_table,
-    print_table,
-    record,
-    survey_file,
-    wave_number,
-)
+from server.commands import database, form_of_table, print_table, record, survey_file, wave_number
 from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
 from server.invitations import ISSUER
 from server.progress import Progress
 from server.store import Store, StoreError
+
+
+def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
+    """A table of answers by its file's name; - is stdin.
+
+    Raises
+    ------
+    AnswersError
+        If it cannot be read, or is no such table.
+    """
+    if name == "-":
+        if sys.stdin is None:
+            raise AnswersError("stdin: expected a table, got nothing: it is closed")
+        return read_answers(
+            io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
+        )
+    try:
+        with io.TextIOWrapper(open_file(Path(name)), "utf-8-sig", newline="") as lines:
+            return read_answers(lines, survey, name)
+    except OSError as error:
+        raise AnswersError(f"{name}: cannot be read: {error.strerror}") from None
 
 
 @click.command()

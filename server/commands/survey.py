@@ -12,8 +12,9 @@ from analysis.study.planning import costs_of_waves, warnings
 from analysis.survey.check import check as check_questions
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
+from server.audit import FEWEST
 from server.clock import today
-from server.commands import database, form_of_table, print_table, publish_in, survey_file
+from server.commands import database, form_of_table, print_table, record, survey_file
 from server.store import Store
 from server.words import LANGUAGES, is_spoken
 
@@ -102,3 +103,50 @@ def publish(survey_file: Path, db: Path, form: str) -> None:
     store.close()
     row = {"survey": survey.id, "version": survey.version, "new": "yes" if new else "no"}
     print_table([row], row, form)
+
+
+def publish_in(store: Store, survey: Survey) -> bool:
+    """Publish a survey, and say if it is not the one that was asked so far; whether it is new."""
+    record(store, "publish", f"{survey.id} {survey.version}")
+    before = store.surveys.versions(survey.id)
+    if before and before[0] != survey.version:
+        warn_of_few(store, survey.id, before[0])
+        last = store.surveys.get(survey.id, before[0])
+        if last is not None and last.terms != survey.terms and store.ledger.respondents(survey.id):
+            click.echo(
+                f"{survey.id}: its prices or its cap change, so the ledger separates those who "
+                "answered before from those who answer from now on",
+                err=True,
+            )
+    new = store.surveys.publish(survey)
+    if before and before[0] != survey.version:
+        click.echo(
+            f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
+            f"{before[0][:12]}. Their reports are never mixed: see --version",
+            err=True,
+        )
+    return new
+
+
+def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None = None) -> None:
+    """Warn of groups of few reports that will stay small, since their wave or version ends.
+
+    Parameters
+    ----------
+    store : Store
+        The database, before it ends them.
+    survey_id : str
+        The survey.
+    version : str
+        The version that ends; all versions, if empty.
+    but : int, optional
+        The wave that stays open.
+    """
+    opened = [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
+    for (known, wave), n in store.reports.cells(survey_id).items():
+        if known.startswith(version) and wave in opened and wave != but and n < FEWEST:
+            click.echo(
+                f"{survey_id}: wave {wave} has {n} reports to version {known[:12]}, fewer than "
+                f"{FEWEST}; if no more come, single reports stand out in this group",
+                err=True,
+            )

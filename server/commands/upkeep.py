@@ -1,4 +1,4 @@
-"""`deniable backup`, `restore`, `migrate` and `audit`: keeping a database, and looking into it."""
+"""`deniable restore` and `audit`: whether a backup, a database and a server are sound."""
 
 import shutil
 import tempfile
@@ -12,26 +12,9 @@ from server.clock import today
 from server.commands import database, forget_due, form_of_table, print_table, record
 from server.served import of_server, of_survey
 from server.store import Store, StoreError
-from server.store import migrate as bring_up
 from server.store.file import beside
-from server.store.schema import SCHEMA_VERSION
 
 _file = click.Path(path_type=Path, dir_okay=False)
-
-
-@click.command()
-@click.argument("target", metavar="FILE", type=_file)
-@database
-def backup(target: Path, db: Path) -> None:
-    """Copy the database to a new file, also while the server runs.
-
-    Unlike a copy of the files or a stream of the write-ahead log, it has no history of writes.
-    """
-    store = Store(db)
-    record(store, "backup", target.name)
-    store.copy_to(target)
-    store.close()
-    click.echo(f"{target}: {target.stat().st_size:,} bytes", err=True)
 
 
 @click.command()
@@ -107,28 +90,6 @@ def restore(source: Path, keep_open: bool, db: Path) -> None:
 
 def _opened(store: Store, survey_id: str) -> list[int]:
     return [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
-
-
-@click.command()
-@database
-def migrate(db: Path) -> None:
-    """Bring a database of an earlier release to this one's schema, after a backup beside it.
-
-    Stop the server first. Every other command refuses such a database, and does not change it.
-    """
-    done = bring_up(db)
-    if done is None:
-        click.echo(f"{db}: has this release's schema, {SCHEMA_VERSION}; nothing to do", err=True)
-        return
-    version, saved = done
-    store = Store(db)
-    record(store, "migrate", f"schema {version} to {SCHEMA_VERSION}")
-    store.close()
-    click.echo(
-        f"{db}: brought from schema {version} to {SCHEMA_VERSION} and written anew. "
-        f"{saved} is the only way back; delete it once all is well",
-        err=True,
-    )
 
 
 @click.command()

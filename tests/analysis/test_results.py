@@ -10,15 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.charts import chart
-from analysis.estimate.estimates import estimates
-from analysis.estimate.table import (
-    ESTIMATE_COLUMNS,
-    LEDGER_COLUMNS,
-    estimate_rows,
-    ledger_rows,
-    to_text,
-)
-from analysis.privacy.ledger import Spend, ledger
+from analysis.core.table import to_text
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
+from analysis.privacy.ledger import LEDGER_COLUMNS, Spend, ledger, ledger_rows
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from server.cli import main
+from server.cli import REFUSALS, main
 
 ANSWERS = "meat,dish,price\n" + "yes,soup,3.25\nno,,\n,stew,10\n" * 20
 
@@ -20,6 +21,12 @@ def run(*arguments: object, stdin: str | None = None) -> Result:
 def table(result: Result) -> list[dict[str, str]]:
     assert result.exit_code == 0, result.stderr
     return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+def test_mistakes_that_are_told_in_one_line_have_the_names_that_they_are_known_by() -> None:
+    for module, names in REFUSALS.items():
+        for name in names:
+            assert getattr(import_module(module), name).__module__ == module
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
-from analysis.estimate.table import COLUMNS_BY
-from analysis.privacy.ledger import LEDGERS
+from analysis.privacy.ledger import COLUMNS_BY, LEDGERS
 from analysis.privacy.ledger.account import accounts
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.estimate.table import ESTIMATE_COLUMNS
+from analysis.estimate.estimates import ESTIMATE_COLUMNS
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey

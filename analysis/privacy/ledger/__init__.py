@@ -4,7 +4,8 @@ One table a module, each a function of accounts and `Totals`: a row for each res
 question, for both, or for each distinct total.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 from analysis.privacy.ledger.account import Account, Spend, charged_right, in_epsilon
@@ -15,8 +16,10 @@ from analysis.privacy.ledger.respondents import LedgerRow, by_respondent, ledger
 from analysis.privacy.ledger.totals import DELTA, Bill, Totals
 
 __all__ = [
+    "COLUMNS_BY",
     "DELTA",
     "LEDGERS",
+    "LEDGER_COLUMNS",
     "PERSONAL",
     "Account",
     "AnswerRow",
@@ -33,6 +36,7 @@ __all__ = [
     "charged_right",
     "in_epsilon",
     "ledger",
+    "ledger_rows",
 ]
 
 #: The tables that tell respondents apart; of the others an `Account` can stand for many.
@@ -45,3 +49,12 @@ LEDGERS: dict[str, tuple[type, Callable[[Iterable[Account], Totals], Iterator[An
     "both": (AnswerRow, by_both),
     "total": (TotalRow, by_total),
 }
+
+#: The columns of these tables, and those of the first alone.
+COLUMNS_BY = {by: tuple(field.name for field in fields(row)) for by, (row, _) in LEDGERS.items()}
+LEDGER_COLUMNS = COLUMNS_BY["respondent"]
+
+
+def ledger_rows(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """The rows of one of a ledger's tables as mappings; not copied, as there can be a million."""
+    return map(vars, rows)

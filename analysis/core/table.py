@@ -4,25 +4,11 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
 from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from analysis.estimate.estimates import Estimate
-from analysis.estimate.plausibility import Plausibility
-from analysis.privacy.ledger import LEDGERS
-
-#: The columns of the tables that other programs read.
-ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Estimate)))
-COLUMNS_BY = {by: tuple(field.name for field in fields(row)) for by, (row, _) in LEDGERS.items()}
-LEDGER_COLUMNS = COLUMNS_BY["respondent"]
-PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
+from typing import Any, Protocol
 
 #: How the names of columns begin that hold reports. These are encoded, and written as they are, so
 #: that they can be read back to the bit; bits in base64url can begin with -.
@@ -34,20 +20,17 @@ _AT_ONCE = 1000
 #: How a cell begins that spreadsheets run as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
+
+class Column(Protocol):
+    """An array, of which only this is used: so that numpy need not be loaded for a small table."""
+
+    def tolist(self) -> list[Any]:
+        """Return its elements."""
+
+
+Cells = Sequence[Any] | Column
+
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-
-def estimate_rows(
-    survey: str, version: str | None, wave: int | None, rows: Iterable[Estimate]
-) -> list[dict[str, Any]]:
-    """Estimates with the survey, version and wave that they are of in front; None for none."""
-    where = {"survey": survey, "version": version, "wave": wave}
-    return [{**where, **asdict(row)} for row in rows]
-
-
-def ledger_rows(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows of one of a ledger's tables as mappings; not copied, as there can be a million."""
-    return map(vars, rows)
 
 
 def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> str:
@@ -67,9 +50,12 @@ def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str)
 
 
 def pieces_of_columns(
-    parts: Iterable[Sequence[Sequence[Any] | NDArray[Any]]], columns: Iterable[str], form: str
+    parts: Iterable[Sequence[Cells]], columns: Iterable[str], form: str
 ) -> Iterator[str]:
-    """Yield the text of a table that is given in parts, each column by column."""
+    """Yield the text of a table that is given in parts, each column by column.
+
+    A column is a sequence, or an array: then many cells are equal, and each number is written once.
+    """
     columns = tuple(columns)
     if form == "json":
         # A row a line. Put together here: what is at hand in C can take no Decimal, and a ledger
@@ -96,16 +82,13 @@ def pieces_of_columns(
     yield text.getvalue()
 
 
-def _each(
-    write: Callable[[Any], Any], column: Sequence[Any] | NDArray[Any], key: str = ""
-) -> list[Any]:
-    """Return the cells of a column as text; each distinct value of an array is formatted once."""
-    if isinstance(column, np.ndarray):
-        values, places = np.unique(column, return_inverse=True)
-        written: NDArray[Any] = np.array([write(value) for value in values.tolist()], dtype=object)
-        found: list[Any] = (key + written if key else written)[places].tolist()
-        return found
-    return [key + write(value) for value in column] if key else [write(value) for value in column]
+def _each(write: Callable[[Any], Any], column: Cells, key: str = "") -> list[Any]:
+    """Return the cells of a column as text."""
+    if isinstance(column, Sequence):
+        return [key + write(cell) for cell in column] if key else [write(cell) for cell in column]
+    cells = column.tolist()
+    written = {cell: key + write(cell) if key else write(cell) for cell in set(cells)}
+    return [written[cell] for cell in cells]
 
 
 def _json(value: Any) -> str:
