@@ -301,3 +301,14 @@ def test_channels_alone_say_what_a_report_looks_like() -> None:
     # The words in which JSON Schema says what whole numbers, sets and base64url are.
     words = r"exclusiveMaximum|uniqueItems|A-Za-z0-9_-"
     assert not re.search(words, (ROOT / "server/openapi.py").read_text())
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=_name)
+def test_the_rules_of_memory_are_read_and_applied_in_one_place(path: Path) -> None:
+    owners = {
+        "analysis/core/memory.py": r"\.get\(\"(stable|memory)\"|\[\"(stable|memory)\"\](?! = )",
+        "analysis/survey/question.py": r"randomizer\.spent\(",
+        "analysis/survey.py": r"\bUse\(|\.agrees or\b",
+    }
+    for owner, pattern in owners.items():
+        assert _name(path) == owner or not re.search(pattern, path.read_text()), owner

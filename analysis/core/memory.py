@@ -7,17 +7,56 @@ permanent draws in every wave and tab, and nothing of an answer is stored.
 
 import hmac
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import count
+from typing import Any
+
+#: A question as it stands in a frozen survey.
+_Spec = Mapping[str, Any]
 
 #: The protocol by which memories of newly published surveys are kept and priced.
 #: `analysis.survey.digest` and `Randomizer.spent` say what differs. Frozen questions name it; those
 #: without a name have 1.
 PROTOCOL = 2
 
+#: What freezing adds to a question with a memory.
+NEW_MEMORY = {"memory": PROTOCOL}
+
 #: Begins each message; another rule of making it would have another number.
 _TAG = b"deniable-memory-1"
+
+
+def forever_of(question: _Spec) -> Fraction | None:
+    """Return ε that reports of all waves may tell of one answer; None without a memory."""
+    return Fraction(repr(question["epsilon_forever"])) if "epsilon_forever" in question else None
+
+
+def is_stable(question: _Spec) -> bool:
+    """Return whether the answer is taken for one that cannot change between waves."""
+    return bool(question.get("stable", False))
+
+
+def protocol_of(question: _Spec) -> int:
+    """Return the protocol by which the memory is kept and priced; 1 if none is named."""
+    return int(question.get("memory", 1))
+
+
+def check_frozen(question: _Spec, remembers: bool) -> None:
+    """Raise ValueError unless what a frozen question says of its memory fits its randomizer.
+
+    Parameters
+    ----------
+    question : mapping
+        As frozen.
+    remembers : bool
+        Whether its randomizer has a memory.
+    """
+    if type(question.get("stable", False)) is not bool or (is_stable(question) and not remembers):
+        raise ValueError(f"question {question['id']}: stable must be about a memory")
+    if "memory" in question and (question["memory"] != PROTOCOL or not remembers):
+        raise ValueError(f"question {question['id']}: memory must be {PROTOCOL}, or left out")
 
 
 @dataclass(frozen=True)

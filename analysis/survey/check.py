@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from analysis.core.memory import forever_of
 from analysis.mechanisms.selection import candidates, poisoning, variance
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey, forever_of, wishes_of
+from analysis.survey.survey import Survey, wishes_of
 
 
 @dataclass(frozen=True)

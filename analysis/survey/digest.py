@@ -12,6 +12,8 @@ from typing import Any
 
 import rfc8785
 
+from analysis.core.memory import is_stable
+
 #: The kind of an entry that is shown and not asked: it has no randomizer, and no report names it.
 NOTE = "note"
 
@@ -73,7 +75,7 @@ def digest_of(
 
 def first_digest_of(spec: dict[str, Any], randomizer: dict[str, Any]) -> bytes:
     """Return the digest by the first protocol: it knows options by their ids alone."""
-    stable = bool(spec.get("stable", False))
+    stable = is_stable(spec)
     asked = {key: spec[key] for key in _MAPPING if key in spec}
     if "options" in asked:
         asked["options"] = [option["id"] for option in asked["options"]]

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from analysis.core.domain import Domain
+from analysis.core.memory import is_stable, protocol_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mechanism
@@ -43,12 +44,12 @@ class Question:
     @property
     def stable(self) -> bool:
         """Whether its answer is taken for one that cannot change between waves."""
-        return bool(self.spec.get("stable", False))
+        return is_stable(self.spec)
 
     @property
     def protocol(self) -> int:
         """The protocol by which its memory is kept and priced; 1 if it was frozen without one."""
-        return int(self.spec.get("memory", 1))
+        return protocol_of(self.spec)
 
     @cached_property
     def digest(self) -> bytes:

@@ -18,7 +18,7 @@ import rfc8785
 from analysis.core.domain import NO_ANSWER
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError
-from analysis.core.memory import PROTOCOL
+from analysis.core.memory import NEW_MEMORY, check_frozen, forever_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import choose, compile_as
@@ -69,6 +69,10 @@ class Survey:
     def memos(self) -> dict[str, Question]:
         """The questions that the device has a memory for, by what they share it with."""
         return {one.memo: one for one in self.questions if one.memo is not None}
+
+    def use_key(self, question: Question) -> tuple[str, ...]:
+        """Return what the reports to a question are priced by: its memory, or this version."""
+        return (self.version, question.id) if question.memo is None else (question.memo,)
 
     def charge_after(
         self, answered: Iterable[tuple["Survey", int]], charged: int | None = None
@@ -182,35 +186,37 @@ class Survey:
 
 @dataclass(frozen=True)
 class Use:
-    """How many `reports` of a respondent came from one memory, over all versions that share it.
+    """How many `reports` of a respondent are priced together: those of one memory, or fresh ones.
 
-    `agrees` says whether the question meant the same in all of these versions. By the first
-    protocol their labels can differ; by later ones another meaning is another memory.
+    Those of a memory are of all versions that share it, fresh ones of one version. `agrees` says
+    whether the question meant the same in all of these versions. By the first protocol their labels
+    can differ; by later ones another meaning is another memory.
     """
 
     question: Question
     reports: int
     agrees: bool
 
-    def spent(self, stable: bool = False) -> int:
-        """What the reports cost together, in millionths of ε; `stable` as of `Question.spent`."""
-        return self.question.spent(self.reports, stable, self.agrees)
+    def spent(self, stable: bool = False, trusting: bool = False) -> int:
+        """Return what the reports cost, in millionths of ε; arguments as of `spent_on`."""
+        return self.question.spent(self.reports, stable, self.agrees or trusting)
 
 
-def uses(answered: Iterable[tuple[Survey, int]]) -> dict[str, Use]:
-    """Return how each memory was used, over all versions that share it.
+def uses(answered: Iterable[tuple[Survey, int]]) -> dict[tuple[str, ...], Use]:
+    """Return what all reports of a respondent are priced as, by `Survey.use_key`.
 
     Parameters
     ----------
     answered : iterable of pairs
         Versions of a survey, and how often the respondent has answered each.
     """
-    found: dict[str, Use] = {}
+    found: dict[tuple[str, ...], Use] = {}
     for survey, times in answered:
-        for memo, question in survey.memos.items() if times else ():
-            known = found.get(memo, Use(question, 0, True))
-            agrees = known.agrees and known.question.meaning == question.meaning
-            found[memo] = Use(question, known.reports + times, agrees)
+        for question in survey.questions if times else ():
+            key = survey.use_key(question)
+            known = found.get(key, Use(question, 0, True))
+            same = question is known.question or question.meaning == known.question.meaning
+            found[key] = Use(question, known.reports + times, known.agrees and same)
     return found
 
 
@@ -232,16 +238,7 @@ def spent_on(
         Whether versions that share a memory are taken to mean the same. Earlier releases did, so
         that they charged too little for stable questions whose labels changed.
     """
-    versions = list(answered)
-    fresh = (
-        times * question.randomizer.charge
-        for survey, times in versions
-        for question in survey.questions
-        if question.memo is None
-    )
-    used = uses(versions).values()
-    together = (one.question.spent(one.reports, stable, one.agrees or trusting) for one in used)
-    return sum(fresh) + sum(together)
+    return sum(use.spent(stable, trusting) for use in uses(answered).values())
 
 
 def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
@@ -261,7 +258,7 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
         except ValueError as error:
             raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
         if randomizer.stages is not None:
-            question["memory"] = PROTOCOL
+            question |= NEW_MEMORY
         questions.append(Question(question, randomizer, above(spec["questions"], question)))
     unnamed = Survey(spec, "", tuple(questions))
     survey = replace(unnamed, version=version_of(unnamed.to_json()))
@@ -278,11 +275,6 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
 def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
     """The entries of a survey that are questions: all but notes."""
     return [entry for entry in spec["questions"] if entry["kind"] != NOTE]
-
-
-def forever_of(question: dict[str, Any]) -> Fraction | None:
-    """ε that a question's reports of all waves may tell of one answer; None without a memory."""
-    return Fraction(repr(question["epsilon_forever"])) if "epsilon_forever" in question else None
 
 
 def wishes_of(question: dict[str, Any]) -> dict[str, Any]:
@@ -311,11 +303,7 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
         randomizer = Randomizer.from_json(data["randomizers"][spec["id"]])
         randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
         randomizer.check_forever(forever_of(spec))
-        stable = spec.get("stable", False)
-        if type(stable) is not bool or (stable and not randomizer.stages):
-            raise ValueError(f"question {spec['id']}: stable must be about a memory")
-        if spec.get("memory", PROTOCOL) != PROTOCOL or ("memory" in spec and not randomizer.stages):
-            raise ValueError(f"question {spec['id']}: memory must be {PROTOCOL}, or left out")
+        check_frozen(spec, randomizer.stages is not None)
         if spec["mechanism"]["name"] not in MECHANISMS or (
             "shows_if" in spec and not spec["no_answer"]
         ):

@@ -46,26 +46,20 @@ def by_both(own: Iterable[Account], totals: Totals) -> Iterator[AnswerRow]:
 
 def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
     """All of the rows of one respondent but the pseudonym."""
-    answered = totals.answered(times)
-    used = uses(answered)
-    # Its forms in several versions, and how many reports there are; of one memory all together.
-    asked: dict[str, dict[str, Use]] = defaultdict(dict)
-    reports: dict[str, int] = defaultdict(int)
-    for survey, n in answered:
-        for question in survey.questions:
-            reports[question.id] += n
-            place = question.memo or survey.version
-            asked[question.id][place] = used[place] if question.memo else Use(question, n, True)
+    # Its forms in several versions; of one memory all together.
+    asked: dict[str, list[Use]] = defaultdict(list)
+    for use in uses(totals.answered(times)).values():
+        asked[use.question.id].append(use)
     for name, forms in asked.items():
-        questions = [use.question for use in forms.values()]
+        questions = [use.question for use in forms]
         forever = [promised(one, "epsilon_forever") for one in questions if one.memo is not None]
-        spent = sum(use.spent() for use in forms.values())
-        constant = sum(use.spent(stable=True) for use in forms.values())
-        deltas = (use.reports * use.question.randomizer.delta for use in forms.values())
+        spent = sum(use.spent() for use in forms)
+        constant = sum(use.spent(stable=True) for use in forms)
+        deltas = (use.reports * use.question.randomizer.delta for use in forms)
         delta = sum(deltas, Fraction(0))
         yield (
             name,
-            reports[name],
+            sum(use.reports for use in forms),
             max(promised(one, "epsilon") for one in questions),
             max(forever, default=None),
             in_epsilon(spent),

@@ -8,7 +8,7 @@ from decimal import Decimal
 from analysis.privacy.ledger.account import Account, Times, in_epsilon
 from analysis.privacy.ledger.totals import Totals, float_above
 from analysis.survey.question import Question
-from analysis.survey.survey import Use, uses
+from analysis.survey.survey import uses
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]
         used = {times: uses(totals.answered(times)) for times in answered}
         for question in survey.questions:
             often: dict[tuple[int, bool], int] = defaultdict(int)
-            for times, n in answered.items():
-                use = used[times][question.memo] if question.memo else Use(question, n, True)
+            for times in answered:
+                use = used[times][survey.use_key(question)]
                 often[use.reports, use.agrees] += alike[times]
             yield QuestionRow(
                 version=survey.version,

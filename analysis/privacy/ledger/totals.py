@@ -121,12 +121,12 @@ def float_above(exact: Fraction) -> float:
 
 def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:
     """How many fresh reports each randomizer made; and what all of each memory cost together."""
-    fresh = Counter[Randomizer[Any, Any]]()
-    for survey, n in answered:
-        for question in survey.questions:
-            if question.memo is None:
-                fresh[question.randomizer] += n
-    together = Counter(use.spent(stable) for use in uses(answered).values())
+    fresh, together = Counter[Randomizer[Any, Any]](), Counter[int]()
+    for use in uses(answered).values():
+        if use.question.memo is None:
+            fresh[use.question.randomizer] += use.reports
+        else:
+            together[use.spent(stable)] += 1
     return tuple(fresh.items()), tuple(together.items())
 
 

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from analysis.core.domain import Estimand
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.core.errors import check_positive
+from analysis.core.memory import forever_of
 from analysis.mechanisms.selection import choose
 from analysis.study.planning.check import (
     MOST_RESPONDENTS,
@@ -18,7 +19,7 @@ from analysis.study.planning.check import (
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.redesign import is_best, with_epsilon
 from analysis.survey.question import Question
-from analysis.survey.survey import forever_of, wishes_of
+from analysis.survey.survey import wishes_of
 
 _TOO_MANY = f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
 #: Of half-widths that are averages over drawn tallies, how near in respondents is near enough.

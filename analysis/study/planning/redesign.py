@@ -2,11 +2,12 @@
 
 from fractions import Fraction
 
+from analysis.core.memory import forever_of
 from analysis.mechanisms.base import Mechanism
 from analysis.mechanisms.selection import choose, compile_as
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
-from analysis.survey.survey import forever_of, wishes_of
+from analysis.survey.survey import wishes_of
 
 
 def is_best(question: Question) -> bool:
