@@ -17,21 +17,12 @@ from analysis.core.channels import CHANNELS
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
 from analysis.privacy.ledger import LEDGERS
+from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
 from server.research import DELTAS
 from server.store.log import Entry
-from server.survey_schema import (
-    HASH,
-    IDENTIFIER,
-    TEXT,
-    WAVE,
-    Schema,
-    object_of,
-    reference,
-    survey_schemas,
-    whole,
-)
+from server.survey_schema import HASH, WAVE, survey_schemas, whole
 from server.wire import LINK_STATUS, STATUS, LinkQuery, _Body
 
 blueprint = Blueprint("openapi", __name__)
@@ -126,7 +117,7 @@ def _paths() -> Schema:
                 "Whether reports can be taken now",
                 {
                     "200": _json("Yes", _status("ok")),
-                    "503": _json("No, and why not", object_of({"status": TEXT})),
+                    "503": _json("No, and why not", object_of({"status": STRING})),
                 },
             )
         },
@@ -242,7 +233,7 @@ def _json(description: str, schema: Schema) -> Schema:
 
 
 def _text(description: str, header: str = "", schema: Schema | None = None) -> Schema:
-    answer: Schema = {"description": description, "content": {"text/plain": {"schema": TEXT}}}
+    answer: Schema = {"description": description, "content": {"text/plain": {"schema": STRING}}}
     return answer | ({"headers": {header: {"schema": schema}}} if header else {})
 
 
@@ -263,7 +254,7 @@ def _refusals(*words: str) -> Schema:
             "type": {"enum": [f"urn:deniable:problem:{word}" for word in own]},
             "title": {"enum": [word.replace("-", " ") for word in own]},
             "status": {"const": status},
-            **dict.fromkeys(("detail", "field", "expected", "got"), TEXT),
+            **dict.fromkeys(("detail", "field", "expected", "got"), STRING),
         }
         bits = {"bits": whole(0)} if "work-required" in own else None
         content = {"application/problem+json": {"schema": object_of(problem, bits)}}

@@ -1,28 +1,30 @@
 """JSON Schema of what a server serves of a survey: its frozen form and its randomizers."""
 
 from dataclasses import fields
-from typing import Any
 
 from analysis.core.channels import CHANNELS
 from analysis.core.encoders import ENCODERS
 from analysis.core.memory import PROTOCOL
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.digest import NOTE
-from analysis.survey.document import ID
+from analysis.survey.json_schema import (
+    IDENTIFIER,
+    POSITIVE,
+    STRING,
+    TEXT,
+    TRUE,
+    Schema,
+    object_of,
+    reference,
+)
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import ACCESS, MOST_WORK, PAGE
 
-Schema = dict[str, Any]
-
-TEXT: Schema = {"type": "string", "minLength": 1}
-IDENTIFIER: Schema = {"type": "string", "pattern": f"^{ID.pattern}$"}
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
 _DAY: Schema = {"type": "string", "format": "date"}
-_TRUE: Schema = {"const": True}
 _DIGITS: Schema = {"type": "string", "pattern": "^[0-9]{1,4000}$"}
 _PAIR: Schema = {"type": "array", "items": _DIGITS, "minItems": 2, "maxItems": 2}
-_POSITIVE: Schema = {"type": "number", "exclusiveMinimum": 0}
 
 
 def survey_schemas() -> dict[str, Schema]:
@@ -45,12 +47,10 @@ def survey_schemas() -> dict[str, Schema]:
         ),
         "Survey": _survey(),
         "Question": _question(),
-        "Note": object_of(
-            {"id": IDENTIFIER, "kind": {"const": NOTE}, "text": reference("Text")}, _placing()
-        ),
+        "Note": object_of({"id": IDENTIFIER, "kind": {"const": NOTE}, "text": TEXT}, _placing()),
         "Text": {
             "description": "A text, or one for each language.",
-            "anyOf": [TEXT, {"type": "object", "additionalProperties": TEXT}],
+            "anyOf": [STRING, {"type": "object", "additionalProperties": STRING}],
         },
     }
 
@@ -59,8 +59,8 @@ def _survey() -> Schema:
     return object_of(
         {
             "id": IDENTIFIER,
-            "title": reference("Text"),
-            "privacy": object_of({"cap": _POSITIVE}),
+            "title": TEXT,
+            "privacy": object_of({"cap": POSITIVE}),
             "questions": {
                 "type": "array",
                 "items": {"anyOf": [reference("Question"), reference("Note")]},
@@ -68,58 +68,48 @@ def _survey() -> Schema:
             },
         },
         {
-            "languages": {"type": "array", "items": TEXT, "minItems": 1, "uniqueItems": True},
+            "languages": {"type": "array", "items": STRING, "minItems": 1, "uniqueItems": True},
             "closes": _DAY,
             "delete_reports_after": _DAY,
             "access": {"enum": list(ACCESS)},
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
-            "page": {**object_of({}, dict.fromkeys(PAGE, _TRUE)), "minProperties": 1},
+            "page": {**object_of({}, dict.fromkeys(PAGE, TRUE)), "minProperties": 1},
         },
     )
 
 
 def _question() -> Schema:
-    parameters = {name: TEXT for one in MECHANISMS.values() for name in one.parameters or ()}
-    option = object_of({"id": IDENTIFIER, "text": reference("Text")})
-    return object_of(
-        {
-            "id": IDENTIFIER,
-            "kind": {"enum": list(KINDS)},
-            "text": reference("Text"),
-            "required": {"type": "boolean"},
-            "no_answer": {"type": "boolean"},
-            "epsilon": _POSITIVE,
-            "mechanism": object_of({"name": {"enum": list(MECHANISMS)}}, parameters),
-        },
-        _placing()
-        | {
-            "matrix": reference("Text"),
-            "slider": _TRUE,
-            "options": {"type": "array", "items": option, "minItems": 2},
-            "at_most": {"type": "integer", "minimum": 1},
-            "min": {"type": "number"},
-            "max": {"type": "number"},
-            "step": _POSITIVE,
-            "unit": reference("Text"),
-            "aim": TEXT,
-            "prior": {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1},
-            "delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-            "epsilon_forever": _POSITIVE,
-            "stable": {"type": "boolean"},
-            "memory": {"type": "integer", "enum": [PROTOCOL]},
-            "longest": {"type": "integer", "minimum": 1},
-            "letters": TEXT,
-            "candidates": {"type": "array", "items": TEXT, "minItems": 2, "uniqueItems": True},
-        },
-    )
+    """What is asked: the keys of every question, and those of its kind."""
+    parameters = {name: STRING for one in MECHANISMS.values() for name in one.parameters or ()}
+    required: Schema = {
+        "id": IDENTIFIER,
+        "text": TEXT,
+        "required": {"type": "boolean"},
+        "no_answer": {"type": "boolean"},
+        "epsilon": POSITIVE,
+        "mechanism": object_of({"name": {"enum": list(MECHANISMS)}}, parameters),
+    }
+    optional = _placing() | {
+        "aim": STRING,
+        "prior": {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1},
+        "delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "epsilon_forever": POSITIVE,
+        "stable": {"type": "boolean"},
+        "memory": {"type": "integer", "enum": [PROTOCOL]},
+    }
+    known = []
+    for name, kind in KINDS.items():
+        own, more = kind.schema()
+        known.append(object_of(required | {"kind": {"const": name}} | own, optional | more))
+    return {"oneOf": known}
 
 
 def _placing() -> Schema:
     """Where and when an entry of a survey is shown, whether it is asked or not."""
     return {
-        "help": reference("Text"),
-        "section": reference("Text"),
-        "new_page": _TRUE,
+        "help": TEXT,
+        "section": TEXT,
+        "new_page": TRUE,
         "shows_if": {"type": "array", "minItems": 2},
     }
 
@@ -141,18 +131,3 @@ def whole(depth: int) -> Schema:
     if depth:
         return {"type": "array", "items": whole(depth - 1), "minItems": 1}
     return {"type": "integer", "minimum": 1, "exclusiveMaximum": 2**53}
-
-
-def object_of(required: Schema, optional: Schema | None = None) -> Schema:
-    """An object with these members, and no others."""
-    return {
-        "type": "object",
-        "properties": required | (optional or {}),
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def reference(name: str) -> Schema:
-    """The component of this name."""
-    return {"$ref": f"#/components/schemas/{name}"}

@@ -312,3 +312,10 @@ def test_the_rules_of_memory_are_read_and_applied_in_one_place(path: Path) -> No
     }
     for owner, pattern in owners.items():
         assert _name(path) == owner or not re.search(pattern, path.read_text()), owner
+
+
+def test_kinds_alone_say_which_keys_are_theirs() -> None:
+    text = (ROOT / "server/survey_schema.py").read_text()
+    for kind in KINDS.values():
+        for key in {name for keys in kind.schema() for name in keys}:
+            assert f'"{key}":' not in text, key

@@ -15,6 +15,7 @@ from limits import LONG, MOMENT
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
@@ -114,6 +115,19 @@ def test_examples_are_served_as_described(file: Path, store: Store, client: Flas
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
     _validator("OpenSurvey").validate(client.get(f"/api/surveys/{survey.id}").get_json())
+
+
+def test_a_question_has_the_keys_of_its_kind_and_no_others() -> None:
+    survey = read_survey(ROOT / "examples/well-being.toml")
+    validator = _validator("Question")
+    for question in survey.questions:
+        assert validator.is_valid(question.spec)
+        required, _ = KINDS[question.spec["kind"]].schema()
+        for key in required:
+            without = {name: value for name, value in question.spec.items() if name != key}
+            assert not validator.is_valid(without), key
+        foreign = {"min": 1} if "min" not in required else {"longest": 3}
+        assert not validator.is_valid(question.spec | foreign)
 
 
 def test_what_devices_send_is_as_described(survey: Survey, make: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from analysis.core.domain import Domain
 from analysis.survey.document import Table
+from analysis.survey.json_schema import Schema
 from analysis.survey.kinds.choice import Choice, YesNo
 from analysis.survey.kinds.choices import Choices
 from analysis.survey.kinds.number import Number
@@ -23,6 +24,9 @@ class Kind(Protocol):
 
     def read(self, table: Table) -> dict[str, Any]:
         """The kind's own keys of a question, checked, as they stand in the frozen survey."""
+
+    def schema(self) -> tuple[Schema, Schema]:
+        """Return JSON Schema of the kind's own keys of a frozen question: required, optional."""
 
     def domain(self, question: dict[str, Any]) -> Domain:
         """What the frozen `question` can be answered with."""

@@ -5,6 +5,7 @@ from typing import Any
 from analysis.core.domain import NO_ANSWER, RESERVED, Categories, Domain
 from analysis.core.errors import SurveyError, shown
 from analysis.survey.document import Table
+from analysis.survey.json_schema import IDENTIFIER, TEXT, Schema, object_of
 
 
 class Choice:
@@ -32,6 +33,10 @@ class Choice:
             options[name] = {"id": name, "text": part.text("text")}
             part.finish()
         return {"options": list(options.values())}
+
+    def schema(self) -> tuple[Schema, Schema]:
+        option = object_of({"id": IDENTIFIER, "text": TEXT})
+        return {"options": {"type": "array", "items": option, "minItems": 2}}, {}
 
     def domain(self, question: dict[str, Any]) -> Domain:
         ids = [option["id"] for option in question["options"]]

@@ -4,6 +4,7 @@ from typing import Any
 
 from analysis.core.domain import NO_ANSWER, NONE, Sets
 from analysis.survey.document import Table
+from analysis.survey.json_schema import COUNT, Schema
 from analysis.survey.kinds.choice import Choice
 
 
@@ -26,6 +27,10 @@ class Choices(Choice):
             default=options,
         )
         return frozen
+
+    def schema(self) -> tuple[Schema, Schema]:
+        required, optional = super().schema()
+        return required | {"at_most": COUNT}, optional
 
     def domain(self, question: dict[str, Any]) -> Sets:
         ids = tuple(option["id"] for option in question["options"])

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.core.domain import Numbers
 from analysis.survey.document import Table, plain
+from analysis.survey.json_schema import POSITIVE, TEXT, TRUE, Schema
 
 #: What a form control or a CSV cell may hold; also in ``client/kinds.js``.
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
@@ -48,6 +49,10 @@ class Number:
         if table.flag("slider"):
             frozen["slider"] = True
         return frozen
+
+    def schema(self) -> tuple[Schema, Schema]:
+        number = {"type": "number"}
+        return {"min": number, "max": number}, {"step": POSITIVE, "unit": TEXT, "slider": TRUE}
 
     def domain(self, question: dict[str, Any]) -> Numbers:
         low, high = _exact(question["min"]), _exact(question["max"])

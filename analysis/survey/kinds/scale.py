@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.core.domain import NO_ANSWER, RESERVED, Categories
 from analysis.survey.document import ID, Table
+from analysis.survey.json_schema import TEXT, Schema
 from analysis.survey.kinds.choice import Choice
 
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,5})", re.ASCII)
@@ -40,6 +41,10 @@ class Likert(Choice):
         options = [{"id": one, "text": text} for one, text in zip(ids, texts, strict=True)]
         matrix = table.text("matrix", default=None)
         return {"options": options} | ({} if matrix is None else {"matrix": matrix})
+
+    def schema(self) -> tuple[Schema, Schema]:
+        required, optional = super().schema()
+        return required, optional | {"matrix": TEXT}
 
     def domain(self, question: dict[str, Any]) -> Categories:
         ids = [option["id"] for option in question["options"]]

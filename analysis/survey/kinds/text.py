@@ -8,6 +8,7 @@ from analysis.core.errors import SurveyError, shown
 from analysis.core.texts import normalized
 from analysis.survey.document import Table
 from analysis.survey.files import read_file_within
+from analysis.survey.json_schema import COUNT, STRING, Schema
 
 #: More candidates would make a page of some megabytes.
 MOST_CANDIDATES = 20_000
@@ -48,6 +49,10 @@ class Text:
             places = [f"{table.place}: candidate {number}" for number in range(1, len(given) + 1)]
             frozen["candidates"] = _checked(table.place, zip(places, given, strict=True), longest)
         return frozen
+
+    def schema(self) -> tuple[Schema, Schema]:
+        candidates = {"type": "array", "items": STRING, "minItems": 2, "uniqueItems": True}
+        return {"longest": COUNT}, {"letters": STRING, "candidates": candidates}
 
     def domain(self, question: dict[str, Any]) -> Texts:
         candidates = question.get("candidates")
