@@ -62,6 +62,32 @@ def test_analysis_is_pure_and_client_is_nobodys(path: Path) -> None:
         assert not re.search(r"\.(now|today)\(\)|np\.random|default_rng", text)
 
 
+#: The rooms of analysis/, and those that each may import from.
+ROOMS = {
+    "core": set[str](),
+    "mechanisms": {"core"},
+    "survey": {"core", "mechanisms"},
+    "privacy": {"core", "mechanisms", "survey"},
+    "estimate": {"core", "mechanisms", "survey"},
+    "study": {"core", "mechanisms", "survey", "privacy", "estimate"},
+    "charts": {"estimate"},
+}
+
+
+def test_analysis_has_these_rooms_and_no_loose_files() -> None:
+    there = {path.name for path in (ROOT / "analysis").iterdir() if path.name != "__pycache__"}
+    assert there == {*ROOMS, "__init__.py"}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_in_one_direction(room: str) -> None:
+    for path in sorted((ROOT / "analysis" / room).rglob("*.py")):
+        names = [name.split(".") for name in _imports(path) if name.startswith("analysis.")]
+        assert {name[1] for name in names} <= ROOMS[room] | {room}, _name(path)
+        # The public names of analysis/__init__ are for others.
+        assert "analysis" not in _imports(path), _name(path)
+
+
 @pytest.mark.parametrize("path", SCRIPTS, ids=_name)
 def test_each_dangerous_thing_has_one_owner(path: Path) -> None:
     owners = {
