@@ -51,7 +51,7 @@ class OneOfK(Mechanism):
 
     def means(self, randomizer: Randomizer[Any, Any], domain: Categories) -> tuple[Mean, ...]:
         """Of a scale: the mean of its scores, as a sum of the shares' own estimates."""
-        if not domain.scores:
+        if not domain.mean_terms:
             return ()
         p, q = self.support(randomizer)
         cells = [self.cells(randomizer, value) for value in range(len(domain.ids))]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from analysis.core.channels.window import Window
-from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
 from analysis.core.encoders.categories import Index
 from analysis.core.epsilon import TooCoarse, exp_lower
 from analysis.core.randomizer import Randomizer
@@ -56,6 +56,21 @@ CASES = [
     for epsilon in (("0.1", "1", "2.5", "6") if mechanism.parameters is None else ("1",))
 ]
 every_case = pytest.mark.parametrize(("mechanism", "domain", "epsilon", "params"), CASES)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=list(MECHANISMS))
+@pytest.mark.parametrize("candidates", [("a", "b", "c"), None], ids=["candidates", "open"])
+def test_mechanisms_for_texts_leave_shares_and_means_to_the_decoding(
+    mechanism: Mechanism, candidates: tuple[str, ...] | None
+) -> None:
+    domain = Texts(candidates, 8, no_answer=True)
+    assert mechanism.fits(domain) == (
+        mechanism.name in ("hashed-krr", *["rappor"] * (candidates is not None))
+    )
+    if mechanism.fits(domain):
+        randomizer = mechanism.compile(domain, Fraction(1), {})
+        assert mechanism.shares(randomizer, domain).values == ()
+        assert mechanism.means(randomizer, domain) == ()
 
 
 def test_every_mechanism_is_tested_here() -> None:
