@@ -101,11 +101,12 @@ def truth(domain: Domain, value: Any, term: str) -> Fraction:
     """What a quantity is for one respondent: an indicator, a place in 0..1, or a rank's place."""
     if term == NO_ANSWER and not isinstance(domain, Categories):
         return Fraction(value is None)
-    if bool(domain.aims) and term == "mean":
+    if isinstance(domain, Categories) and domain.aims and term == "mean":
         if value >= len(domain.scores):
             return Fraction(0)
         low, high = min(domain.scores), max(domain.scores)
-        return (domain.scores[value] - low) / (high - low)
+        score: Fraction = domain.scores[value]
+        return (score - low) / (high - low)
     if isinstance(domain, Categories):
         return Fraction(domain.ids[value] == term)
     if value is None:
@@ -114,9 +115,11 @@ def truth(domain: Domain, value: Any, term: str) -> Fraction:
         return Fraction(value)
     if isinstance(domain, Sets):
         return Fraction(value[domain.flags.index(term)])
+    assert isinstance(domain, Rankings)
     pairs = dict(zip(domain.flags, value, strict=True))
     if ">" in term:
-        return Fraction(pairs[tuple(term.split(">"))])
+        first, second = term.split(">")
+        return Fraction(pairs[first, second])
     ahead = sum(flag if b == term else 1 - flag for (a, b), flag in pairs.items() if term in (a, b))
     return Fraction(ahead, len(domain.items) - 1)
 
@@ -124,5 +127,5 @@ def truth(domain: Domain, value: Any, term: str) -> Fraction:
 def answered(domain: Domain, value: Any) -> bool:
     """Whether a value is an answer."""
     if isinstance(domain, Categories):
-        return domain.ids[value] != NO_ANSWER
+        return bool(domain.ids[value] != NO_ANSWER)
     return value is not None

@@ -100,7 +100,7 @@ def largest_delta(pairs: NDArray[np.float64], epsilon: float) -> float:
 
 def distinct(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pairs that are no others with their reports in another order."""
-    found = {}
+    found: dict[tuple[Any, ...], NDArray[np.float64]] = {}
     for pair in pairs:
         found.setdefault(tuple(sorted(map(tuple, pair.round(12).tolist()))), pair)
     return np.array(list(found.values()))

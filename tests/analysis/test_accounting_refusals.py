@@ -107,10 +107,10 @@ def test_reports_that_are_none_are_refused() -> None:
         compose([])
     for wrong in (0, -1, 1.5, True):
         with pytest.raises(ValueError, match="reports must be a whole number of at least 1, got"):
-            compose([(PrivacyLoss.pure(1), wrong)])
+            compose([(PrivacyLoss.pure(1), wrong)])  # type: ignore[list-item]  # wrong on purpose
     for k in (1, 0, 2.5):
         with pytest.raises(ValueError, match="k must be"):
-            PrivacyLoss.krr(k, 1)
+            PrivacyLoss.krr(k, 1)  # type: ignore[arg-type]  # 2.5 is wrong on purpose
     for order in (1, 0.5, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="order must be a number above 1, got"):
             PrivacyLoss.pure(1).renyi(order)

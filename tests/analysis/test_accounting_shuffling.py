@@ -51,7 +51,7 @@ def test_privacy_blanket_is_the_sum_over_all_of_its_reports(k: int, n: int) -> N
     p, q = exp(local) / (exp(local) + k - 1), 1 / (exp(local) + k - 1)
     part, true = k * q, 0.0
     for m in range(1, n + 1):
-        ways = Counter(range(n)) and _binomial(n - 1, m - 1, part)
+        ways = _binomial(n - 1, m - 1, part)
         for reports in product(range(k), repeat=m):
             first, second = reports.count(0), reports.count(1)
             rest = m - first - second

@@ -1,6 +1,5 @@
 """What channels say of the chances of counts: their extremes, and how many symbols count."""
 
-import importlib
 import sys
 from collections import Counter
 from itertools import combinations
@@ -13,21 +12,23 @@ import pytest
 from analysis.core.channels.window import Window
 from analysis.core.encoders.categories import Index
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "vectors")]
-laws = importlib.import_module("laws")
-samples = importlib.import_module("samples")
-cases = importlib.import_module("one_question")
+sys.path.insert(0, str(Path(__file__).parent.parent / "vectors"))
+sys.path.insert(0, str(Path(__file__).parent))
+import laws
+import one_question as cases
+import samples
 
 #: Of a window as wide as this, some outputs lie in every input's.
 WIDE = [(Index(one), Window(one, width, 5, 2)) for one, width in ((3, 3), (3, 5), (2, 1))]
-SMALL = [
-    pytest.param(*part, id=f"{part[1].name}-{place}")
+SMALL = {
+    f"{part[1].name}-{place}": part
     for place, part in enumerate([*samples.SAMPLES, *WIDE])
     if part[1].inputs <= 16
-]
+}
+FEW = {name: part for name, part in SMALL.items() if part[1].symbols <= 10}
 
 
-@pytest.mark.parametrize(("encoder", "channel"), SMALL)
+@pytest.mark.parametrize(("encoder", "channel"), SMALL.values(), ids=SMALL)
 def test_bounds_are_the_extremes_of_all_inputs(encoder: Any, channel: Any) -> None:
     inputs = range(channel.inputs)
     given = [(), *combinations(inputs, 1), tuple(inputs)] if encoder.gives_bits else list(inputs)
@@ -37,9 +38,7 @@ def test_bounds_are_the_extremes_of_all_inputs(encoder: Any, channel: Any) -> No
     assert most == pytest.approx(means.max(axis=0), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("encoder", "channel"), [one for one in SMALL if one.values[1].symbols <= 10]
-)
+@pytest.mark.parametrize(("encoder", "channel"), FEW.values(), ids=FEW)
 def test_sizes_of_reports_have_the_stated_law(encoder: Any, channel: Any) -> None:
     for ones in range(1, channel.inputs + 1):
         found: Counter[int] = Counter()

@@ -1,6 +1,5 @@
 """Constrained shares are the nearest, or the likeliest, that can be: beside brute force."""
 
-import importlib
 import sys
 from itertools import product
 from pathlib import Path
@@ -16,7 +15,7 @@ from analysis.estimate.mixture import GAP
 from analysis.survey.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
-one_question = importlib.import_module("one_question")
+import one_question
 
 
 def _nearest(estimates: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,15 +18,16 @@ from analysis.study.crosstab.groups import contrasts, group_share
 from analysis.study.crosstab.pairs import Pairs, pairs_of
 from analysis.study.crosstab.row import Row
 
+Array = NDArray[np.float64]
 TABLE = np.array([[0.3, 0.1, 0.1], [0.05, 0.2, 0.25]])
 
 
-def krr(k: int, epsilon: float) -> NDArray[np.float64]:
+def krr(k: int, epsilon: float) -> Array:
     e = np.exp(epsilon)
-    return np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1)
+    return np.asarray(np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1))
 
 
-def column(name: str, matrix: NDArray[np.float64], amounts: bool = False) -> Column:
+def column(name: str, matrix: Array, amounts: bool = False) -> Column:
     """Without respondents, as a law alone."""
     k = matrix.shape[1]
     steps = tuple(range(1, k + 1)) if amounts else None
@@ -33,18 +35,18 @@ def column(name: str, matrix: NDArray[np.float64], amounts: bool = False) -> Col
     return from_matrix(name, values, np.zeros(0, dtype=np.int64), matrix, steps)
 
 
-def bits(k: int, p: float, q: float) -> NDArray[np.float64]:
+def bits(k: int, p: float, q: float) -> Array:
     """Each value has a bit, kept 1 with p; those of others are 1 with q."""
     reports = np.array(list(product((0, 1), repeat=k)))
     rates = np.where(np.eye(k, dtype=bool), p, q)
-    return np.prod(np.where(reports[:, None, :] == 1, rates, 1 - rates), axis=2)
+    return np.asarray(np.prod(np.where(reports[:, None, :] == 1, rates, 1 - rates), axis=2))
 
 
-def law(first: Column, second: Column, table: NDArray[np.float64]) -> NDArray[np.float64]:
+def law(first: Column, second: Column, table: Array) -> Array:
     return np.asarray(first.chances @ table @ second.chances.T)
 
 
-def expected(first: Column, second: Column, table: NDArray[np.float64], n: int) -> Pairs:
+def expected(first: Column, second: Column, table: Array, n: int) -> Pairs:
     """Each pair of reports just as often as it is expected."""
     counts = n * law(first, second, table)
     return Pairs(first, second, counts, counts, n)
@@ -70,7 +72,7 @@ channels = pytest.mark.parametrize("pair", CHANNELS.values(), ids=CHANNELS)
 
 
 @channels
-def test_expected_reports_give_the_true_shares(pair: tuple[NDArray, NDArray]) -> None:
+def test_expected_reports_give_the_true_shares(pair: tuple[Array, Array]) -> None:
     first, second = column("a", pair[0]), column("b", pair[1])
     table = Crosstab(expected(first, second, TABLE, 10_000), 0.95)
     assert table.shares == pytest.approx(TABLE)
@@ -85,7 +87,7 @@ def test_expected_reports_give_the_true_shares(pair: tuple[NDArray, NDArray]) ->
 
 
 @channels
-def test_errors_are_those_of_repetition(pair: tuple[NDArray, NDArray]) -> None:
+def test_errors_are_those_of_repetition(pair: tuple[Array, Array]) -> None:
     first, second = column("a", pair[0]), column("b", pair[1])
     table = Crosstab(expected(first, second, TABLE, 1000), 0.95)
     chances = law(first, second, TABLE)
@@ -123,7 +125,7 @@ def test_intervals_cover_with_most_cells_empty() -> None:
     assert hits.diagonal().sum() > 364
 
 
-def rare(epsilon: float, share: float) -> tuple[Column, Column, NDArray[np.float64]]:
+def rare(epsilon: float, share: float) -> tuple[Column, Column, Array]:
     table = np.array([[0.9 - share, 0.05], [0.05, share]])
     return column("a", krr(2, epsilon)), column("b", krr(2, epsilon)), table
 
@@ -291,7 +293,7 @@ def test_weights_count_as_they_should() -> None:
     assert same.shares == pytest.approx(plain.shares)
     assert same.covariance == pytest.approx(plain.covariance)
     assert same.intervals[0][0].low == pytest.approx(plain.intervals[0][0].low)
-    weights = np.random.default_rng(6).integers(0, 3, 800)
+    weights = np.random.default_rng(6).integers(0, 3, 800).astype(float)
     scores = first.scores[first.codes][:, :, None] * second.scores[second.codes][:, None, :]
     found = crosstab(first, second, weights=weights)
     mean = np.tensordot(weights, scores, 1) / weights.sum()
@@ -345,15 +347,15 @@ def test_flags_say_what_is_wrong() -> None:
 
 def test_too_much_noise_is_refused_with_the_number_it_takes() -> None:
     first, second = column("a", krr(5, 0.5)), column("b", krr(5, 0.5))
-    few = [replace(one, codes=np.arange(300) % 5) for one in (first, second)]
+    few, more = (replace(one, codes=np.arange(300) % 5) for one in (first, second))
     with pytest.raises(CannotTell, match=r"a by b: too few .* 300 .* it takes \d+") as caught:
-        crosstab(*few)
+        crosstab(few, more)
     # With so many, the interval of the worst cell of an even table is as wide as was said.
     even = Crosstab(expected(first, second, np.full((5, 5), 0.04), caught.value.needed), 0.95)
     assert norm.ppf(0.975) * even.std_errors.max() == pytest.approx(0.1, rel=0.01)
     assert caught.value.n == 300
     with pytest.raises(CannotTell):
-        crosstab(*few, 0.99)
+        crosstab(few, more, 0.99)
 
 
 def test_a_usual_survey_is_not_refused() -> None:
@@ -361,7 +363,7 @@ def test_a_usual_survey_is_not_refused() -> None:
     assert crosstab(first, second).rows()
 
 
-PAIR = sampled(100)
+PAIR, NOBODY = sampled(100), np.arange(0)
 WIDE = from_matrix("w", map(str, range(80)), np.arange(100) % 80, np.eye(80), tuple(range(80)))
 
 
@@ -370,18 +372,18 @@ WIDE = from_matrix("w", map(str, range(80)), np.arange(100) % 80, np.eye(80), tu
     [
         (PAIR[0].of(np.arange(50)), PAIR[1], {}, "same respondents, got 50 of a and 100 of b"),
         (PAIR[0], PAIR[0], {}, "randomized each by itself, got a and a"),
-        (PAIR[0].of([]), PAIR[1].of([]), {}, "needs respondents who reported on both"),
+        (PAIR[0].of(NOBODY), PAIR[1].of(NOBODY), {}, "needs respondents who reported on both"),
         (*PAIR, {"weights": np.ones(3)}, "expected 100 weights, got"),
         (*PAIR, {"weights": np.full(100, np.nan)}, "weights must be numbers of at least 0"),
         (*PAIR, {"weights": np.zeros(100)}, "weights must be numbers of at least 0, not all 0"),
         (*PAIR, {"weights": np.eye(100)[0]}, "with 1 a share is known to"),
         (*PAIR, {"confidence_level": 95}, "confidence_level must be between 0 and 1, got 95"),
-        (PAIR[0].of([3]), PAIR[1].of([3]), {}, "too few respondents"),
+        (PAIR[0].of(np.array([3])), PAIR[1].of(np.array([3])), {}, "too few respondents"),
         (PAIR[0], WIDE, {}, "w: a table takes at most 64 values, got 80"),
     ],
 )
 def test_what_makes_no_table_is_refused(
-    first: Column, second: Column, options: dict, message: str
+    first: Column, second: Column, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
         crosstab(first, second, **options)

@@ -116,7 +116,7 @@ def test_solving_by_candidates_is_the_plain_inverse(one_symbol: bool, candidates
 
 def _zipf(values: int) -> NDArray[np.float64]:
     weights = 1 / np.arange(1, values + 1)
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 def _bits(

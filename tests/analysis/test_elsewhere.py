@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from narrowing import not_none
 from numpy.typing import NDArray
 
 from analysis.core.errors import DataError, SurveyError
@@ -192,7 +193,7 @@ def test_intervals_know_how_much_of_the_population_was_asked() -> None:
     for part in (0.0, 0.75):
         sample = Sample(np.ones(6000), np.zeros(6000, int), np.arange(6000), np.array([part]))
         row = _by_term(column_estimates(column, sample=sample))["b"]
-        widths.append((row.conf_high - row.conf_low) / row.std_error)
+        widths.append((row.conf_high - row.conf_low) / not_none(row.std_error))
     assert widths[1] == pytest.approx(widths[0], rel=0.02)
 
 
@@ -206,7 +207,7 @@ def test_rows_with_empty_cells_are_left_out_if_the_design_says_so(tmp_path: Path
 def test_samples_are_read(tmp_path: Path) -> None:
     design = FORCED + '[sample]\nweights = "w"\nstrata = "s"\nclusters = "c"\npopulation = "N"\n'
     rows = "y,w,s,c,N\n1,2,a,1,4\n0,1,a,2,4\n1,1,b,1,8\n0,3,b,2,8\n0,3,b,2,8\n"
-    sample = _data(tmp_path, rows, design).sample
+    sample = not_none(_data(tmp_path, rows, design).sample)
     assert sample.weights.tolist() == [2, 1, 1, 3, 3]
     assert sample.clusters.tolist() == [0, 1, 2, 3, 3]
     assert sample.fractions.tolist() == [0.5, 0.25]

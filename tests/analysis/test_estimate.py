@@ -1,6 +1,5 @@
 """Estimates of whole surveys: right columns, right values, and intervals that hold the truth."""
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
-laws = importlib.import_module("laws")
-one_question = importlib.import_module("one_question")
+import laws
+import one_question
 
 _ENDS = ("conf_low", "conf_high")
 
@@ -93,6 +92,7 @@ def test_worth_is_what_the_design_effect_says(survey: Survey) -> None:
     row = _by_term(estimates(survey, _tallies(survey, people, 3)))["meat", "yes"]
     assert row.estimate is not None
     assert row.std_error is not None
+    assert row.n_eff is not None
     assert row.n_eff == pytest.approx(row.estimate * (1 - row.estimate) / row.std_error**2)
     assert 0 < row.n_eff < row.n
 

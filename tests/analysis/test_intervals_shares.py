@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from math import exp
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,7 +147,8 @@ def test_interval_of_an_impossible_count_does_not_shrink_to_a_point(method: str)
     assert interval.method == "profile-likelihood"
     assert (interval.low, interval.high > 0) == (0, True)
     mirrored = share_interval(850, 1000, 0.75, 0.25, method=method)
-    assert (mirrored.low, mirrored.high) == (pytest.approx(1 - interval.high), 1)
+    assert mirrored.low == pytest.approx(1 - interval.high)
+    assert mirrored.high == 1
 
 
 @EVERY_METHOD
@@ -177,7 +179,7 @@ def test_many_reports_have_the_interval_of_a_normal_estimate(method: str) -> Non
         ((5.5, 10, 0.7, 0.3, 0.95, "feldman-cousins"), "count and n must be whole .*, got 5.5"),
     ],
 )
-def test_what_makes_no_interval_is_refused(arguments: tuple[float, ...], message: str) -> None:
+def test_what_makes_no_interval_is_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         share_interval(*arguments)
 

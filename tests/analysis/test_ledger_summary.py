@@ -25,10 +25,10 @@ def row(epsilon: str, respondents: int, method: str, delta: float, charged: str)
 def test_a_ledger_in_a_few_numbers() -> None:
     found = spent([row("1", 2, "sum", 0.0, "1"), row("3", 1, "memory;convolution", 1e-6, "4")])
     assert found is not None
-    assert (found.respondents, found.least, found.most) == (3, 1, 3)
+    assert (found.respondents, found.least, found.most) == (3, Decimal(1), Decimal(3))
     # (1 + 1 + 3) / 3 = 1.66666..., which is rounded up.
     assert found.mean == Decimal("1.6667")
-    assert (found.most_charged, found.most_if_constant) == (4, Decimal("1.5"))
+    assert (found.most_charged, found.most_if_constant) == (Decimal(4), Decimal("1.5"))
     assert (found.delta, found.convolved, found.remembers) == (1e-6, 1, True)
 
 

@@ -1,6 +1,5 @@
 """What ε means, from the actual channel: counts of 100, beliefs, comparison with deployments."""
 
-import importlib
 import math
 import re
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrowing import instance
 
 from analysis.core.domain import NO_ANSWER, Categories, Numbers, Rankings
 from analysis.privacy.meaning import (
@@ -30,9 +30,9 @@ from analysis.privacy.meaning import (
 from analysis.survey.question import Question
 from analysis.survey.survey import freeze
 
-sys.path[:0] = [str(Path(__file__).parent)]
-laws = importlib.import_module("laws")
-cases = importlib.import_module("one_question")
+sys.path.insert(0, str(Path(__file__).parent))
+import laws
+import one_question as cases
 
 #: ln 3, so that the odds are 3 to within the rounding of weights.
 LN3 = repr(math.log(3))
@@ -130,7 +130,7 @@ def test_no_row_tells_more_than_the_channel_does(mechanism: str, question: dict[
     [
         one
         for one in cases.CASES
-        if one.values[1]["kind"] in ("number", "rank", "scale")
+        if instance(one.values[1], dict)["kind"] in ("number", "rank", "scale")
         and one.values[0] in ("optimal", "exponential", "permutations", "laplace", "square-wave")
     ],
 )
@@ -153,7 +153,7 @@ def test_counts_of_listed_reports_are_those_of_some_set_of_reports(
     for place, row in enumerate(rows):
         best = max(law[place][key] / min(one[key] for one in law) for key in law[place])
         assert row.p / row.q == pytest.approx(best, rel=1e-3)
-        assert isinstance(domain, Rankings) or row.label == domain.ids[place]
+        assert isinstance(domain, Rankings) or row.label == instance(domain, Categories).ids[place]
 
 
 def test_most_telling_reports_of_a_table_by_hand() -> None:

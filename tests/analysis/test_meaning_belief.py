@@ -1,6 +1,5 @@
 """Beliefs before and after a report, by Bayes' rule on the actual channel."""
 
-import importlib
 import math
 import sys
 from fractions import Fraction
@@ -20,9 +19,9 @@ from analysis.privacy.meaning import (
 )
 from analysis.survey.question import Question
 
-sys.path[:0] = [str(Path(__file__).parent)]
-laws = importlib.import_module("laws")
-cases = importlib.import_module("one_question")
+sys.path.insert(0, str(Path(__file__).parent))
+import laws
+import one_question as cases
 
 
 def question_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrowing import not_none
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -193,7 +194,7 @@ def test_many_possible_numbers_are_taken_together() -> None:
     mechanism, randomizer, domain = question("square-wave", 10**6, False)
     counts = np.full((1, randomizer.channel.symbols), 2)
     rows = number_quantities(mechanism, randomizer, domain, counts)
-    assert all(row.interval.low <= row.value <= row.interval.high for row in rows)
+    assert all(row.interval.low <= not_none(row.value) <= row.interval.high for row in rows)
 
 
 #: Draws of each cell. With coverage .95, fewer than 65 of 80 cover with probability 7e-6.
@@ -226,10 +227,11 @@ def test_intervals_of_quartiles_and_variance_cover(name: str, no_answer: bool, s
         counts = rng.multinomial(500, law)
         reference = Reference.of(channel, 20, channel.classes(counts))
         ratio = ratio_interval(counts, scores, present)
-        error = squared_error(reference, ratio.std_error, 0.95)
+        value, std_error = not_none(ratio.value), not_none(ratio.std_error)
+        error = squared_error(reference, std_error, 0.95)
         hits[0] += (
-            reference.distance_from(ratio.value, square + error) <= 1.965
-            and reference.distance_from(ratio.value, square) >= -1.965
+            reference.distance_from(value, square + error) <= 1.965
+            and reference.distance_from(value, square) >= -1.965
         )
         for place, share in enumerate((0.25, 0.5, 0.75), 1):
             true = int(np.argmax(below >= share))

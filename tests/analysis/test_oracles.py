@@ -17,12 +17,14 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from dp_accounting.pld import privacy_loss_mechanism as losses
 
 from analysis import MECHANISMS, Randomizer, estimates, read_survey
-from analysis.core.channels import Shift
+from analysis.core.channels.shift import Shift
 from analysis.core.domain import Categories, Numbers
-from analysis.core.encoders import Grid
+from analysis.core.encoders.grid import Grid
 from analysis.core.epsilon import exp_lower
+from analysis.core.gaussian import analytic_sigma
 from analysis.core.words import WORD
-from analysis.mechanisms.gaussian import analytic_sigma
+from analysis.mechanisms.gaussian import Gaussian
+from analysis.mechanisms.laplace import Laplace
 from analysis.mechanisms.selection import variance
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
@@ -95,7 +97,7 @@ def test_dp_accounting_gives_randomized_response_our_epsilon_and_delta(
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("steps", [1, 8, 64])
 def test_opendp_gives_the_laplace_noise_our_epsilon(steps: int, epsilon: float) -> None:
-    randomizer = MECHANISMS["laplace"].noise(steps, exact(epsilon), {})
+    randomizer = Laplace().noise(steps, exact(epsilon), {})
     domain, metric = dp.atom_domain(T="i32"), dp.absolute_distance(T="i32")
     bound = dp.m.make_laplace(domain, metric, scale=steps / epsilon).map(steps)
     # OpenDP rounds up; ours is below by what whole weights cost, the most at the smallest ones.
@@ -107,7 +109,7 @@ def test_opendp_gives_the_laplace_noise_our_epsilon(steps: int, epsilon: float) 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 @pytest.mark.parametrize("steps", [1, 8, 64])
 def test_dp_accounting_gives_the_laplace_noise_our_weights(steps: int, epsilon: float) -> None:
-    shift = MECHANISMS["laplace"].draft(steps, epsilon, {})
+    shift = Laplace().draft(steps, epsilon, {})
     noise = losses.DiscreteLaplacePrivacyLoss(epsilon / steps, sensitivity=steps)
     # The noise that reaches the border or beyond it, and what stays inside.
     chances = [noise.noise_cdf(-steps)]
@@ -194,7 +196,7 @@ def test_opendp_bounds_delta_of_clamped_gaussian_noise(
 def test_gaussian_noise_is_discrete_gaussian_and_needs_no_more_of_it_than_unclamped(
     steps: int, epsilon: float, delta: float
 ) -> None:
-    randomizer = MECHANISMS["gaussian"].noise(steps, exact(epsilon), {"delta": delta})
+    randomizer = Gaussian().noise(steps, exact(epsilon), {"delta": delta})
     noise = randomizer.channel.noise
     # σ from one ratio of weights; the others must follow.
     sigma = (2 * math.log(noise[steps] / noise[steps + steps // 2])) ** -0.5 * (steps // 2)
@@ -220,7 +222,7 @@ def variance_at(mechanism: str, steps: int, epsilon: float, number: Fraction) ->
             row += float(chance) * randomizer.channel.moments(x)[0]
     scores = float(mean.low) + float(mean.width) * np.array(mean.scores, dtype=float)
     assert row @ scores == pytest.approx(float(number), abs=1e-9)
-    return float(row @ scores**2 - number**2)
+    return float(row @ scores**2) - float(number**2)
 
 
 def duchi(epsilon: float, x: float) -> float:
@@ -283,10 +285,9 @@ def test_optimal_is_better_than_the_hybrid_mechanism(epsilon: float, limit: floa
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_square_wave_approaches_its_published_width_and_densities(epsilon: float) -> None:
     # Li et al., SIGMOD 2020, sections 5.2 and 5.3, as printed.
-    e = math.exp(epsilon)
+    e, steps = math.exp(epsilon), 1024
     b = (epsilon * e - e + 1) / (2 * e * (e - 1 - epsilon))
     p, q = e / (2 * b * e + 1), 1 / (2 * b * e + 1)
-    steps = 1024
     window = MECHANISMS["square-wave"].compile(numbers(steps), exact(epsilon), {}).channel
     # Half a step of the width, and one output more than steps and width have together.
     assert window.width / steps == pytest.approx(2 * b, abs=0.5 / steps)

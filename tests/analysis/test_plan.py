@@ -1,6 +1,5 @@
 """What a survey will tell and cost, and how much its waves changed."""
 
-import importlib
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,8 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 
 sys.path.insert(0, str(Path(__file__).parent))
-one_question = importlib.import_module("one_question")
+import one_question
+
 generator = one_question.generator
 
 SURVEY = """
@@ -188,7 +188,7 @@ def test_intervals_of_changes_hold(first: float, second: float, n: int, stays: b
                 value = 0 if yes else 1
                 counts[0, question.randomizer.randomize(value, words, memory)] += 1
             waves.append(estimates(survey, {"q": counts}))
-        row = next(row for row in changes(*waves) if row.term == "v0:change")
+        row = next(row for row in changes(waves[0], waves[1]) if row.term == "v0:change")
         held += row.conf_low <= second - first <= row.conf_high
     # At a coverage of .93, fewer than 129 of 150 come once in a thousand runs.
     assert held >= 129

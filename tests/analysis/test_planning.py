@@ -1,6 +1,5 @@
 """Expected half-widths, and what a wanted one takes: against hand-made sums and simulations."""
 
-import importlib
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -11,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrowing import instance
 
-from analysis.core.domain import Numbers
+from analysis.core.domain import Categories, Numbers
 from analysis.estimate.estimates import estimates
 from analysis.estimate.intervals import normal_intervals, share_interval
 from analysis.estimate.quantity import mean_quantity, share_quantity
@@ -44,8 +44,7 @@ from analysis.study.planning.share_width import (
 from analysis.study.planning.truth import Truth
 
 sys.path.insert(0, str(Path(__file__).parent))
-one_question = importlib.import_module("one_question")
-laws = importlib.import_module("laws")
+import one_question
 
 asked, rng = one_question.asked, one_question.generator
 YES_NO, CHOICE, SCALE = one_question.YES_NO, one_question.CHOICE, one_question.SCALE
@@ -120,7 +119,8 @@ def test_two_reports_are_least_favorable_to_a_share_of_nobody() -> None:
     found, q = expected(question, 2, 0.8, rng=rng()), 0.21194
     widths = half_widths(np.arange(3), 2, 0.57612, q, 0.8)
     by_hand = (1 - q) ** 2 * widths[0] + 2 * q * (1 - q) * widths[1] + q**2 * widths[2]
-    assert (found.share, found.half_width) == (0.0, pytest.approx(by_hand, abs=1e-5))
+    assert found.share == 0.0
+    assert found.half_width == pytest.approx(by_hand, abs=1e-5)
     assert found.half_width == pytest.approx(0.4936, abs=5e-5)
 
 
@@ -332,7 +332,7 @@ def test_worst_truth_of_a_share_without_support_has_the_variance_that_is_said() 
     for mean in found.mechanism.means(found.randomizer, found.domain):
         if not mean.is_share:
             continue
-        place = found.domain.ids.index(mean.term)
+        place = instance(found.domain, Categories).ids.index(mean.term)
         for other, part in product(range(5), np.linspace(0, 1, 101)):
             truth = Truth.of([(place, part), (other, 1 - part)])
             law = Law(found.randomizer, found.domain, truth)
@@ -350,7 +350,7 @@ def test_respondents_are_found_in_few_steps(constant: float) -> None:
 
     def ratio(n: int) -> float:
         looked.append(n)
-        return (constant / n) ** 0.5
+        return float((constant / n) ** 0.5)
 
     assert least(ratio) == -int(-constant // 1)
     assert len(looked) < 60

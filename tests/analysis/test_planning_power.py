@@ -1,6 +1,5 @@
 """Power, the split of a cap, and sample runs."""
 
-import importlib
 import sys
 from math import comb
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+from analysis.core.domain import Categories, Rankings
 from analysis.estimate.change import changes
 from analysis.estimate.estimates import estimates
 from analysis.estimate.intervals import share_interval
@@ -30,7 +30,7 @@ from analysis.study.planning.power import least_for_power
 from analysis.survey.survey import Survey, freeze
 
 sys.path.insert(0, str(Path(__file__).parent))
-one_question = importlib.import_module("one_question")
+import one_question
 
 asked, rng = one_question.asked, one_question.generator
 YES_NO, CHOICE, SCALE = one_question.YES_NO, one_question.CHOICE, one_question.SCALE
@@ -114,7 +114,7 @@ def test_planned_power_is_that_of_simulated_waves(
         for law, n in zip(drawn, sizes, strict=True):
             tally = law.draw(n, draw)
             waves.append([row for row in estimates(survey, {"q": tally}) if row.term == term])
-        (row,) = changes(*waves)
+        (row,) = changes(waves[0], waves[1])
         hits += not row.conf_low <= 0 <= row.conf_high
     # 4 standard errors: once in 15,000.
     assert abs(hits / runs - own) < 4 * (max(own * (1 - own), 0.01) / runs) ** 0.5 + 0.01
@@ -350,7 +350,9 @@ def test_every_mechanism_has_sample_runs(mechanism: str, question: dict[str, Any
     told = {row.term: row.true for row in rows}
     (found,) = own.questions
     if question["kind"] in ("yes-no", "choice", "scale"):
+        assert isinstance(found.domain, Categories)
         shares = [told[name] for name in found.domain.ids]
         assert sum(one or 0 for one in shares) == pytest.approx(1)
     if question["kind"] == "rank":
+        assert isinstance(found.domain, Rankings)
         assert [told[item] for item in found.domain.items] == pytest.approx([2.0] * 3)

@@ -1,6 +1,5 @@
 """What is taken to be true of a planned survey, and the law of the reports it leads to."""
 
-import importlib
 import sys
 from itertools import product
 from pathlib import Path
@@ -17,8 +16,8 @@ from analysis.study.planning.law import Law
 from analysis.study.planning.truth import Truth, share_of, shares_of_answers
 
 sys.path.insert(0, str(Path(__file__).parent))
-one_question = importlib.import_module("one_question")
-laws = importlib.import_module("laws")
+import laws
+import one_question
 
 asked, rng = one_question.asked, one_question.generator
 YES_NO, CHOICE, SCALE = one_question.YES_NO, one_question.CHOICE, one_question.SCALE

@@ -1,6 +1,5 @@
 """What waves of a planned survey tell together, and which differences they will show."""
 
-import importlib
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from analysis.study.planning import (
 from analysis.survey.survey_file import read_survey
 
 sys.path.insert(0, str(Path(__file__).parent))
-rng = importlib.import_module("one_question").generator
+from one_question import generator as rng
 
 
 def test_public_view_is_of_one_wave_mixed_and_never_of_approximate_reports(tmp_path: Path) -> None:
@@ -99,8 +98,10 @@ def test_each_question_but_texts_is_compared_with_a_value_in_groups_and_in_waves
     ]
     assert [row.comparison for row in rows] == ["one", "groups", "waves"] * 3
     # Where there is no room above, the other share is below.
-    assert (rows[0].null, rows[0].true) == (0.9, pytest.approx(0.7))
-    assert (rows[3].null, rows[3].true) == (pytest.approx(140), pytest.approx(160))
+    assert rows[0].null == 0.9
+    assert rows[0].true == pytest.approx(0.7)
+    assert rows[3].null == pytest.approx(140)
+    assert rows[3].true == pytest.approx(160)
     (question, *_) = survey.questions
     pair = rows[0].null, rows[0].true
     assert rows[0].power == power_of_share(question, "yes", pair[1], pair[0], 601, rng=rng())

@@ -1,8 +1,7 @@
 """Fakes are found where they can be; honest reports pass, whatever was answered."""
 
-import importlib
 import sys
-from collections import Counter
+from collections import defaultdict
 from fractions import Fraction
 from math import exp, isfinite
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrowing import instance
 from numpy.typing import NDArray
 from scipy.stats import binom, chi2, chisquare
 
@@ -19,13 +19,14 @@ from analysis.core.randomizer import Randomizer
 from analysis.core.words import seeded_words
 from analysis.estimate.plausibility import UNLIKELY, Plausibility, plausibility, sizes_of
 from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.hashed_krr import HashedKrr
 from analysis.survey.question import Question
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 
-sys.path[:0] = [str(Path(__file__).parent)]
-laws = importlib.import_module("laws")
-cases = importlib.import_module("one_question")
+sys.path.insert(0, str(Path(__file__).parent))
+import laws
+import one_question as cases
 
 
 def checks(survey: Survey, counts: NDArray[np.int64]) -> dict[str, Plausibility]:
@@ -72,7 +73,8 @@ def test_honest_texts_look_as_drawn_and_equal_reports_do_not(
 def test_false_alarms_are_as_rare_as_their_p_values() -> None:
     found: list[float] = []
     for case in cases.CASES:
-        survey = cases.survey_of(*case.values)
+        mechanism, question = case.values
+        survey = cases.survey_of(instance(mechanism, str), instance(question, dict))
         values = list(laws.values_of(survey.questions[0].domain))
         # Everybody at one end, where a channel's bounds are reached; and everywhere.
         for place, people in enumerate(([values[0]], [values[-1]], values)):
@@ -113,15 +115,15 @@ def test_size_is_exact_for_fixed_answers(
     chances: dict[tuple[int, ...], float] = {(0,) * int(np.prod(randomizer.shape)): 1.0}
     for respondent in range(n):
         law = laws.law(randomizer, values[respondent % len(values) if mixed else 0])
-        steps: Counter[tuple[int, ...]] = Counter()
-        for key, chance in law.items():
-            steps[tuple(laws.tally(randomizer, key).reshape(-1).tolist())] += chance
-        after: Counter[tuple[int, ...]] = Counter()
+        steps: defaultdict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+        for key, part in law.items():
+            steps[tuple(laws.tally(randomizer, key).reshape(-1).tolist())] += part
+        after: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for counts, before in chances.items():
-            for step, chance in steps.items():
-                after[tuple(map(sum, zip(counts, step, strict=True)))] += before * float(chance)
+            for step, part in steps.items():
+                after[tuple(map(sum, zip(counts, step, strict=True)))] += before * float(part)
         chances = dict(after)
-    found: Counter[float] = Counter()
+    found: defaultdict[float, float] = defaultdict(float)
     for counts, chance in chances.items():
         table = np.array(counts).reshape(randomizer.shape)
         found[checks(survey, table)["symbols"].p_value] += chance
@@ -351,7 +353,7 @@ def test_few_fakes_of_one_cohort_are_found_among_many_cohorts() -> None:
 def test_many_fakes_that_support_one_value_are_found_in_all_cohorts() -> None:
     survey = cases.choice(50, "hashed-krr")
     (question,) = survey.questions
-    cells = question.mechanism.cells(question.randomizer, 9)  # type: ignore[attr-defined]
+    cells = instance(question.mechanism, HashedKrr).cells(question.randomizer, 9)
     counts = np.zeros(question.randomizer.shape, dtype=np.int64)
     counts.reshape(-1)[cells] = 3
     assert checks(survey, counts)["cohorts"].looks == "as drawn"

@@ -1,6 +1,5 @@
 """What fakes can have moved: never more than stated, and that much by some fakes."""
 
-import importlib
 import sys
 from fractions import Fraction
 from itertools import combinations
@@ -20,9 +19,9 @@ from analysis.mechanisms.base import Mean
 from analysis.mechanisms.selection import poisoning
 from analysis.survey.survey import Survey
 
-sys.path[:0] = [str(Path(__file__).parent)]
-laws = importlib.import_module("laws")
-cases = importlib.import_module("one_question")
+sys.path.insert(0, str(Path(__file__).parent))
+import laws
+import one_question as cases
 
 
 def tally_of(survey: Survey, reports: list[Any]) -> NDArray[np.int64]:
@@ -127,8 +126,9 @@ def test_shift_is_never_exceeded_by_fakes_added_to_honest_reports(
         rows = shifted(survey, counts)
         assert [row.term for row in rows] == list(stated)
         for row in rows:
-            if row.estimate is not None and before[row.term] is not None:
-                shift = abs(row.estimate - before[row.term])
+            without = before[row.term]
+            if row.estimate is not None and without is not None:
+                shift = abs(row.estimate - without)
                 assert shift <= stated[row.term] + 1e-9
                 if not isinf(stated[row.term]) and stated[row.term]:
                     moved = max(moved, shift / stated[row.term])

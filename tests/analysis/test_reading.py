@@ -1,6 +1,5 @@
 """Reports are read by columns, as they were sent: the inverse of drawing many at once."""
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ from analysis.core.channels.subset import Subset
 from analysis.core.randomizer import Reports
 from analysis.core.words import seeded_block, seeded_words
 
-sys.path[:0] = [str(Path(__file__).parent)]
-laws = importlib.import_module("laws")
-channels = importlib.import_module("test_channels")
-cases = importlib.import_module("one_question")
+sys.path.insert(0, str(Path(__file__).parent))
+import laws
+import one_question as cases
+import test_channels as channels
 
 
 @pytest.mark.parametrize("channel", channels.SAMPLES, ids=str)

@@ -129,7 +129,7 @@ def test_hashes_of_a_long_scale_are_compared_without_a_huge_table() -> None:
 
 
 def test_too_small_an_epsilon_is_refused_with_the_smallest_that_can_be_served() -> None:
-    many = Categories(range(10**9))  # as many, without their names
+    many = Categories(range(10**9))  # type: ignore[arg-type]  # as many, without their names
     with pytest.raises(ValueError, match=r"must be at least 1\.8 for krr with so many") as refused:
         compile_as(MECHANISMS["krr"], many, Fraction("0.001"), {})
     least = Fraction(str(refused.value).split("at least ")[1].split()[0])
@@ -137,7 +137,7 @@ def test_too_small_an_epsilon_is_refused_with_the_smallest_that_can_be_served() 
 
 
 def test_so_many_values_that_no_epsilon_serves_them_are_refused() -> None:
-    many = Categories(range(10**10))
+    many = Categories(range(10**10))  # type: ignore[arg-type]  # as many, without their names
     with pytest.raises(ValueError, match="no epsilon can serve"):
         compile_as(MECHANISMS["krr"], many, Fraction(1), {})
 

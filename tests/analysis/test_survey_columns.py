@@ -1,6 +1,5 @@
 """Columns of a survey: their tables are the channels' own laws, by exact sums over all reports."""
 
-import importlib
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
@@ -9,15 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrowing import instance
 
 from analysis.core.domain import Categories, Numbers, Sets
 from analysis.estimate.columns.of_survey import columns_of, debiasing, rounding, variable
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.question import Question
 
-sys.path[:0] = [str(Path(__file__).parent)]
-one_question = importlib.import_module("one_question")
-CROSSED = [case for case in one_question.CASES if case.values[1]["kind"] != "rank"]
+sys.path.insert(0, str(Path(__file__).parent))
+import one_question
+
+CROSSED = [case for case in one_question.CASES if instance(case.values[1], dict)["kind"] != "rank"]
 
 
 def _law(question: Question, value: Any) -> Iterator[tuple[Any, Fraction]]:

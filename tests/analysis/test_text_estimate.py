@@ -1,6 +1,5 @@
 """Shares of texts, from surveys to rows: exact where nothing is random, intervals that hold."""
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,11 @@ from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
-one_question = importlib.import_module("one_question")
+import one_question
 
 DRUGS = ["Cannabis", "Cocaine", "MDMA", "Ketamine", "Straße"]
 WANTED = {"cannabis": 0.4, "cocaine": 0.2, "mdma": 0.0, "ketamine": 0.0, "strasse": 0.1}
-SHARES: dict[str | None, float] = {**WANTED, None: 0.2, "tea": 0.06, "coffee": 0.04}
+SHARES = dict[str | None, float]([*WANTED.items(), (None, 0.2), ("tea", 0.06), ("coffee", 0.04)])
 TRUTH = {**WANTED, "no-answer": 0.2, "other": 0.1}
 TERMS = list(TRUTH)
 
@@ -76,7 +75,7 @@ def _expected(question: Question, shares: dict[str, float], scale: int) -> NDArr
             rows.append(
                 scale * (channel.far + (channel.near - channel.far) * single) / channel.total
             )
-    return np.rint(np.array(rows, dtype=float)).astype(np.int64)
+    return np.asarray(np.rint(np.array(rows, dtype=float)).astype(np.int64))
 
 
 @pytest.mark.parametrize("mechanism", ["hashed-krr", "rappor"])

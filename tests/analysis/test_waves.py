@@ -1,6 +1,5 @@
 """What several waves tell together: brute force over all histories, and published numbers."""
 
-import importlib
 import sys
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
@@ -15,7 +14,8 @@ from analysis.core.waves import EXACT, SEARCHED, constant_ratio, worst_ratio
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
-histories = importlib.import_module("histories")
+import histories
+
 STAGES, bit_stages = histories.STAGES, histories.bit_stages
 bits_by_force = histories.bits_by_force
 

@@ -1,6 +1,5 @@
 """What waves of few bits tell together: brute force over all histories, and the looser bound."""
 
-import importlib
 import sys
 from fractions import Fraction
 from itertools import combinations, product
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from narrowing import not_none
 
 from analysis.core.channels.bits import Bits
 from analysis.core.domain import Categories, Domain, Sets, Texts
@@ -21,7 +21,8 @@ from analysis.mechanisms.selection import compiled
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
-histories = importlib.import_module("histories")
+import histories
+
 STAGES, bit_stages = histories.STAGES, histories.bit_stages
 bits_by_force = histories.bits_by_force
 
@@ -145,13 +146,14 @@ def test_few_bits_cost_what_they_tell(
     before: float,
 ) -> None:
     randomizer = made(name, domain)
-    exact = bits_by_force(*randomizer.stages, codewords, waves, alike=name != "multihot")
+    stages = not_none(randomizer.stages)
+    exact = bits_by_force(*stages, codewords, waves, alike=name != "multihot")
     assert log(exact) == pytest.approx(truth, abs=5e-5)
     assert randomizer.spent(waves) / 1e6 == pytest.approx(charged, abs=5e-5)
     assert randomizer.spent(waves) >= micro(exact)
     # Frozen surveys of the first protocol keep their price, to the millionth.
     first = randomizer.spent(waves, protocol=1)
-    assert first == micro(worst_ratio(*randomizer.stages, randomizer.encoder.apart, waves))
+    assert first == micro(worst_ratio(*stages, randomizer.encoder.apart, waves))
     assert first / 1e6 == pytest.approx(before, abs=5e-5)
 
 
@@ -176,9 +178,8 @@ def test_costs_rise_with_waves_and_pass_neither_the_packings_nor_fall_below_a_co
     assert costs[:2] == [0, randomizer.charge]
     packings = [randomizer.spent(n, protocol=1) for n in waves[:8]]
     assert all(cost <= packing for cost, packing in zip(costs, packings, strict=False))
-    constant = (
-        micro(constant_ratio(*randomizer.stages, randomizer.encoder.apart, n)) for n in waves
-    )
+    stages = not_none(randomizer.stages)
+    constant = (micro(constant_ratio(*stages, randomizer.encoder.apart, n)) for n in waves)
     assert all(cost >= least for cost, least in zip(costs, constant, strict=True))
 
 
