@@ -29,7 +29,7 @@ from analysis.study import hypotheses
 from analysis.study.codebook import Code
 from analysis.study.crosstab.row import Row
 from analysis.study.planning import Plan, Power, Sampled, Split, WaveTotal
-from analysis.study.planning.half_width import of_share
+from analysis.study.planning.share_width import of_share
 from analysis.study.regression import Term
 from analysis.survey.check import Check
 from analysis.survey.kinds import KINDS

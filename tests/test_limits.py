@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeGuard
 
 import pytest
 
@@ -16,14 +15,17 @@ WAITS = {"communicate", "join", "result", "wait"}
 LEAST = 60
 
 
-def is_number(value: ast.expr) -> TypeGuard[ast.Constant]:
-    """Whether a value is written out as a number."""
-    return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+def number(value: ast.expr) -> float | None:
+    """Return the number that is written out, or None."""
+    if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
+        return value.value
+    return None
 
 
 def is_short(limit: ast.expr) -> bool:
     """Whether a limit is a number, and too small for a busy machine."""
-    return is_number(limit) and not (LEAST <= limit.value < 1000 or limit.value >= 1000 * LEAST)
+    found = number(limit)
+    return found is not None and not (LEAST <= found < 1000 or found >= 1000 * LEAST)
 
 
 def dangers(source: str) -> Iterator[tuple[int, str]]:
@@ -38,7 +40,9 @@ def dangers(source: str) -> Iterator[tuple[int, str]]:
         limits += node.args[:1] if name in WAITS else []
         limits += node.args[1:2] if name == "wait_until" else []
         limits += node.args[:1] if name.startswith("set_default_") else []
-        if any(given.arg == "deadline" and is_number(given.value) for given in node.keywords):
+        if any(
+            given.arg == "deadline" and number(given.value) is not None for given in node.keywords
+        ):
             yield node.lineno, f"{name}: an example may take as long as it takes"
         if (
             name == "wait_for_function"

@@ -54,11 +54,13 @@ class Collector:
 
     def frozen(self, survey: str) -> dict[str, Any]:
         """The survey with its randomizers, as devices get it."""
-        return self._json(f"/api/surveys/{survey}")
+        frozen: dict[str, Any] = self._json(f"/api/surveys/{survey}")
+        return frozen
 
     def estimates(self, survey: str, wave: int = 1) -> list[dict[str, Any]]:
         """The rows of estimates.json."""
-        return self._json(f"/api/surveys/{survey}/estimates.json?wave={wave}")
+        rows: list[dict[str, Any]] = self._json(f"/api/surveys/{survey}/estimates.json?wave={wave}")
+        return rows
 
     def stored(self, survey: str, wave: int = 1) -> int:
         """How many reports are stored; the same for every question."""

@@ -17,7 +17,7 @@ from collector import Collector, Relay, command, in_process
 from device import SURVEY, Device
 from programs import CHROMIUM, find
 
-from server import app as application
+from server.program import CLIENT
 
 #: A change of one file of client/: its name, the text to find there, the text instead.
 Change = tuple[str, str, str]
@@ -73,7 +73,7 @@ def serve_client(tmp_path: Path) -> Iterator[ServeClient]:
         def start(
             *changes: Change, around: Callable[[Any], Any] = lambda app: app
         ) -> Collector:  # fmt: skip
-            shutil.copytree(application.CLIENT, tmp_path / "client")
+            shutil.copytree(CLIENT, tmp_path / "client")
             for name, old, new in changes:
                 file = tmp_path / "client" / name
                 text = file.read_text()

@@ -17,17 +17,8 @@ from collector import Collector, command
 from device import Device
 from playwright.sync_api import Browser, Page, sync_playwright
 from programs import CHROMIUM, find
-from scenes import (
-    EXAMPLES,
-    SCENES,
-    Stage,
-    complaints,
-    kiosk,
-    my_privacy,
-    questions,
-    research,
-    waiting,
-)
+from scenes import SCENES, complaints, kiosk, my_privacy, questions, research, waiting
+from stage import EXAMPLES, Stage
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}

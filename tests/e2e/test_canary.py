@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from collector import Collector, Relay, in_process
@@ -36,7 +37,7 @@ from watchers import (
     kept_places,
 )
 
-from server import app as application
+from server.program import CLIENT
 
 CANARIES = MARKERS + CHOSEN
 #: Where the page has answers in hand: the file, the line before which something is done, and what.
@@ -77,7 +78,7 @@ def everything(collector: Collector) -> str:
 def hooked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Collector, str]]:
     """A copy that does at its hooks what a test puts there; and its survey of everything."""
     folder = tmp_path_factory.mktemp("hooked")
-    shutil.copytree(application.CLIENT, folder / "client")
+    shutil.copytree(CLIENT, folder / "client")
     for name, line, call in HOOKS:
         file = folder / "client" / name
         text = file.read_text()
@@ -93,7 +94,7 @@ def new_profile(browser: Browser, tmp_path: Path) -> Iterator[MakeProfile]:
     """Makes a device with a profile on disk, with the options of Playwright's contexts."""
     made: list[Profile] = []
 
-    def make(**options: object) -> Profile:
+    def make(**options: Any) -> Profile:
         made.append(Profile(browser, tmp_path / f"profile-{len(made)}", **options))
         return made[-1]
 

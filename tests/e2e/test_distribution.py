@@ -186,7 +186,7 @@ def fit(counts: NDArray[Any], laws: NDArray[np.float64]) -> float:
         statistic += float(
             (((np.bincount(pools, weights=row) - of) ** 2)[of > 0] / of[of > 0]).sum()
         )
-        freedom += np.count_nonzero(of) - 1
+        freedom += int(np.count_nonzero(of)) - 1
     return float(chi2.sf(statistic, freedom))
 
 

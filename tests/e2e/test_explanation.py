@@ -12,8 +12,8 @@ from collector import Collector
 from device import READ_MEMO, Device, begin, expect_state, turn_page
 from everything import ASKED, EVERYTHING, answer_first_page
 from playwright.sync_api import Page, expect
-from scenes import WELL_BEING
 from scipy.stats import chisquare
+from stage import WELL_BEING
 
 #: So many times is "Draw 20 reports" pressed, for each of two made-up answers.
 PRESSES = 20

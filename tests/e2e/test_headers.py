@@ -32,7 +32,8 @@ def headers(collector: Collector, path: str, method: str = "GET") -> Message:
     request = urllib.request.Request(collector.url + path, data=data, method=method)
     try:
         with urllib.request.urlopen(request, timeout=MOMENT) as response:
-            return response.headers
+            message: Message = response.headers
+            return message
     except urllib.error.HTTPError as error:
         with error:
             return error.headers

@@ -10,7 +10,7 @@ from collector import Collector
 from device import SURVEY, Device, expect_state
 from limits import MOMENT, wait_until
 from playwright.sync_api import Page, expect
-from scenes import KIOSK, REPORTS, WELL_BEING
+from stage import KIOSK, REPORTS, WELL_BEING
 
 #: What has the focus, and whether it is seen to have it. Headings and the state get it from the
 #: page when it turns, for screen readers; nobody can press them.

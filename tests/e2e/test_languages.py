@@ -9,15 +9,8 @@ import pytest
 from collector import Collector, Relay
 from device import Device, begin, expect_state, fill_in, press, review, turn_page
 from playwright.sync_api import Page, expect
-from scenes import (
-    ANSWERS,
-    REPORTS,
-    WELL_BEING,
-    Stage,
-    my_privacy,
-    open_details,
-    questions,
-)
+from scenes import my_privacy, questions
+from stage import ANSWERS, REPORTS, WELL_BEING, Stage, open_details
 from test_one_shape import shape
 from watchers import check_device, kept_places
 

@@ -127,7 +127,8 @@ def remembered(survey: Survey, secret: bytes, answers: dict[str, str]) -> dict[s
             symbol, lambda x, c=cohort, m=memory: m.words("permanent", c, x)
         )
         found[question.id] = {"cohort": cohort, "symbol": kept}
-    return json.loads(json.dumps(found))
+    as_json: dict[str, Any] = json.loads(json.dumps(found))
+    return as_json
 
 
 def telling_secret(survey: Survey) -> bytes:

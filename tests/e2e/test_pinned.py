@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from collector import Collector, in_process
 from device import SURVEY, Device, expect_state
+from flask import Flask
 from playwright.sync_api import Page, expect
 from tampering import FAILURES, Tampering, layers_of
 
@@ -28,7 +29,7 @@ class Attacked:
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
     made: list[Tampering] = []
 
-    def around(app: object) -> Tampering:
+    def around(app: Flask) -> Tampering:
         made.append(Tampering(app))
         return made[-1]
 

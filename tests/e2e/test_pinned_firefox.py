@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 from collector import in_process
 from device import SURVEY
 from firefox import Firefox, firefox
+from flask import Flask
 from limits import wait_until
 from tampering import FAILURES, Tampering, layers_of
 
@@ -25,7 +27,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tampering, dict[str, str]]]:
     made: list[Tampering] = []
 
-    def around(app: object) -> Tampering:
+    def around(app: Flask) -> Tampering:
         made.append(Tampering(app))
         return made[-1]
 
@@ -64,9 +66,13 @@ def test_pages_run_where_nothing_is_tampered(
     browser: Firefox, served: tuple[Tampering, dict[str, str]]
 ) -> None:
     tampering, urls = served
+
+    def is_in(state: str) -> bool:
+        return bool(browser.evaluate(STATE) == state)
+
     tampering.attack([], None)
     for name, state in (("survey", "ready"), ("me", "nothing")):
         browser.visit(urls[name])
-        wait_until(lambda state=state: browser.evaluate(STATE) == state)
+        wait_until(partial(is_in, state))
     browser.visit(urls["survey"])
     wait_until(lambda: browser.evaluate(OPEN))

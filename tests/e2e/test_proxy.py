@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -272,14 +273,14 @@ def test_the_collector_gets_nothing_else_of_respondents(tmp_path: Path, upstream
 
 
 def test_pages_that_a_browser_has_are_not_sent_again(proxy: Proxy, collector: Collector) -> None:
-    gzip = {"Accept_Encoding": "gzip, br"}
-    first, body = proxy.request("GET", "/client/page/survey.js", **gzip)
+    fetch = partial(proxy.request, "GET", "/client/page/survey.js", Accept_Encoding="gzip, br")
+    first, body = fetch()
     assert first.getheader("Content-Encoding") == "gzip"
     assert body
     tag = first.getheader("ETag") or ""
-    again, body = proxy.request("GET", "/client/page/survey.js", **gzip, If_None_Match=tag)
+    again, body = fetch(If_None_Match=tag)
     assert (again.status, body) == (304, b"")
-    other, body = proxy.request("GET", "/client/page/survey.js", **gzip, If_None_Match='"other"')
+    other, body = fetch(If_None_Match='"other"')
     assert other.status == 200
 
 

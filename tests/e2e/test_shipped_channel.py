@@ -105,10 +105,11 @@ class Case:
 
     def spending(self, epsilon: Fraction) -> Randomizer[Any, Any]:
         """The same at another ε."""
-        if isinstance(MECHANISMS[self.mechanism], Noise):
+        mechanism = MECHANISMS[self.mechanism]
+        if isinstance(mechanism, Noise) and isinstance(self.domain, Numbers):
             # The grid of least variance is too coarse to test much of it.
-            return MECHANISMS[self.mechanism].noise(self.domain.steps, epsilon, self.params)
-        return MECHANISMS[self.mechanism].compile(self.domain, epsilon, self.params)
+            return mechanism.noise(self.domain.steps, epsilon, self.params)
+        return mechanism.compile(self.domain, epsilon, self.params)
 
     @cached_property
     def values(self) -> list[Any]:
@@ -126,6 +127,7 @@ class Case:
             found = [[int(place in one) for place in places] + [0] for one in sets]
             found.append([0] * len(places) + [1])
         else:
+            assert isinstance(domain, Rankings)
             places = range(len(domain.items))
             found = [
                 [int(order.index(a) < order.index(b)) for a, b in combinations(places, 2)]
@@ -204,8 +206,8 @@ def some_values(one: Case) -> list[Any]:
 
 def encode(randomizer: Randomizer[Any, Any], value: Any, cohort: int) -> Any:
     """The channel's input for a value that needs no rounding."""
-    as_python = {str: Fraction, list: tuple}.get(type(value), lambda same: same)
-    return randomizer.encoder.encode(as_python(value), cohort, iter(()))
+    read = Fraction if isinstance(value, str) else tuple if isinstance(value, list) else None
+    return randomizer.encoder.encode(read(value) if read else value, cohort, iter(()))
 
 
 def exact(randomizer: Randomizer[Any, Any], value: Any) -> dict[str, float]:
@@ -302,8 +304,8 @@ def test_every_channel_has_a_twin_that_draws_otherwise() -> None:
 def promises(likelier: Part, other: Part, delta: float) -> Part:
     """About how large an ε `GAME` reports of each value will prove, for events of these chances."""
     z = norm.isf(CHANCE / 2)
-    spread = (1 - likelier) / likelier + (1 - other) / other
-    return np.log(np.maximum(likelier - delta, 1e-9) / other) - z * np.sqrt(spread / GAME)
+    spread = ((1 - likelier) / likelier + (1 - other) / other) / GAME
+    return np.asarray(np.log(np.maximum(likelier - delta, 1e-9) / other) - z * np.sqrt(spread))
 
 
 def best_event(seen: list[str], one: Part, other: Part, delta: float) -> tuple[float, list[str]]:
@@ -336,10 +338,10 @@ def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
             # Where two inputs differ: of symbols, these themselves.
             places = sorted(set(one) ^ set(other) if channel.takes_bits else {one, other})
             seen = ["".join(map(str, bits)) for bits in product((0, 1), repeat=len(places))]
-            chances = [patterns(channel, tables[x][0], places) for x in (a, b)]
+            likelier, less = (patterns(channel, tables[x][0], places) for x in (a, b))
         else:
-            chances = [rows[a], rows[b]]
-        promise, event = best_event(seen, *chances, delta)
+            likelier, less = rows[a], rows[b]
+        promise, event = best_event(seen, likelier, less, delta)
         games.append((promise, [values[a], values[b]], places, event))
     return max(games, key=lambda game: game[0])[1:]
 

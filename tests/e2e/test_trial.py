@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from collector import Collector
 from device import Device
+from narrowing import instance
 from playwright.sync_api import Page
 from scipy.stats import chisquare
 
+from analysis.core.domain import Categories
 from analysis.core.encoders import ENCODERS
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
@@ -128,7 +130,7 @@ def test_trial_draws_reports_that_the_server_would_take(
             question.randomizer.check_report(report, name)
             assert (named is not None) == (name in NAMING)
             if named is not None:
-                ids = question.domain.ids
+                ids = instance(question.domain, Categories).ids
                 # Of bits there is one symbol more, which counts the reports.
                 tallied = [symbol for _, symbol in question.randomizer.tallied(report)]
                 assert named == [ids[symbol] for symbol in tallied if symbol < len(ids)]
@@ -150,7 +152,7 @@ def test_shares_that_are_named_are_those_that_the_channel_states(
     page: Page, frozen: dict[str, Any], survey: Survey, name: str
 ) -> None:
     question = found(survey, name)
-    ids, randomizer = question.domain.ids, question.randomizer
+    ids, randomizer = instance(question.domain, Categories).ids, question.randomizer
     comparisons = len(MADE_UP[name]) * len(ids)
     for answer, drawn in zip(MADE_UP[name], tries(page, frozen, name, DRAWS), strict=True):
         symbol = randomizer.encoder.encode(question.value(answer), 0, iter(()))

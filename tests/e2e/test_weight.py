@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from collector import Collector
 from device import Device, expect_state
-from scenes import EXAMPLES
+from stage import EXAMPLES
 
 #: A slow phone's network: seconds there and back, bytes a second; and browsers' connections.
 LATENCY, RATE, CONNECTIONS = 0.15, 1.6e6 / 8, 6

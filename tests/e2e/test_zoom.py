@@ -7,7 +7,8 @@ import pytest
 from collector import Collector
 from device import Device, begin, expect_state, fill_in, turn_page
 from playwright.sync_api import Page, expect
-from scenes import PAGES, WELL_BEING, Scene, Stage, complaints, my_privacy, questions
+from scenes import complaints, my_privacy, questions
+from stage import PAGES, WELL_BEING, Scene, Stage
 from test_looks import DESKTOP, PHONE, check_targets, check_width
 
 #: A small phone; a desktop of 1280 × 800 at a zoom of 200 %; and letters of twice their size.

@@ -214,7 +214,7 @@ def invited(survey: Survey, tokens: Iterable[str]) -> Iterator[bytes]:
 
 def take_in(
     store: Store, bodies: Iterable[bytes], survey: Survey, today: date | None = None
-) -> list[Refusal | int]:
+) -> Sequence[Refusal | int]:
     """Bodies straight into a store, in one transaction; what became of each."""
     batch = [check(store, survey.id, body) for body in bodies]
     return store.add(batch, today or date.today())

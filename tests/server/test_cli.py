@@ -196,7 +196,8 @@ def test_constrained_shares_and_design_effects_are_columns_to_ask_for(
     assert list(rows[0])[-2:] == ["constrained", "deff"]
     for question in ("meat", "dish"):
         shares = [float(row["constrained"]) for row in rows if row["question"] == question]
-        assert (min(shares) >= 0, sum(shares)) == (True, pytest.approx(1))
+        assert min(shares) >= 0
+        assert sum(shares) == pytest.approx(1)
     assert {row["constrained"] for row in rows if row["question"] == "price"} == {""}
     assert float(rows[0]["deff"]) == pytest.approx(int(rows[0]["n"]) / float(rows[0]["n_eff"]))
     assert "for display only, biased upward for rare answers" in result.stderr

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import date
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -44,6 +45,11 @@ from load import (
 )
 
 
+def _has(load: Load, status: int, count: int) -> bool:
+    """Whether so many requests got this status."""
+    return load.count(status) >= count
+
+
 @pytest.mark.more
 def test_what_was_acknowledged_survives_four_kills(
     survey: Survey, survey_file: Path, database: Path
@@ -53,7 +59,7 @@ def test_what_was_acknowledged_survives_four_kills(
         for _ in range(4):
             load.url = server.url
             enough = load.count(201) + 200
-            wait_until(lambda enough=enough: load.count(201) >= enough)
+            wait_until(partial(_has, load, 201, enough))
             server.kill()
             load.url = ""  # which may be anybody's now
             server = running.enter_context(Server(database))
@@ -111,9 +117,9 @@ def test_a_full_disk_refuses_and_loses_nothing(
             for room in (wal.stat().st_size + 100_000, 0):
                 full, stored = load.count(503) + 100, load.count(201) + 100
                 with _largest_file(server.below(), room):
-                    wait_until(lambda full=full: load.count(503) >= full)
+                    wait_until(partial(_has, load, 503, full))
                     assert get(server.url, f"/api/surveys/{survey.id}").status == 200
-                wait_until(lambda stored=stored: load.count(201) >= stored)
+                wait_until(partial(_has, load, 201, stored))
             with _largest_file(server.below(), 0):
                 full = load.count(503) + 16
                 wait_until(lambda: load.count(503) >= full)

@@ -164,11 +164,12 @@ def test_an_id_is_free_again_if_its_report_was_refused() -> None:
 
 @pytest.mark.parametrize("last_day", ["closes", "delete_reports_after"])
 def test_a_survey_is_over_after_its_last_day(last_day: str) -> None:
-    ends = survey(**{last_day: "2026-02-28"})
+    ends, goes_on = (
+        survey(**dict[str, Any]({last_day: day})) for day in ("2026-02-28", "2026-03-01")
+    )
     assert refusal(submission(survey=ends), current=SURVEY).word == "over"
     assert refusal(submission(), current=ends).word == "over"
-    state = known(current=survey(**{last_day: "2026-03-01"}))
-    assert decide([submission()], state, TODAY).results == [201]
+    assert decide([submission()], known(current=goes_on), TODAY).results == [201]
 
 
 def test_a_wave_that_is_not_open_is_refused_and_the_open_ones_are_named() -> None:

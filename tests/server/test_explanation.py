@@ -94,28 +94,28 @@ def _supports(question: Question, answer: str, place: int) -> Fraction:
 
 def _chances(question: Question) -> tuple[Fraction, Fraction]:
     """Both chances of the sentences, from the whole law of the reports."""
-    domain = question.domain
+    domain, none = question.domain, Fraction(0)
     if isinstance(domain, Numbers):
         pairs = list(zip(_law(question, "500"), _law(question, "0"), strict=True))
         told = [(high, low) for (_, high), (_, low) in pairs if high > low]
-        return sum(high for high, _ in told), sum(low for _, low in told)
+        return sum((high for high, _ in told), none), sum((low for _, low in told), none)
     shares = question.mechanism.shares(question.randomizer, domain).values
     if not shares:
         ids = domain.ids if isinstance(domain, Categories) else ()
         answers = list(ids[:-1]) or ["tea|soup|cake", "cake|soup|tea"]
-        own, *others = [[p for _, p in _law(question, one)] for one in [*answers, ""]]
+        own, *others = [[p for _, p in _law(question, answer)] for answer in [*answers, ""]]
         least = [min(column) for column in zip(*others, strict=True)]
         most = max(p / q for p, q in zip(own, least, strict=True))
         told = [(p, q) for p, q in zip(own, least, strict=True) if p / q > most * 999 / 1000]
-        return sum(p for p, _ in told), sum(q for _, q in told)
+        return sum((p for p, _ in told), none), sum((q for _, q in told), none)
     if isinstance(domain, Sets):
-        own, other = "lab", "shop"
+        one, other = "lab", "shop"
     elif isinstance(domain, Rankings):
-        own, other = "tea|soup|cake", "cake|soup|tea"
+        one, other = "tea|soup|cake", "cake|soup|tea"
     else:
         assert isinstance(domain, Categories)
-        own, other = domain.ids[:2]
-    p, q = (_supports(question, one, 0) for one in (own, other))
+        one, other = domain.ids[:2]
+    p, q = (_supports(question, answer, 0) for answer in (one, other))
     return (p, q) if p > q else (1 - p, 1 - q)
 
 
@@ -211,7 +211,9 @@ def test_each_circumstance_is_said(read: Read, keys: str, epsilon: float, senten
 
 def test_fresh_draws_beside_remembered_ones_are_said_to_be_so(read: Read) -> None:
     (question,) = read(YES_NO).questions
-    keys = [[one.key for one in explained(question, remembers).after] for remembers in (0, 1)]
+    keys = [
+        [one.key for one in explained(question, remembers).after] for remembers in (False, True)
+    ]
     assert ["odds.afresh" in one for one in keys] == [False, True]
 
 

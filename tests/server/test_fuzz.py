@@ -118,7 +118,8 @@ def _value(rest: list[re.Match[str]], depth: int = 0) -> Any:
     if not rest or depth > 500:
         raise ValueError
     mark, string, whole, fraction, word = rest.pop().groups()
-    close, items = {"[": "]", "{": "}"}.get(mark), {}
+    close = {"[": "]", "{": "}"}.get(mark)
+    items: dict[str | int, Any] = {}
     if string is not None:
         return _string(string)
     if whole is not None and len(whole) <= 4300:

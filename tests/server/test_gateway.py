@@ -20,8 +20,8 @@ from server import gateway
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from limits import timed
-from load import LONG, Server, check_books, get, is_busy, post, submissions
+from limits import LONG, timed
+from load import Server, check_books, get, is_busy, post, submissions
 
 #: Clients that send a body slowly: more than a worker has threads.
 SLOW = gateway.WRITERS + gateway.READERS + 20

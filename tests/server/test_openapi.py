@@ -83,7 +83,9 @@ def test_each_api_route_is_described_and_nothing_else(client: FlaskClient) -> No
 
 
 def test_researchers_routes_need_one_of_three_proofs() -> None:
-    proofs = [{scheme: []} for scheme in document()["components"]["securitySchemes"]]
+    proofs: list[dict[str, list[str]]] = [
+        {scheme: []} for scheme in document()["components"]["securitySchemes"]
+    ]
     for path, item in document()["paths"].items():
         for_researchers = bool(
             re.search(r"/(estimates|reports|plausibility|ledger|log)\.(csv|json)$", path)
@@ -135,6 +137,7 @@ def test_what_devices_send_is_as_described(survey: Survey, make: Any) -> None:
     validator = _validator("Submission")
     assert validator.is_valid(good)
     assert validator.is_valid(good | {"token": "any", "work": 7})
+    wrong: dict[str, Any]
     for wrong in (
         {"version": "0" * 63},
         {"rid": "AB" * 16},
@@ -227,7 +230,7 @@ def test_a_running_server_does_as_described(tmp_path: Path) -> None:
     assert to_store(store, survey.id, payloads(survey, [NIGHT] * 5, 1, 1), print)["stored"] == 5
     (tmp_path / "narrowed.json").write_text(json.dumps(_narrowed(survey)))
     (tmp_path / "hooks.py").write_text(HOOKS)
-    serve = [sys.executable, "-m", "server.cli", "serve", "--port", "0", "--db", database]
+    serve = [sys.executable, "-m", "server.cli", "serve", "--port", "0", "--db", str(database)]
     server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

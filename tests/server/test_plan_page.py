@@ -59,7 +59,7 @@ ROWS = [row(1), row(2, **SMALLER), row(3, zcdp=None, method="memory;convolution"
 
 def survey_with(text: str) -> Survey:
     options = [{"id": "a", "text": text}, {"id": "b", "text": "B"}]
-    question = {"id": "q", "text": text, "kind": "choice", "options": options}
+    question: dict[str, Any] = {"id": "q", "text": text, "kind": "choice", "options": options}
     question |= {"no_answer": True, "epsilon": 1.0, "mechanism": {"name": "krr"}}
     spec = {"id": "s", "title": text, "languages": [], "questions": [question]}
     return freeze({**spec, "privacy": {"cap": 5}})

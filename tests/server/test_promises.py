@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,8 @@ from server.writer import Writer
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from limits import MOMENT
-from load import Server, post, submissions, take_in, wait_until
+from limits import MOMENT, wait_until
+from load import Server, post, submissions, take_in
 
 
 def run(*words: object) -> Result:
@@ -95,18 +96,17 @@ def test_twelve_reports_to_an_open_survey_lie_in_no_order_of_arrival(
     survey: Survey, survey_file: Path, database: Path
 ) -> None:
     bodies, pairs = _sent(survey, 12)
+
+    def settled(values: list[bytes]) -> bool:
+        content = database.read_bytes()
+        return all(one in content for one in values) and _by_key_alone(database, values)
+
     with Server(database, survey_file) as server:
         for body in bodies:
             (answer,) = post(server.url, f"/api/surveys/{survey.id}/reports", [body])
             assert answer.status == 201
         for values in zip(*pairs, strict=True):
-            wait_until(
-                lambda values=list(values): (
-                    all(one in database.read_bytes() for one in values)
-                    and _by_key_alone(database, values)
-                ),
-                writer.IDLE + 60,
-            )
+            wait_until(partial(settled, list(values)), writer.IDLE + 60)
         assert _linked(database, pairs) <= 4
         assert server.process.poll() is None
 

@@ -29,18 +29,8 @@ from server.writer import Writer
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from limits import LONG
-from load import (
-    Server,
-    check_books,
-    column,
-    invited,
-    post_until_taken,
-    run_all,
-    submissions,
-    take,
-    wait_until,
-)
+from limits import LONG, wait_until
+from load import Server, check_books, column, invited, post_until_taken, run_all, submissions, take
 
 
 @pytest.fixture

@@ -51,8 +51,8 @@ def _exchange(port: int, request: bytes, seconds: float) -> bytes:
 
 @pytest.mark.more
 def test_no_bytes_make_a_running_server_fail(survey_file: Path, database: Path) -> None:
-    command = [sys.executable, "-m", "server.cli", "serve", survey_file, "--port", "0"]
-    command += ["--workers", "1", "--db", database]
+    command = [sys.executable, "-m", "server.cli", "serve", str(survey_file), "--port", "0"]
+    command += ["--workers", "1", "--db", str(database)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

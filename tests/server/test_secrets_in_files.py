@@ -5,13 +5,14 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
-from server.commands import private, researchers
+from server.commands import researchers
 from server.store import Store
 from server.store.invitations import Invitations
 
@@ -114,7 +115,7 @@ def test_a_full_disk_stores_no_invitation(
         return os.open("/dev/full", os.O_WRONLY), str(name)
 
     # The file is one to which nothing can be written, as on a disk that is full.
-    monkeypatch.setattr(private.tempfile, "mkstemp", full)
+    monkeypatch.setattr(tempfile, "mkstemp", full)
     output = tmp_path / "links.csv"
     result = invite(db, "--output", output)
     assert result.exit_code == 1

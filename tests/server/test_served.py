@@ -36,8 +36,8 @@ class Attacked:
     """A server, and who stands before it."""
 
     def __init__(self, app: Any) -> None:
-        self._app, self.attack = app, lambda path, response: None
-        self.url = ""
+        self._app, self.url = app, ""
+        self.attack: Attack = lambda path, response: None
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         takes_gzip = "gzip" in environ.pop("HTTP_ACCEPT_ENCODING", "")

@@ -354,6 +354,6 @@ main(["log", "--db", sys.argv[1]], standalone_mode=False)
 heavy = "analysis.estimate", "analysis.survey", "flask", "numpy", "sqlite_utils"
 print(*[name for name in heavy if name in sys.modules])
 """
-    command = [sys.executable, "-c", program, database, tmp_path / "copy.db"]
+    command = [sys.executable, "-c", program, str(database), str(tmp_path / "copy.db")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert re.search(r",view,canteen,.*\n.*,backup,copy.db,.*\n\n$", done.stdout), done.stdout

@@ -6,12 +6,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from limits import wait_until
 from load import (
     Load,
     Server,
@@ -23,7 +25,6 @@ from load import (
     post,
     submissions,
     take_in,
-    wait_until,
 )
 from scipy.stats import spearmanr
 
@@ -91,8 +92,8 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
             (secret,) = column(database, f"SELECT hash FROM {table}")
             assert secret in _bytes(database)
             assert secret not in backup.read_bytes()
-    done = run("restore", backup, "--db", restored)
-    assert done.exit_code == 0, done.stderr
+    result = run("restore", backup, "--db", restored)
+    assert result.exit_code == 0, result.stderr
     check_books(restored, survey, before)
     # What a restore adds is a line in the log; and it closes the waves.
     assert _dump(restored, "log", "wave") == _dump(backup, "log", "wave")
@@ -181,7 +182,8 @@ def _by_chance(database: Path, table: str, key: str, arrived: Sequence[bytes]) -
     assert set(placed) == set(scanned)
     within = [(len(page) - 1, _rho(page)) for page in pages if len(page) > 2]
     z = sum(n * rho for n, rho in within) / sum(n for n, _ in within) ** 0.5
-    return max(abs(z), *(abs(_rho(one)) * len(one) ** 0.5 for one in (scanned, placed))) < 6
+    rhos = (abs(_rho(one)) * len(one) ** 0.5 for one in (scanned, placed))
+    return bool(max(abs(z), *rhos) < 6)
 
 
 def _rho(order: Sequence[int]) -> float:
@@ -366,11 +368,9 @@ def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
     always = _variant(survey_file)
     until = _variant(survey_file, "closes = 2026-06-15", name="until")
     steady = date(2026, 6, 15)
-    jumps = [
-        steady, steady - timedelta(1), steady + timedelta(1), date.min, date.max,
-        date(1970, 1, 1), date(2038, 1, 20), steady,
-    ]  # fmt: skip
-    dumps = []
+    jumps = [steady, steady - timedelta(1), steady + timedelta(1), date.min, date.max]
+    jumps += [date(1970, 1, 1), date(2038, 1, 20), steady]
+    dumps: list[list[str]] = []
     bodies = {one.id: [body for _, body in islice(submissions(one), 40)] for one in (always, until)}
     for days in ([steady] * len(jumps), jumps):
         database = tmp_path / f"{len(dumps)}.db"
@@ -379,7 +379,7 @@ def test_a_clock_that_jumps_changes_nothing_but_what_is_open(
             store.surveys.publish(survey)
             store.surveys.open_wave(survey.id)
         clock = {"today": steady}
-        ours = Writer(store, lambda clock=clock: clock["today"])
+        ours = Writer(store, partial(clock.__getitem__, "today"))
         for number, day in enumerate(days):
             clock["today"] = day
             for survey in (always, until):

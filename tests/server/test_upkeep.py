@@ -21,10 +21,10 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import health, writer
-from server.app import CLIENT
 from server.cli import main
 from server.deliver import to_store
 from server.invitations import ISSUER
+from server.program import CLIENT
 from server.store import Store, StoreBusy, reports
 from server.store.file import File
 from server.store.inspection import tables
@@ -159,7 +159,8 @@ def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
     store: Store, survey: Survey, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, survey, 30)
-    other, settled = Store(database), []
+    other = Store(database)
+    settled: list[bool] = []
     echo = click.echo
 
     def slow(text: Any = None, **more: Any) -> None:

@@ -5,7 +5,6 @@ them again and compares. A change of a vector is a change of protocol. In a vect
 written "1/3", and what is no number "NaN".
 """
 
-import importlib
 import json
 import sys
 from fractions import Fraction
@@ -33,11 +32,12 @@ from analysis.survey.kinds import KINDS
 from analysis.survey.logic import holds
 from analysis.survey.survey import freeze, version_of
 
-HERE = Path(__file__).parent
-
 # The tests are no package, so that no name of theirs can hide one of the application's.
-sys.path.insert(0, str(HERE))
-samples, memories = map(importlib.import_module, ("samples", "memories"))
+sys.path.insert(0, str(Path(__file__).parent))
+import memories
+import samples
+
+HERE = Path(__file__).parent
 
 
 class Tape:

@@ -1,16 +1,15 @@
 """Vectors of the second protocol of memories, and of what surveys of the first cost beside them."""
 
-import importlib
 import json
 from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+import samples
+
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import compiled
 from analysis.survey.survey import Survey, freeze, spent_on, thaw, version_of
-
-samples = importlib.import_module("samples")
 
 
 def memories() -> dict[str, Any]:

@@ -267,6 +267,7 @@ def tampered() -> list[Any]:
         *(["0x10", "1"], ["٢٧١", "1"], [" 271", "100"], ["271\n", "100"], ["+271", "100"]),
         *(["9" * 4001, "1"], ["9" * 4000, "1"], "271/100", 2.71, None, {"top": 271}, []),
     )
+    others: tuple[Any, ...] = (None, "index", 3, [])
     return [
         *({**good, "ratio": pair} for pair in pairs),
         *(changed(good, {key: ...}) for key in ("encoder", "channel", "ratio")),
@@ -274,7 +275,7 @@ def tampered() -> list[Any]:
         *(None, 3, [], "good", {}, [good]),
         *({**good, "encoder": changed(encoder, {"name": name})} for name in names),
         *({**good, "channel": changed(channel, {"name": name})} for name in names),
-        *({**good, key: one} for key in ("encoder", "channel") for one in (None, "index", 3, [])),
+        *({**good, key: one} for key in ("encoder", "channel") for one in others),
         {**good, "channel": {**channel, "near": 270}},
         {**good, "encoder": {**encoder, "inputs": 4}},
         {**good, "encoder": bits["encoder"]},
