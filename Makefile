@@ -9,6 +9,10 @@ ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# The folders of tests and benchmarks are no packages, and names of modules recur: each has its call.
+TYPED = $(sort $(dir $(shell find tests benchmarks -name '*.py')))
+ELSEWHERE = tests:tests/vectors:tests/analysis:tests/e2e:benchmarks
+
 .PHONY: demo test test-more bench screenshots clean
 .NOTPARALLEL:
 
@@ -19,6 +23,8 @@ test: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	@set -e; for folder in $(TYPED); do \
+	  echo "mypy $$folder"; MYPYPATH=$$folder:$(ELSEWHERE) $(BIN)/mypy $$folder*.py; done
 	$(BIN)/python tests/programs.py chromium
 	$(PYTEST) $(ORDERED)
 

@@ -81,7 +81,7 @@ def shares_of(distribution: str, values: int) -> NDArray[np.float64]:
         "zipf1": 1 / i,
         "zipf1.5": i**-1.5,
     }[distribution]
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 DISTRIBUTIONS = ("unif", "gauss", "exp", "zipf1", "zipf1.5")

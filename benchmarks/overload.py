@@ -200,9 +200,9 @@ async def once(url: str, sent: bytes) -> tuple[int, float]:
         return 0, 0.0
     finally:
         writer.close()
-    head = answer.partition("\r\n\r\n")[0].lower().split("\r\n")
-    headers = dict(line.split(": ", 1) for line in head[1:])
-    return int(head[0].split()[1]) if head[0] else 0, float(headers.get("retry-after", 0))
+    status, *lines = answer.partition("\r\n\r\n")[0].lower().split("\r\n")
+    headers = dict(line.split(": ", 1) for line in lines)
+    return int(status.split()[1]) if status else 0, float(headers.get("retry-after", 0))
 
 
 def main() -> int:

@@ -74,7 +74,7 @@ def _pure(mechanism: str, client: Callable[..., Any], server: Callable[..., Any]
         with _quiet():
             oracle.aggregate_all(reports)
             counts = oracle.estimate_all(range(k), suppress_warnings=True, normalization=0)
-        return np.asarray(counts) / oracle.n
+        return np.asarray(np.asarray(counts) / oracle.n)
 
     return Peer("pure-ldp", mechanism, randomize, estimate, raw=True)
 
@@ -122,7 +122,8 @@ def _multi(mechanism: str, client: Callable[..., Any], server: Callable[..., Any
 
 
 def _unary_server(reports: list[Any], k: int, epsilon: float, optimal: bool) -> Floats:
-    return UE.UE_Aggregator_MI(reports, epsilon, optimal)  # the one of theirs without k
+    # The one of theirs without k.
+    return np.asarray(UE.UE_Aggregator_MI(reports, epsilon, optimal))
 
 
 PEERS: list[Peer] = [
@@ -144,7 +145,7 @@ PEERS: list[Peer] = [
 ]
 
 
-@njit
+@njit  # type: ignore[untyped-decorator]  # numba has no annotations
 def _seed_numba(seed: int) -> None:
     np.random.seed(seed)
 
@@ -218,8 +219,8 @@ def _hadamard(k: int, epsilon: float) -> float:
     power of two, also if some stay unused.
     """
     e = exp(epsilon)
-    blocks = 1 if epsilon <= 1 else 2 ** floor(log2(min(2 * k, e)))
-    room = 2 ** ceil(log2(k / blocks + 1)) - 1
+    blocks: int = 1 if epsilon <= 1 else 2 ** floor(log2(min(2 * k, e)))
+    room: int = 2 ** ceil(log2(k / blocks + 1)) - 1
     sizes = [room] * (k // room) + [k % room]
     own = sum(size**2 for size in sizes) / k**2  # mean share of a value's block
     c = 2 * blocks - 1 + e

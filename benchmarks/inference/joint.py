@@ -74,7 +74,7 @@ RARE_CHANNELS = [
 def krr(k: int, epsilon: float) -> NDArray[np.float64]:
     """Columns are true values."""
     e = np.exp(epsilon)
-    return np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1)
+    return np.asarray(np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1))
 
 
 def told(done: str) -> None:
@@ -147,9 +147,9 @@ def channel(
             reports.append(one if encoder.cohorts is None else {"cohort": cohort, "report": one})
             laws.append(chances)
     column = columns_of(question, reports)[0]
-    chances = np.zeros(column.chances.shape)
-    np.add.at(chances, column.codes, np.array(laws))
-    return column, chances
+    exact = np.zeros(column.chances.shape)
+    np.add.at(exact, column.codes, np.array(laws))
+    return column, exact
 
 
 def sizes(rng: np.random.Generator, replications: int) -> bool:

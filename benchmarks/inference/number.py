@@ -81,7 +81,7 @@ def law_of_reports(cell: Cell, randomizer: Any) -> NDArray[np.float64]:
     left = np.minimum(position.astype(int), encoder.steps - 1)
     part = (position - left)[:, None]
     law = shapes()[cell.shape] @ ((1 - part) * rows[left] + part * rows[left + 1])
-    return (1 - SKIPPED) * law + SKIPPED * rows[-1] if cell.no_answer else law
+    return np.asarray((1 - SKIPPED) * law + SKIPPED * rows[-1] if cell.no_answer else law)
 
 
 def truth(shape: str) -> dict[str, float]:

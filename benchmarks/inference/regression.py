@@ -39,7 +39,7 @@ Drawn = tuple[dict[str, Column], dict[str, NDArray[Any]]]
 def krr(k: int, epsilon: float) -> NDArray[np.float64]:
     """Columns are true values."""
     e = np.exp(epsilon)
-    return np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1)
+    return np.asarray(np.where(np.eye(k, dtype=bool), e, 1.0) / (e + k - 1))
 
 
 def column(
@@ -54,7 +54,8 @@ def column(
 
 def draw(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
     """A value for each row of shares."""
-    return (rng.random(len(shares))[:, None] > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    bounds = shares.cumsum(axis=1)[:, :-1]
+    return np.asarray((rng.random(len(shares))[:, None] > bounds).sum(axis=1))
 
 
 def of_a_logistic_outcome(epsilon: float) -> Callable[[np.random.Generator], Drawn]:

@@ -41,7 +41,7 @@ def coverage_and_width(
 
 def lowest_and_relative_width(n: int) -> dict[str, tuple[float, float, float]]:
     """Of each method, over all cells: lowest and mean coverage, and width as a part of Wilson's."""
-    lowest, mean, width = ({method: [] for method in INTERVALS} for _ in range(3))
+    lowest, mean, width = ({method: list[float]() for method in INTERVALS} for _ in range(3))
     for k, epsilon in CELLS:
         print(f"n = {n}, k = {k}, ε = {epsilon} ...", file=sys.stderr, flush=True)
         p, q = support(k, epsilon)

@@ -7,6 +7,7 @@ outside of what it proves with its losses rounded down, and up.
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from math import exp
 from time import perf_counter
 
@@ -85,9 +86,9 @@ def main() -> int:
     )
     for k, epsilon in CELLS:
         print(f"k = {k}, ε = {epsilon} ...", file=sys.stderr, flush=True)
-        own, total = seconds(lambda k=k, e=epsilon: ours([(k, e, REPORTS)]), 20)
-        slow, usual = seconds(lambda k=k, e=epsilon: one_by_one(k, e))
-        fast, _ = seconds(lambda k=k, e=epsilon: all_at_once(k, e, USUAL))
+        own, total = seconds(partial(ours, [(k, epsilon, REPORTS)]), 20)
+        slow, usual = seconds(partial(one_by_one, k, epsilon))
+        fast, _ = seconds(partial(all_at_once, k, epsilon, USUAL))
         # Long losses at the fine step would take minutes.
         step = FINE if epsilon * REPORTS < 500 else USUAL
         low, high = (all_at_once(k, epsilon, step, above) for above in (False, True))

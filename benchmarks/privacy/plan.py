@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "analysis"))
 
 from one_question import many, options, survey_of
 
-from analysis.core.domain import Numbers, Texts
+from analysis.core.domain import Categories, Numbers, Texts
 from analysis.core.words import seeded_block
 from analysis.estimate.change import changes
 from analysis.estimate.columns import from_matrix
@@ -123,7 +123,7 @@ def half_widths() -> bool:
                 survey = survey_of(name, question, epsilon)
                 (asked,) = survey.questions
                 own = expected(asked, N, 0.95, stated, rng=np.random.default_rng(1))
-                ask, widths = surveys(survey, stated, N, 2), []
+                ask, widths = surveys(survey, stated, N, 2), list[float]()
                 while len(widths) < MOST:
                     row = rows_of(survey, ask(), own.term)
                     widths.append((row.conf_high - row.conf_low) / 2)
@@ -195,7 +195,8 @@ def power() -> bool:
         waves = [surveys(survey, *one) for one in ((first, sizes[0], 4), (second, sizes[1], 5))]
         hits = 0
         for _ in range(RUNS):
-            (row,) = changes(*([rows_of(survey, ask(), term)] for ask in waves))
+            before, after = ([rows_of(survey, ask(), term)] for ask in waves)
+            (row,) = changes(before, after)
             hits += not row.conf_low <= 0 <= row.conf_high
         own = power_of_change(
             survey.questions[0], term, (first, second), sizes, rng=np.random.default_rng(1)
@@ -205,14 +206,17 @@ def power() -> bool:
         name, kind, epsilon, term, first, second, sizes = both
         survey = survey_of(name, QUESTIONS[kind][0], epsilon)
         (question,) = survey.questions
-        ids, channel = question.domain.ids, question.randomizer.channel
+        domain, channel = question.domain, question.randomizer.channel
+        assert isinstance(domain, Categories)
+        ids = domain.ids
         matrix = np.array([channel.weights(one) for one in range(channel.inputs)]).T / channel.total
         groups = [surveys(survey, *one) for one in ((first, sizes[0], 6), (second, sizes[1], 7))]
         hits = 0
         for _ in range(RUNS):
             codes = [np.repeat(np.arange(len(ids)), ask()[0]) for ask in groups]
-            columns = (from_matrix("q", ids, one, matrix) for one in codes)
-            found = {one.value: one.interval for one in changes_of_shares(*columns)}[term]
+            first_column, second_column = (from_matrix("q", ids, one, matrix) for one in codes)
+            rows = changes_of_shares(first_column, second_column)
+            found = {one.value: one.interval for one in rows}[term]
             hits += not found.low <= 0 <= found.high
         own = power_of_change(question, term, (first, second), sizes, rng=np.random.default_rng(1))
         fine &= line("two known groups", both, own, hits)
