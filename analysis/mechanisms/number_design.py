@@ -310,12 +310,13 @@ def _starts(
     raises: _Whole, value: _Floats, low: _Whole, width: int, total: int, inputs: int
 ) -> _Whole:
     """Where the window of each input begins, so that scores have the input as expectation."""
-    ends = np.concatenate([[0], np.cumsum(raises)])
+    ends = np.concatenate([[0.0], np.cumsum(raises)])
     areas = np.concatenate([[0.0], np.cumsum(raises * value)])
+    lows = low @ value
 
     def expectation(start: _Floats) -> _Floats:
         inside = np.interp(start + width, ends, areas) - np.interp(start, ends, areas)
-        return np.asarray((inside + low @ value) / total)
+        return np.asarray((inside + lows) / total)
 
     left = np.zeros(inputs + 1)
     right = np.full(inputs + 1, float(ends[-1] - width))
@@ -323,6 +324,8 @@ def _starts(
     # Rounding may leave the limits just out of reach; decoding stretches the scores.
     goals = np.linspace(max(-1.0, least), min(1.0, most), inputs + 1)
     for _ in range(50):
+        if np.array_equal(np.rint(left), np.rint(right)):
+            break  # Whatever lies between them is rounded to the same.
         middle = (left + right) / 2
         up = expectation(middle) < goals
         left, right = np.where(up, middle, left), np.where(up, right, middle)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,23 @@ def candidates(
     TooCoarse
         If none is left: with the smallest ε that one can serve.
     """
-    params = params or {}
+    # A list, such as a prior's, cannot be a key of the cache.
+    wishes = tuple(
+        (key, tuple(wish) if isinstance(wish, list) else wish)
+        for key, wish in (params or {}).items()
+    )
+    return list(_candidates(domain, epsilon, wishes, forever))
+
+
+@lru_cache(maxsize=128)
+def _candidates(
+    domain: Domain,
+    epsilon: Fraction,
+    wishes: tuple[tuple[str, Any], ...],
+    forever: Fraction | None,
+) -> tuple[Candidate, ...]:
+    """Return what `candidates` does. Surveys, checks and plans ask for the same again and again."""
+    params = dict(wishes)
     found, fitting = [], []
     for mechanism in MECHANISMS.values():
         if mechanism.parameters is not None or not mechanism.fits(domain):
@@ -58,7 +75,7 @@ def candidates(
             )
     if not found:
         raise TooCoarse(too_small(fitting[0], domain, epsilon, params))
-    return sorted(found, key=lambda one: one.variance)
+    return tuple(sorted(found, key=lambda one: one.variance))
 
 
 def choose(
@@ -88,7 +105,16 @@ def compiled(
     ValueError
         If the mechanism does not serve the domain, or can have no memory.
     """
-    randomizer = mechanism.compile(domain, epsilon, params)
+    return _remembering(mechanism, mechanism.compile(domain, epsilon, params), epsilon, forever)
+
+
+def _remembering(
+    mechanism: Mechanism,
+    randomizer: Randomizer[Any, Any],
+    epsilon: Fraction,
+    forever: Fraction | None,
+) -> Randomizer[Any, Any]:
+    """Return the randomizer, with a memory if there is an ε for all waves."""
     if forever is None:
         return randomizer
     if not can_remember(randomizer):
@@ -105,11 +131,11 @@ def compile_as(
 ) -> Randomizer[Any, Any]:
     """As `compiled`; where ε is too small for so many values, the error says how small."""
     try:
-        mechanism.compile(domain, epsilon, params)
+        randomizer = mechanism.compile(domain, epsilon, params)
     except TooCoarse:
         raise ValueError(too_small(mechanism, domain, epsilon, params)) from None
     try:
-        return compiled(mechanism, domain, epsilon, params, forever)
+        return _remembering(mechanism, randomizer, epsilon, forever)
     except TooCoarse:
         raise ValueError(
             f"epsilon_forever must be nearer to epsilon {float(epsilon):g} for {mechanism.name} "
