@@ -94,7 +94,9 @@ def test_ratio_is_that_of_the_exact_channel_and_at_most_the_asked(
     inputs = laws.inputs_of(randomizer, domain)
     rows = [dict(randomizer.channel.distribution(symbol)) for symbol in inputs]
     assert all(sum(row.values()) == 1 for row in rows)
-    worst = max(one[report] / other[report] for one in rows for other in rows for report in one)
+    assert all(row.keys() == rows[0].keys() for row in rows)
+    columns = [[row[report] for row in rows] for report in rows[0]]
+    worst = max(max(column) / min(column) for column in columns)
     assert Randomizer.from_json(randomizer.to_json()) == randomizer
     assert randomizer.encoder.fits(domain)
     if mechanism.parameters is not None:

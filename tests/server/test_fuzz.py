@@ -104,20 +104,37 @@ _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 def _read(text: str) -> Any:
     """The value of strict JSON; ValueError if it is none, or has the same key twice."""
-    tokens = [*_TOKEN.finditer(text)]
-    if sum(len(token[0]) for token in tokens) != len(text):
-        raise ValueError
-    rest = [token for token in reversed(tokens) if token.lastindex]
-    value = _value(rest)
-    if rest:
+    tokens = _Tokens(text)
+    value = _value(tokens)
+    if tokens.next is not None:
         raise ValueError
     return value
 
 
-def _value(rest: list[re.Match[str]], depth: int = 0) -> Any:
-    if not rest or depth > 500:
+class _Tokens:
+    """The tokens of a text, read only as far as they are asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._end = text, 0
+        self.next: re.Match[str] | None = None
+        self.pop()
+
+    def pop(self) -> tuple[Any, ...]:
+        """Return the groups of the next token; ValueError if what follows it is none."""
+        token, self.next = self.next, None
+        while self.next is None and self._end < len(self._text):
+            found = _TOKEN.match(self._text, self._end)
+            if found is None:
+                raise ValueError
+            self._end = found.end()
+            self.next = found if found.lastindex else None
+        return token.groups() if token else ()
+
+
+def _value(rest: _Tokens, depth: int = 0) -> Any:
+    if rest.next is None or depth > 500:
         raise ValueError
-    mark, string, whole, fraction, word = rest.pop().groups()
+    mark, string, whole, fraction, word = rest.pop()
     close = {"[": "]", "{": "}"}.get(mark)
     items: dict[str | int, Any] = {}
     if string is not None:
@@ -140,8 +157,8 @@ def _value(rest: list[re.Match[str]], depth: int = 0) -> Any:
     return items if mark == "{" else list(items.values())
 
 
-def _comes(rest: list[re.Match[str]], mark: str) -> bool:
-    return bool(rest) and rest[-1][1] == mark and bool(rest.pop())
+def _comes(rest: _Tokens, mark: str) -> bool:
+    return rest.next is not None and rest.next[1] == mark and bool(rest.pop())
 
 
 def _string(inner: str) -> str:
