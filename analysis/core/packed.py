@@ -1,9 +1,9 @@
 """Many sets of bits at once, packed 64 a word: bit b of a set is bit b % 64 of its word b // 64."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+
+from analysis.core.arrays import Array, Integers
 
 Packed = NDArray[np.uint64]
 
@@ -21,14 +21,14 @@ def words_for(bits: int) -> int:
     return -(-bits // 64)
 
 
-def one_bit(places: NDArray[Any], bits: int) -> Packed:
+def one_bit(places: Array, bits: int) -> Packed:
     """(n, words) sets of one bit each, at `places`."""
     packed = np.zeros((len(places), words_for(bits)), dtype=np.uint64)
     packed[np.arange(len(places)), places >> 6] = np.uint64(1) << (places & 63).astype(np.uint64)
     return packed
 
 
-def pack(flags: NDArray[Any]) -> Packed:
+def pack(flags: Array) -> Packed:
     """(n, bits) flags as (n, words) sets."""
     padded = np.zeros((len(flags), 64 * words_for(flags.shape[1])), dtype=np.uint8)
     padded[:, : flags.shape[1]] = flags
@@ -53,12 +53,12 @@ def clear_tail(packed: Packed, bits: int) -> None:
         packed[:, -1] &= np.uint64((1 << bits % 64) - 1)
 
 
-def sizes(packed: Packed) -> NDArray[np.int64]:
+def sizes(packed: Packed) -> Integers:
     """How many bits each of the sets has."""
     return np.asarray(np.bitwise_count(packed).sum(axis=1, dtype=np.int64))
 
 
-def column_sums(packed: Packed, bits: int) -> NDArray[np.int64]:
+def column_sums(packed: Packed, bits: int) -> Integers:
     """How many of the sets have each bit: the (bits,) sums.
 
     By carry-save adders (Warren, Hacker's Delight, 2nd edition 2013, section 5-1): of three words
@@ -95,5 +95,5 @@ def _added(a: Packed, b: Packed, c: Packed) -> tuple[Packed, Packed]:
     return either, carry
 
 
-def _few_sums(rows: Packed) -> NDArray[np.int64]:
+def _few_sums(rows: Packed) -> Integers:
     return np.asarray(unpack(rows, 64 * rows.shape[1]).sum(axis=0, dtype=np.int64))

@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array, Integers
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.encoders import ENCODERS, Encoder
 from analysis.core.epsilon import MICRO, exp_lower, is_telling, log_ratio, micro
@@ -30,14 +30,14 @@ class Reports:
     In the smallest integers that hold them: widen them before calculating.
     """
 
-    cohorts: NDArray[Any]
-    drawn: NDArray[Any]
+    cohorts: Array
+    drawn: Array
 
     def of(self, chosen: Any) -> "Reports":
         """Return some of the reports; `chosen` is a slice, a mask, or their places."""
         return Reports(self.cohorts[chosen], self.drawn[chosen])
 
-    def distinct(self) -> tuple["Reports", NDArray[np.int64]]:
+    def distinct(self) -> tuple["Reports", Integers]:
         """Return one report of each kind, and for each report the place of its kind among these."""
         rows = np.column_stack([self.drawn, self.cohorts]).astype(np.uint64, copy=False)
         cells = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
@@ -159,7 +159,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             report = instant.randomize(remembered, words)
         return report if cohorts is None else {"cohort": cohort, "report": report}
 
-    def randomize_many(self, values: NDArray[Any], block: Block) -> Reports:
+    def randomize_many(self, values: Array, block: Block) -> Reports:
         """Draw the reports of many values at once, from the same distribution, a device each.
 
         Parameters
@@ -170,7 +170,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         block : Block
             Gives the words.
         """
-        cohorts: NDArray[Any] = np.broadcast_to(np.uint8(0), len(values))
+        cohorts: Array = np.broadcast_to(np.uint8(0), len(values))
         if self.encoder.cohorts is not None:
             drawn = below_many(self.encoder.cohorts, len(values), block)
             cohorts = drawn.astype(np.min_scalar_type(self.encoder.cohorts - 1), copy=False)
@@ -196,7 +196,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         cohorts = np.concatenate([one.cohorts for one in read])
         return Reports(cohorts, np.concatenate([one.drawn for one in read]))
 
-    def tally_many(self, reports: Reports) -> NDArray[np.int64]:
+    def tally_many(self, reports: Reports) -> Integers:
         """The tally of many reports, of this shape: how many of each cohort count for a symbol."""
         cohorts, symbols = self.shape
         if cohorts == 1:
@@ -206,9 +206,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             counts += np.bincount(self._cells(reports.of(part)), minlength=len(counts))
         return counts.reshape(cohorts, symbols)
 
-    def cells_many(
-        self, reports: Reports
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def cells_many(self, reports: Reports) -> tuple[Integers, Integers, Integers]:
         """Return the cells of a tally that reports add to, in order: cohorts, symbols, counts."""
         if self.shape[0] == 1:
             counts = self.channel.count_many(reports.drawn)
@@ -219,17 +217,17 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         cohorts, symbols = np.divmod(cells.astype(np.int64), self.channel.symbols)
         return cohorts, symbols, times
 
-    def sizes_many(self, reports: Reports) -> NDArray[np.int64] | None:
+    def sizes_many(self, reports: Reports) -> Integers | None:
         """Return how many reports count for 0, 1, 2, ... symbols; None where all are alike."""
         found = self.channel.sizes_many(reports.drawn)
         return None if found is None else np.bincount(found, minlength=self.channel.symbols + 1)
 
-    def _cells(self, reports: Reports) -> NDArray[Any]:
+    def _cells(self, reports: Reports) -> Array:
         """Return the cell of the flattened tally of each thing that each report counts for."""
         cohorts, symbols = self.shape
         dtype = np.min_scalar_type(cohorts * symbols)
         places, counted = self.channel.entries(reports.drawn)
-        cells: NDArray[Any] = reports.cohorts[places].astype(dtype)
+        cells: Array = reports.cohorts[places].astype(dtype)
         cells *= dtype.type(symbols)
         cells += counted.astype(dtype, copy=False)
         return cells
@@ -256,7 +254,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         report, cohorts = self.channel.longest(), self.encoder.cohorts
         return report if cohorts is None else {"cohort": cohorts - 1, "report": report}
 
-    def reports_in(self, counts: NDArray[np.int64]) -> int:
+    def reports_in(self, counts: Integers) -> int:
         """The number of reports behind a tally."""
         return self.channel.reports_in(counts.sum(axis=0))
 
@@ -354,7 +352,11 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return randomizer
 
 
-def is_weak(randomizer: Randomizer[Any, Any]) -> bool:
+#: A randomizer of any encoder and channel.
+AnyRandomizer = Randomizer[Any, Any]
+
+
+def is_weak(randomizer: AnyRandomizer) -> bool:
     """Whether one report nearly tells its answer: from `epsilon.TELLING` on."""
     return is_telling(randomizer.charge)
 

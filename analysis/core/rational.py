@@ -9,8 +9,8 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats
 from analysis.core.words import WORD
 
 #: A rank modulo a prime is at most the rank, so full rank modulo this one (Mersenne's) is proof.
@@ -127,9 +127,7 @@ def unbiased(
     )
 
 
-def least_variance(
-    chances: NDArray[np.float64], targets: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
+def least_variance(chances: Floats, targets: Floats) -> tuple[Floats, float]:
     """The scores of `unbiased` in floats, for design, and how well they are conditioned.
 
     Parameters

@@ -33,8 +33,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Integers
 from analysis.core.channels.bits import Bits
 from analysis.core.epsilon import fewest_parts
 from analysis.core.waves import ONE_BIT, SEARCHED
@@ -135,7 +135,7 @@ def _gain_of_bit(permanent: Bits, instant: Bits, waves: int) -> Callable[[int, i
     return gain
 
 
-def _reports(waves: int, raised: int, lowered: int) -> NDArray[np.int64]:
+def _reports(waves: int, raised: int, lowered: int) -> Integers:
     """Return how many reports of a bit can be 1, for all overlaps of A and B of these sizes.
 
     Returns

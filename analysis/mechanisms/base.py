@@ -9,17 +9,17 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats, Integers
 from analysis.core.domain import Domain
 from analysis.core.epsilon import TooCoarse
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer
 
 #: Parameters of a mechanism, or of a wish such as `aim`, by their keys in the survey file.
 Params = Mapping[str, Any]
 
 #: A number, or many at once.
-_Numbers = TypeVar("_Numbers", float, NDArray[np.float64])
+_Numbers = TypeVar("_Numbers", float, Floats)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Shares:
     """
 
     values: tuple[Share, ...]
-    count: Callable[[NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64]]]
+    count: Callable[[Integers], tuple[Integers, Integers]]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Mean:
     squares: tuple[Fraction, ...] | None
     low: Fraction = Fraction(0)
     width: Fraction = Fraction(1)
-    second: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None
+    second: Callable[[Integers], Floats] | None = None
 
     @property
     def is_share(self) -> bool:
@@ -150,7 +150,7 @@ class Mechanism(ABC):
         return isinstance(domain, self.serves)
 
     @abstractmethod
-    def compile(self, domain: Any, epsilon: Fraction, params: Params) -> Randomizer[Any, Any]:
+    def compile(self, domain: Any, epsilon: Fraction, params: Params) -> AnyRandomizer:
         """A randomizer with ``ratio <= e^epsilon``, and as near to it as its weights can be.
 
         With own `parameters`, `epsilon` is not heeded: they give it.
@@ -181,7 +181,7 @@ class Mechanism(ABC):
         return scipy.sparse.csr_array(np.array(rows, dtype=float))
 
 
-R = TypeVar("R", bound=Randomizer[Any, Any])
+R = TypeVar("R", bound=AnyRandomizer)
 
 
 def spends(randomizer: R, epsilon: Fraction) -> R:

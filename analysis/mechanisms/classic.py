@@ -9,8 +9,8 @@ from math import lcm
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Integers
 from analysis.core.channels.table import Table
 from analysis.core.domain import NO_ANSWER, Categories, Domain
 from analysis.core.encoders.categories import Index
@@ -67,7 +67,7 @@ class Classic(Mechanism):
             for term, (p, q) in zip(domain.ids, chances, strict=True)
         )
 
-        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def count(counts: Integers) -> tuple[Integers, Integers]:
             return counts[0], np.full(2, counts.sum())
 
         return Shares(values, count)

@@ -6,21 +6,18 @@ in rationals, so estimates are exactly unbiased whatever the weights were rounde
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from analysis.core.arrays import Integers
 from analysis.core.channels.one_symbol import OneSymbol
 from analysis.core.domain import NO_ANSWER, Categories, Numbers
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer
 from analysis.core.rational import unbiased
 from analysis.mechanisms.base import NO_SHARES, Mean, Share, Shares
 
 Row = tuple[Fraction, ...]
 
 
-def number_mean(randomizer: Randomizer[Any, Any], domain: Numbers) -> tuple[Mean, ...]:
+def number_mean(randomizer: AnyRandomizer, domain: Numbers) -> tuple[Mean, ...]:
     """The mean of a number whose grid points, and no-answer last, are the channel's inputs."""
     steps = randomizer.encoder.steps
     places = [Fraction(point, steps) for point in range(steps + 1)]
@@ -29,7 +26,7 @@ def number_mean(randomizer: Randomizer[Any, Any], domain: Numbers) -> tuple[Mean
     return (Mean("mean", scores, present, squares, domain.low, domain.high - domain.low),)
 
 
-def no_answer_share(randomizer: Randomizer[Any, Any], domain: Numbers) -> Shares:
+def no_answer_share(randomizer: AnyRandomizer, domain: Numbers) -> Shares:
     """The share of no-answer, told by the reports that are equally likely for every number."""
     if not domain.no_answer:
         return NO_SHARES
@@ -44,13 +41,13 @@ def no_answer_share(randomizer: Randomizer[Any, Any], domain: Numbers) -> Shares
     p = Fraction(sum(skipped[symbol] for symbol in symbols), total)
     q = Fraction(sum(numbers[0][symbol] for symbol in symbols), total)
 
-    def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def count(counts: Integers) -> tuple[Integers, Integers]:
         return counts[:, symbols].sum(axis=1), counts.sum(axis=1)
 
     return Shares((Share(NO_ANSWER, p, q),), count)
 
 
-def scale_means(randomizer: Randomizer[Any, Any], domain: Categories) -> tuple[Mean, ...]:
+def scale_means(randomizer: AnyRandomizer, domain: Categories) -> tuple[Mean, ...]:
     """The mean of a scale's scores, and the share of each value."""
     low, width = domain.score_range
     places = [(score - low) / width for score in domain.scores]

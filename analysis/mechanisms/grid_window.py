@@ -14,9 +14,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from analysis.core.arrays import Integers
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Numbers
 from analysis.core.encoders.grid import Grid
@@ -54,7 +52,7 @@ class GridWindow(Mechanism):
         window = randomizer.channel
         p, q = window.width * window.p, window.width * window.q
 
-        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def count(counts: Integers) -> tuple[Integers, Integers]:
             return counts[:, -window.width :].sum(axis=1), counts.sum(axis=1)
 
         return Shares((Share(NO_ANSWER, p, q),), count)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from analysis.core.arrays import Integers
 from analysis.core.channels.window import Window
 from analysis.core.domain import Categories, Estimand, Texts
 from analysis.core.encoders.categories import Hash, is_prime
@@ -78,9 +79,7 @@ class HashedKrr(OneOfK):
         symbols = encoder.encode_many(np.full(len(cohorts), value), cohorts, _no_words)
         return [int(cell) for cell in cohorts * encoder.inputs + symbols]
 
-    def supports(
-        self, randomizer: Randomizer[Hash, Window], counts: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def supports(self, randomizer: Randomizer[Hash, Window], counts: Integers) -> Integers:
         """One Fourier transform over F_g: of the symbol, and of each digit of the cohort.
 
         A report (c, s) supports v if s = <c, v>. With w = e^(2πi/g), that indicator is the mean

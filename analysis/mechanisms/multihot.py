@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Integers
 from analysis.core.channels.bits import Bits
 from analysis.core.domain import NO_ANSWER, Sets
 from analysis.core.encoders.several import Multihot
@@ -65,7 +65,7 @@ class AllBits(Mechanism):
         p, q = randomizer.channel.p, randomizer.channel.q
         terms = (*domain.flags, *[NO_ANSWER] * domain.no_answer)
 
-        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def count(counts: Integers) -> tuple[Integers, Integers]:
             return counts[0, :-1], np.full(len(terms), counts[0, -1])
 
         return Shares(tuple(Share(term, p, q) for term in terms), count)

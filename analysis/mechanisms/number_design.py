@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats, Integers
 from analysis.core.rational import least_variance, proven
 from analysis.core.words import WORD
 from analysis.mechanisms.scale_design import LARGEST_TABLE, json_length, spends_all
@@ -31,8 +31,6 @@ _PARTS = 8
 #: The least singular value of a table, the largest being 1; below, decoding is ill-conditioned.
 _FLAT = 1e-7
 
-_Floats = NDArray[np.float64]
-_Whole = NDArray[np.int64]
 _Table = tuple[tuple[int, ...], ...]
 
 
@@ -45,7 +43,7 @@ class _Task:
     no_answer: bool
     prior: Sequence[float] | None
 
-    def points(self, inputs: int) -> tuple[_Floats, Any]:
+    def points(self, inputs: int) -> tuple[Floats, Any]:
         """Numbers in [-1, 1] at which variance counts, and their random rounding to the grid."""
         count = min(self.steps, _PARTS * inputs)
         at = np.arange(count + 1)
@@ -57,7 +55,7 @@ class _Task:
             (parts, cells), shape=(count + 1, inputs + 1)
         )
 
-    def frequencies(self, count: int) -> _Floats:
+    def frequencies(self, count: int) -> Floats:
         """The prior's shares of `count` equal parts of the range.
 
         A twentieth is spread evenly, so that no part of the range is left without outputs.
@@ -66,7 +64,7 @@ class _Task:
         sums = np.concatenate([[0.0], np.cumsum(prior) / sum(prior)])
         edges = np.linspace(0, len(prior), count + 1)
         shares = np.diff(np.interp(edges, np.arange(len(prior) + 1), sums))
-        mixed: _Floats = 0.95 * shares + 0.05 / count
+        mixed: Floats = 0.95 * shares + 0.05 / count
         return mixed
 
 
@@ -74,8 +72,8 @@ class _Task:
 class _Design:
     """Scores of outputs, ascending, their low probabilities, and that of no answer's output."""
 
-    scores: _Floats
-    lows: _Floats
+    scores: Floats
+    lows: Floats
     own: float
 
     @property
@@ -172,7 +170,7 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
     kinds = int(kind.max()) + 1
     share = 1 - 1 / bound
 
-    def equations(high: _Floats, low: _Floats, rest: Sequence[float] = (0, 0, 0)) -> Any:
+    def equations(high: Floats, low: Floats, rest: Sequence[float] = (0, 0, 0)) -> Any:
         """For each input, coefficients of its `R`, of all `L`, and of `Q`, `g`, the variance."""
         left = scipy.sparse.coo_array((high[column], (row, cell)), shape=(inputs + 1, size))
         right = np.append(np.bincount(kind, low, kinds), rest)
@@ -180,7 +178,7 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
             [left, scipy.sparse.csr_array(np.tile(right, (inputs + 1, 1)))], format="csr"
         )
 
-    def others(rest: _Floats) -> Any:
+    def others(rest: Floats) -> Any:
         """Coefficients of `Q`, `g` and the variance alone."""
         return scipy.sparse.hstack(
             [scipy.sparse.csr_array((len(rest), size + kinds)), scipy.sparse.csr_array(rest)],
@@ -307,13 +305,13 @@ def _raise(low: int, bound: Fraction) -> int:
 
 
 def _starts(
-    raises: _Whole, value: _Floats, low: _Whole, width: int, total: int, inputs: int
-) -> _Whole:
+    raises: Integers, value: Floats, low: Integers, width: int, total: int, inputs: int
+) -> Integers:
     """Where the window of each input begins, so that scores have the input as expectation."""
     ends = np.concatenate([[0], np.cumsum(raises)])
     areas = np.concatenate([[0.0], np.cumsum(raises * value)])
 
-    def expectation(start: _Floats) -> _Floats:
+    def expectation(start: Floats) -> Floats:
         inside = np.interp(start + width, ends, areas) - np.interp(start, ends, areas)
         return np.asarray((inside + low @ value) / total)
 
@@ -326,7 +324,7 @@ def _starts(
         middle = (left + right) / 2
         up = expectation(middle) < goals
         left, right = np.where(up, middle, left), np.where(up, right, middle)
-    whole: _Whole = np.rint((left + right) / 2).astype(np.int64)
+    whole: Integers = np.rint((left + right) / 2).astype(np.int64)
     return whole
 
 

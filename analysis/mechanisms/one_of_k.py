@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats, Integers
 from analysis.core.domain import Categories
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer
 from analysis.mechanisms.base import Mean, Mechanism, Share, Shares
 
 
@@ -22,26 +22,24 @@ class OneOfK(Mechanism):
     def support(self, randomizer: Any) -> tuple[Fraction, Fraction]:
         """p and q, the same for every value."""
 
-    def shares(self, randomizer: Randomizer[Any, Any], domain: Categories) -> Shares:
+    def shares(self, randomizer: AnyRandomizer, domain: Categories) -> Shares:
         p, q = self.support(randomizer)
 
-        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def count(counts: Integers) -> tuple[Integers, Integers]:
             supports = self.supports(randomizer, counts)[: len(domain.ids)]
             return supports, np.full(len(supports), randomizer.reports_in(counts))
 
         return Shares(tuple(Share(term, p, q) for term in domain.ids), count)
 
-    def supports(
-        self, randomizer: Randomizer[Any, Any], counts: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def supports(self, randomizer: AnyRandomizer, counts: Integers) -> Integers:
         """How many of the reports in a (cohorts, symbols) tally support each value."""
         return np.asarray(counts[0])
 
-    def cells(self, randomizer: Randomizer[Any, Any], value: int) -> list[int]:
+    def cells(self, randomizer: AnyRandomizer, value: int) -> list[int]:
         """The places in a flattened tally of what supports a value."""
         return [value]
 
-    def share_scores(self, randomizer: Randomizer[Any, Any], domain: Categories) -> Any:
+    def share_scores(self, randomizer: AnyRandomizer, domain: Categories) -> Any:
         p, q = (float(chance) for chance in self.support(randomizer))
         k = len(domain.ids)
         cells = [self.cells(randomizer, value) for value in range(k)]
@@ -49,7 +47,7 @@ class OneOfK(Mechanism):
         shape = k, randomizer.shape[0] * randomizer.shape[1]
         return scipy.sparse.csr_array((np.full(len(places[0]), 1 / (p - q)), places), shape=shape)
 
-    def means(self, randomizer: Randomizer[Any, Any], domain: Categories) -> tuple[Mean, ...]:
+    def means(self, randomizer: AnyRandomizer, domain: Categories) -> tuple[Mean, ...]:
         """Of a scale: the mean of its scores, as a sum of the shares' own estimates."""
         if not domain.scores:
             return ()
@@ -72,7 +70,7 @@ class OneOfK(Mechanism):
         several = None
         if _counts_for_several(randomizer):
 
-            def several(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            def several(counts: Integers) -> Floats:
                 n = randomizer.reports_in(counts)
                 estimates = (self.supports(randomizer, counts) / n - float(q)) / float(p - q)
                 likely = np.maximum(estimates[: len(domain.ids)], 1 / (n + 2))
@@ -93,11 +91,11 @@ class OneOfK(Mechanism):
         )
 
 
-def _counts_for_several(randomizer: Randomizer[Any, Any]) -> bool:
+def _counts_for_several(randomizer: AnyRandomizer) -> bool:
     return randomizer.channel.takes_bits or len(randomizer.tallied(randomizer.longest())) > 1
 
 
-def _of_every_report(randomizer: Randomizer[Any, Any]) -> list[Fraction]:
+def _of_every_report(randomizer: AnyRandomizer) -> list[Fraction]:
     """For each cell of a tally the part of a report that it is, so that one report sums to 1."""
     cells = randomizer.shape[0] * randomizer.shape[1]
     if randomizer.channel.takes_bits:

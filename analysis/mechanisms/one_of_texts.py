@@ -1,13 +1,12 @@
 """What mechanisms for texts have in common: nothing but the hash of a text is reported."""
 
 from fractions import Fraction
-from typing import Any
 
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer
 from analysis.mechanisms.base import Share
 
 
-def text_share(randomizer: Randomizer[Any, Any]) -> Share:
+def text_share(randomizer: AnyRandomizer) -> Share:
     """How one text's share would be estimated alone, with a fresh hash function for each report.
 
     To compare mechanisms by; `analysis.estimate.text` fits all candidates together. Of one bit a

@@ -13,8 +13,8 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Integers
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Rankings, Sets
 from analysis.core.encoders.several import Pick
@@ -41,7 +41,7 @@ class PickOne(Mechanism):
         values = [Share(term, window.p, window.q, Fraction(1, parts)) for term in domain.terms]
         values += [Share(NO_ANSWER, window.p, window.q)] * domain.no_answer
 
-        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def count(counts: Integers) -> tuple[Integers, Integers]:
             supports, trials = counts[:, 0], counts.sum(axis=1)
             if domain.no_answer:
                 supports = np.append(supports, counts[:, 2].sum())

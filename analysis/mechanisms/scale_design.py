@@ -16,8 +16,8 @@ from fractions import Fraction
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats, Integers
 from analysis.core.rational import least_variance, proven
 from analysis.core.words import WORD
 
@@ -37,8 +37,6 @@ AIMS = ("shares", "mean", "cumulative")
 #: How much the shares count beside another aim, so that they can be estimated at all. At ε = 1 and
 #: 7 points the mean's variance is 3 % above its least; the shares' is 35 against 72 without.
 _SHARES = 0.03
-
-_Floats = NDArray[np.float64]
 
 
 def scale_table(
@@ -126,22 +124,22 @@ def spends_all(table: Sequence[Sequence[int]], bound: Fraction) -> bool:
     return bool(ratio >= float(bound) * (1 - 4e-7))
 
 
-def _frequencies(values: int, prior: Sequence[float] | None) -> _Floats:
+def _frequencies(values: int, prior: Sequence[float] | None) -> Floats:
     """The prior's shares, a twentieth of them spread evenly so that none is 0."""
     even = np.full(values, 1 / values)
     if prior is None:
         return even
-    mixed: _Floats = 0.95 * np.array(prior, dtype=float) / sum(prior) + 0.05 * even
+    mixed: Floats = 0.95 * np.array(prior, dtype=float) / sum(prior) + 0.05 * even
     return mixed
 
 
-def _targets(aim: str, shares: _Floats, scores: _Floats, no_answer: bool) -> _Floats:
+def _targets(aim: str, shares: Floats, scores: Floats, no_answer: bool) -> Floats:
     """Columns of expectations for each input, centered; no answer's are 0 (a ratio estimator's)."""
     points = np.eye(len(shares))
     cumulative = np.tril(np.ones_like(points)).T[:, :-1]
     wanted = {"shares": points, "mean": scores[:, None], "cumulative": cumulative}[aim]
 
-    def centered(vectors: _Floats) -> _Floats:
+    def centered(vectors: Floats) -> Floats:
         vectors = vectors - shares @ vectors
         # As much spread in all as the aim's: then weights compare.
         vectors = vectors / np.sqrt(shares @ (vectors**2).sum(axis=1))
@@ -156,13 +154,13 @@ def _targets(aim: str, shares: _Floats, scores: _Floats, no_answer: bool) -> _Fl
     return np.hstack(targets)
 
 
-def _balance(raised: NDArray[np.int64], bound: float) -> tuple[_Floats, _Floats]:
+def _balance(raised: Integers, bound: float) -> tuple[Floats, Floats]:
     """Equations ``A m = b`` of the masses: all rows raise equally much, and sum to 1."""
     first = np.where(raised[0], 1.0, 1 / bound)
     return np.vstack([first, raised[1:] - raised[0]]), np.eye(len(raised))[0]
 
 
-def _masses(raised: NDArray[np.int64], bound: float, mixture: _Floats, targets: _Floats) -> _Floats:
+def _masses(raised: Integers, bound: float, mixture: Floats, targets: Floats) -> Floats:
     """The high probability of each column, by Newton's method with a logarithmic barrier."""
     chances = np.where(raised, 1.0, 1 / bound)
     features = chances / np.sqrt(mixture @ chances)
@@ -171,7 +169,7 @@ def _masses(raised: NDArray[np.int64], bound: float, mixture: _Floats, targets: 
     # All columns alike are feasible: every input is in as many of them as every other.
     masses = np.full(raised.shape[1], 1 / chances[0].sum())
 
-    def loss(at: _Floats) -> float:
+    def loss(at: Floats) -> float:
         return float(np.trace(np.linalg.solve((features * at) @ features.T, aims)))
 
     unit = loss(masses)
@@ -202,7 +200,7 @@ def _masses(raised: NDArray[np.int64], bound: float, mixture: _Floats, targets: 
     return _sparse(features, masses, equations)
 
 
-def _sparse(features: _Floats, masses: _Floats, equations: _Floats) -> _Floats:
+def _sparse(features: Floats, masses: Floats, equations: Floats) -> Floats:
     """Masses of few columns with the same `J`: a vertex has at most k (k + 3) / 2 columns.
 
     Carathéodory's theorem, as a linear program; heavy columns cost less and so are preferred.
@@ -223,17 +221,15 @@ def _sparse(features: _Floats, masses: _Floats, equations: _Floats) -> _Floats:
     return masses if result.x is None else masses * np.asarray(result.x)
 
 
-def _newton(curve: _Floats, gradient: _Floats, equations: _Floats) -> _Floats:
+def _newton(curve: Floats, gradient: Floats, equations: Floats) -> Floats:
     """The minimum of ``gᵀs + sᵀHs/2`` among the steps `s` with ``A s = 0``."""
     solved = np.linalg.solve(curve, np.column_stack([gradient, equations.T]))
     prices = np.linalg.solve(equations @ solved[:, 1:], equations @ solved[:, 0])
-    step: _Floats = solved[:, 1:] @ prices - solved[:, 0]
+    step: Floats = solved[:, 1:] @ prices - solved[:, 0]
     return step
 
 
-def _kept(
-    raised: NDArray[np.int64], bound: float, lows: _Floats, least: float
-) -> tuple[NDArray[np.int64], _Floats]:
+def _kept(raised: Integers, bound: float, lows: Floats, least: float) -> tuple[Integers, Floats]:
     """The columns with some mass, corrected so that rows are balanced without the others."""
     use = lows > least * lows.max()
     kept, masses = raised[:, use], lows[use] * bound
@@ -244,9 +240,7 @@ def _kept(
     return kept, np.maximum(corrected, least * masses) / bound
 
 
-def _integers(
-    raised: NDArray[np.int64], lows: _Floats, bound: Fraction
-) -> tuple[tuple[int, ...], ...]:
+def _integers(raised: Integers, lows: Floats, bound: Fraction) -> tuple[tuple[int, ...], ...]:
     """Whole weights: each column's low and its highest high, rows lowered to one sum."""
     low = [max(1, round(each)) for each in lows.tolist()]
     high = [each * bound.numerator // bound.denominator for each in low]
@@ -268,7 +262,7 @@ def _integers(
     return tuple(tuple(row) for row in rows)
 
 
-def _loss(table: Sequence[Sequence[int]], mixture: _Floats, targets: _Floats) -> float:
+def _loss(table: Sequence[Sequence[int]], mixture: Floats, targets: Floats) -> float:
     """The sum of the targets' second moments after decoding, at the mixture of inputs."""
     chances = np.array(table, dtype=float) / sum(table[0])
     scores, _ = least_variance(chances, targets)

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats
 from analysis.core.domain import Categories, Domain, Estimand, Rankings, Sets
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share
 from analysis.mechanisms.one_of_texts import text_share
@@ -22,7 +22,7 @@ class Candidate:
     """A mechanism for a question, its randomizer, and the variance that it is judged by."""
 
     mechanism: Mechanism
-    randomizer: Randomizer[Any, Any]
+    randomizer: AnyRandomizer
     variance: float
 
 
@@ -66,7 +66,7 @@ def choose(
     epsilon: Fraction,
     params: Mapping[str, Any] | None = None,
     forever: Fraction | None = None,
-) -> tuple[Mechanism, Randomizer[Any, Any]]:
+) -> tuple[Mechanism, AnyRandomizer]:
     """The mechanism with the least variance among those that fit, and its randomizer."""
     best = candidates(domain, epsilon, params, forever)[0]
     return best.mechanism, best.randomizer
@@ -78,7 +78,7 @@ def compiled(
     epsilon: Fraction,
     params: Mapping[str, Any],
     forever: Fraction | None = None,
-) -> Randomizer[Any, Any]:
+) -> AnyRandomizer:
     """`mechanism.compile`, and with a memory if there is an ε for all waves.
 
     Raises
@@ -102,7 +102,7 @@ def compile_as(
     epsilon: Fraction,
     params: Mapping[str, Any],
     forever: Fraction | None = None,
-) -> Randomizer[Any, Any]:
+) -> AnyRandomizer:
     """As `compiled`; where ε is too small for so many values, the error says how small."""
     try:
         mechanism.compile(domain, epsilon, params)
@@ -142,7 +142,7 @@ def too_small(
 
 def variance(
     mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
+    randomizer: AnyRandomizer,
     domain: Domain,
     params: Mapping[str, Any] | None = None,
 ) -> float:
@@ -167,7 +167,7 @@ def variance(
     return float(f"{found:.9g}")
 
 
-def poisoning(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
+def poisoning(mechanism: Mechanism, randomizer: AnyRandomizer, domain: Domain) -> float:
     """How many honest people one fake report can weigh in an estimate, at most."""
     if domain.estimand is Estimand.TEXTS:
         return text_share(randomizer).poisoning
@@ -179,7 +179,7 @@ def poisoning(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Do
 
 
 def _of_number(
-    mean: Mean, randomizer: Randomizer[Any, Any], answers: int, prior: Sequence[float] | None
+    mean: Mean, randomizer: AnyRandomizer, answers: int, prior: Sequence[float] | None
 ) -> float:
     """Of score - x present, everybody answering: the variance of their ratio, to first order."""
     steps = randomizer.encoder.steps
@@ -207,7 +207,7 @@ def _of_number(
 
 def _of_shares(
     mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
+    randomizer: AnyRandomizer,
     domain: Categories | Sets | Rankings,
     params: Mapping[str, Any],
 ) -> float:
@@ -225,7 +225,7 @@ def _of_shares(
 
 def _of_scale(
     mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
+    randomizer: AnyRandomizer,
     domain: Categories | Sets | Rankings,
     params: Mapping[str, Any],
 ) -> float:
@@ -241,10 +241,10 @@ def _of_scale(
 
 def share_covariance(
     mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
+    randomizer: AnyRandomizer,
     domain: Domain,
-    frequencies: Sequence[float] | NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    frequencies: Sequence[float] | Floats | None = None,
+) -> Floats:
     """(k, k) covariance of one report's share estimates.
 
     Parameters
@@ -274,13 +274,13 @@ def share_covariance(
     return np.asarray(scores @ (scores @ both).T - np.outer(first, first))
 
 
-def _inputs(randomizer: Randomizer[Any, Any], value: int) -> list[Any]:
+def _inputs(randomizer: AnyRandomizer, value: int) -> list[Any]:
     """What the channel gets for a value, in each cohort."""
     cohorts = randomizer.encoder.cohorts or 1
     return [randomizer.encoder.encode(value, cohort, iter(())) for cohort in range(cohorts)]
 
 
-def _spread(mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
+def _spread(mean: Mean, randomizer: AnyRandomizer, domain: Domain) -> float:
     """Variance of the score of a pair, when all orders are equally frequent and nobody skips."""
     scores = np.array(mean.scores, dtype=float)
     orders = randomizer.channel.inputs - domain.no_answer

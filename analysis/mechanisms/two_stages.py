@@ -21,7 +21,7 @@ import scipy
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.epsilon import TooCoarse, best_weights, exp_lower, log_ratio
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer, Randomizer
 from analysis.core.words import WORD
 from analysis.mechanisms.krr import window_of
 
@@ -29,7 +29,7 @@ from analysis.mechanisms.krr import window_of
 MOST_ONES = 4
 
 
-def can_remember(randomizer: Randomizer[Any, Any]) -> bool:
+def can_remember(randomizer: AnyRandomizer) -> bool:
     """Whether a randomizer's channel can be taken apart into a permanent and an instant one."""
     channel = randomizer.channel
     if randomizer.limit is not None or randomizer.stages is not None:
@@ -39,9 +39,7 @@ def can_remember(randomizer: Randomizer[Any, Any]) -> bool:
     return bool(channel.can_be_kept and channel.p > channel.q and ones <= MOST_ONES)
 
 
-def with_memory(
-    randomizer: Randomizer[Any, Any], epsilon: Fraction, forever: Fraction
-) -> Randomizer[Any, Any]:
+def with_memory(randomizer: AnyRandomizer, epsilon: Fraction, forever: Fraction) -> AnyRandomizer:
     """The randomizer with a memory that over any number of waves tells e^forever of one answer.
 
     Parameters

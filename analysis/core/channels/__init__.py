@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.arrays import Array
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
@@ -51,7 +52,7 @@ class Channel(Protocol):
         `apart` is used if it takes bits: in how many ones two inputs can differ, either way.
         """
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[Any] | None:
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Array | None:
         """The (pairs, reports, 2) chances of reports under two inputs, for all pairs that matter.
 
         One of these pairs, either way round, tells its inputs apart at least as well as any two
@@ -66,13 +67,13 @@ class Channel(Protocol):
     def distribution(self, symbol: Any) -> Iterator[tuple[Any, Fraction]]:
         """Every report with its exact probability for the input `symbol`."""
 
-    def moments(self, symbol: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def moments(self, symbol: Any) -> tuple[Array, Array]:
         """How a report counts, given an input: (symbols,) mean and (symbols, symbols) E[c c']."""
 
-    def bounds(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def bounds(self) -> tuple[Array, Array]:
         """(symbols,) least and largest chances, over all inputs, that a report counts for each."""
 
-    def size_chances(self, ones: int) -> NDArray[Any] | None:
+    def size_chances(self, ones: int) -> Array | None:
         """How likely a report is to count for 0, 1, 2, ... symbols, if the input has so many ones.
 
         None where every report counts for equally many.
@@ -88,34 +89,34 @@ class Channel(Protocol):
     def longest(self) -> Any:
         """The report that takes the most room as JSON."""
 
-    def reports_in(self, counts: NDArray[Any]) -> int:
+    def reports_in(self, counts: Array) -> int:
         """The number of reports behind the ``(symbols,)`` tally `counts`."""
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
         """A report for each of many inputs, drawn as exactly; sets and bits packed, 64 a word.
 
         Inputs of a channel that takes bits are packed, too.
         """
 
-    def read_many(self, sent: Sequence[Any]) -> NDArray[Any]:
+    def read_many(self, sent: Sequence[Any]) -> Array:
         """Return reports that were sent in the packed form that `randomize_many` gives.
 
         All that reads reports reads them so. Preconditions: each passes `check_report`.
         """
 
-    def count_many(self, reports: NDArray[Any]) -> NDArray[Any]:
+    def count_many(self, reports: Array) -> Array:
         """The ``(symbols,)`` tally of what `randomize_many` or `read_many` gave."""
 
-    def entries(self, reports: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def entries(self, reports: Array) -> tuple[Array, Array]:
         """Everything that some reports count for: the places of the reports, and the symbols."""
 
-    def sizes_many(self, reports: NDArray[Any]) -> NDArray[Any] | None:
+    def sizes_many(self, reports: Array) -> Array | None:
         """For how many symbols each report counts; None where all count for equally many."""
 
-    def holds_many(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[np.bool_]:
+    def holds_many(self, reports: Array, symbols: Sequence[Any]) -> NDArray[np.bool_]:
         """(n, inputs) whether each report counts for each input; inputs of bits have a single 1."""
 
-    def log_chances(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[Any]:
+    def log_chances(self, reports: Array, symbols: Sequence[Any]) -> Array:
         """(n, inputs) natural logarithms of how likely each report is under each of `symbols`."""
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
+from analysis.core.arrays import Array, Floats, Integers
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, clear_tail, column_sums, from_bytes, sizes, unpack
 from analysis.core.words import WORD, Block, below, bernoulli_bits, parts
@@ -81,7 +82,7 @@ class Bits:
         lowered = Fraction(self.total - self.zero, self.total - self.one)
         return max(raised**up * lowered**down for up, down in apart)
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64] | None:
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Floats | None:
         # Reports differ in ratio only by how many of the raised bits are 1, less how many of the
         # lowered ones. Between two ends of a line all pairs count, not only those of the largest
         # ratio: they can be told apart better at smaller ones.
@@ -98,7 +99,7 @@ class Bits:
         ]
         return np.array(pairs).swapaxes(1, 2)
 
-    def _chances(self, bits: int, chance: Fraction) -> NDArray[np.float64]:
+    def _chances(self, bits: int, chance: Fraction) -> Floats:
         """(bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
         one, zero = float(chance), float(1 - chance)
         return np.array([comb(bits, x) * one**x * zero ** (bits - x) for x in range(bits + 1)])
@@ -151,20 +152,20 @@ class Bits:
             chance = prod(drawn, start=Fraction(1))
             yield base64.urlsafe_b64encode(packed).rstrip(b"=").decode(), chance
 
-    def moments(self, symbol: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(self, symbol: tuple[int, ...]) -> tuple[Floats, Floats]:
         mean = np.full(self.symbols, float(self.q))
         mean[list(symbol)], mean[-1] = float(self.p), 1.0
         second = np.outer(mean, mean)
         np.fill_diagonal(second, mean)
         return mean, second
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         least = np.full(self.symbols, float(self.q))
         most = np.full(self.symbols, float(self.p))
         least[-1] = most[-1] = 1.0
         return least, most
 
-    def size_chances(self, ones: int) -> NDArray[np.float64]:
+    def size_chances(self, ones: int) -> Floats:
         told = _binomial(ones, float(self.p))
         rest = _binomial(self.inputs - ones, float(self.q))
         # One more: the symbol that every report counts for.
@@ -192,7 +193,7 @@ class Bits:
     def longest(self) -> str:
         return "A" * self.length
 
-    def reports_in(self, counts: NDArray[Any]) -> int:
+    def reports_in(self, counts: Array) -> int:
         return int(counts[self.inputs])
 
     def randomize_many(self, symbols: Packed, block: Block) -> Packed:
@@ -216,25 +217,23 @@ class Bits:
         rows = read.reshape(len(sent), width // 4 * 3)
         return from_bytes(rows[:, : -(-self.inputs // 8)], self.inputs)
 
-    def count_many(self, reports: Packed) -> NDArray[np.int64]:
+    def count_many(self, reports: Packed) -> Integers:
         return np.append(column_sums(reports, self.inputs), len(reports))
 
-    def entries(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def entries(self, reports: Packed) -> tuple[Integers, Integers]:
         places, symbols = np.nonzero(unpack(reports, self.inputs))
         every = np.arange(len(reports))
         last = np.full(len(reports), self.inputs)
         return np.append(places, every), np.append(symbols, last)
 
-    def sizes_many(self, reports: Packed) -> NDArray[np.int64]:
+    def sizes_many(self, reports: Packed) -> Integers:
         return sizes(reports) + 1
 
     def holds_many(self, reports: Packed, symbols: Sequence[tuple[int]]) -> NDArray[np.bool_]:
         flags = unpack(reports, self.inputs)
         return np.asarray(flags[:, np.array([place for (place,) in symbols], dtype=np.int64)] == 1)
 
-    def log_chances(
-        self, reports: Packed, symbols: Sequence[tuple[int, ...]]
-    ) -> NDArray[np.float64]:
+    def log_chances(self, reports: Packed, symbols: Sequence[tuple[int, ...]]) -> Floats:
         rates = np.full((len(symbols), self.inputs), float(self.q))
         for row, ones in enumerate(symbols):
             rates[row, list(ones)] = float(self.p)
@@ -245,7 +244,7 @@ class Bits:
         return found
 
 
-def _binomial(n: int, chance: float) -> NDArray[np.float64]:
+def _binomial(n: int, chance: float) -> Floats:
     """(n + 1,) chances of 0..n."""
     x = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array
 from analysis.core.channels.one_symbol import OneSymbol
 from analysis.core.words import WORD, Block, below, below_many
 
@@ -65,7 +65,7 @@ class Shift(OneSymbol):
             report += 1
         return min(max(report, 0), self.inputs - 1)
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
         draws = below_many(self.total, len(symbols), block)
         noise = np.searchsorted(list(accumulate(self.noise)), draws, side="right")
         last = self.inputs - 1

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.arrays import Array, Floats, Integers
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, clear_tail, column_sums, pack, sizes, unpack, words_for
 from analysis.core.words import WORD, Block, below, below_many, bernoulli_bits, parts
@@ -64,7 +65,7 @@ class Subset:
         ratio = Fraction(self.include * (self.inputs - self.size), self.exclude * self.size)
         return max(ratio, 1 / ratio)
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Floats:
         # Sets that hold one of the two inputs; the others are as likely under both.
         one, other = self.include * (self.inputs - self.size), self.exclude * self.size
         total = (self.include + self.exclude) * (self.inputs - 1)
@@ -98,7 +99,7 @@ class Subset:
         for members in combinations(range(self.inputs), self.size):
             yield members, within if symbol in members else without
 
-    def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(self, symbol: int) -> tuple[Floats, Floats]:
         others, include = self.inputs - 1, self.include / (self.include + self.exclude)
         # Of the others, needed or needed + 1 are members, all equally likely.
         needed = self.size - 1
@@ -111,7 +112,7 @@ class Subset:
         np.fill_diagonal(second, mean)
         return mean, second
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         include = self.include / (self.include + self.exclude)
         chances = include, (self.size - include) / (self.inputs - 1)
         return np.full(self.inputs, min(chances)), np.full(self.inputs, max(chances))
@@ -137,10 +138,10 @@ class Subset:
     def longest(self) -> list[int]:
         return list(range(self.inputs - self.size, self.inputs))
 
-    def reports_in(self, counts: NDArray[Any]) -> int:
+    def reports_in(self, counts: Array) -> int:
         return int(counts.sum()) // self.size
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> Packed:
+    def randomize_many(self, symbols: Array, block: Block) -> Packed:
         reports = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
         few = self.inputs <= 64 and comb(self.inputs, self.size) <= _FEW
         draw = self._draw_from_list if few else self._draw
@@ -152,7 +153,7 @@ class Subset:
         """For each of `n` reports, whether it holds the input."""
         return below_many(self.include + self.exclude, n, block) < np.uint32(self.include)
 
-    def _draw_from_list(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
+    def _draw_from_list(self, symbols: Array, sets: Packed, block: Block) -> None:
         """Whether the input is a member, and one of all sets of others, with a gap put in."""
         member = self._members(len(symbols), block)
         others = np.empty(len(symbols), dtype=np.uint64)
@@ -164,7 +165,7 @@ class Subset:
         lower = others & (bit - np.uint64(1))
         sets[:, 0] = (others << np.uint64(1)) - lower + bit * member
 
-    def _draw(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
+    def _draw(self, symbols: Array, sets: Packed, block: Block) -> None:
         """A set of others whose members are independent is uniform among those of its size.
 
         Members are taken out or put in, all equally likely, until the size is right: still uniform.
@@ -194,9 +195,7 @@ class Subset:
         first = round(self.size + spread * NormalDist().inv_cdf(share))
         return Fraction(min(max(first, 0), self.inputs), self.inputs)
 
-    def _flip(
-        self, sets: Packed, rows: NDArray[Any], surplus: NDArray[np.int64], block: Block
-    ) -> None:
+    def _flip(self, sets: Packed, rows: Array, surplus: Integers, block: Block) -> None:
         """Flip |surplus| bits of each of the `rows`, of those that are 1 if it is positive, else 0.
 
         At random places, until so many have hit one; a miss changes nothing.
@@ -224,10 +223,10 @@ class Subset:
         np.put_along_axis(flags, members, 1, axis=1)
         return pack(flags)
 
-    def count_many(self, reports: Packed) -> NDArray[np.int64]:
+    def count_many(self, reports: Packed) -> Integers:
         return column_sums(reports, self.inputs)
 
-    def entries(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def entries(self, reports: Packed) -> tuple[Integers, Integers]:
         places, symbols = np.nonzero(unpack(reports, self.inputs))
         return places, symbols
 
@@ -238,7 +237,7 @@ class Subset:
         flags = unpack(reports, self.inputs)
         return np.asarray(flags[:, np.asarray(symbols, dtype=np.int64)] == 1)
 
-    def log_chances(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.float64]:
+    def log_chances(self, reports: Packed, symbols: Sequence[int]) -> Floats:
         total = self.include + self.exclude
         within = log(self.include / total) - log(comb(self.inputs - 1, self.size - 1))
         without = log(self.exclude / total) - log(comb(self.inputs - 1, self.size))

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array
 from analysis.core.channels.one_symbol import OneSymbol
 from analysis.core.words import WORD, Block, below, below_many
 
@@ -69,7 +69,7 @@ class Table(OneSymbol):
             report += 1
         return report
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
         draws = below_many(self.total, len(symbols), block).astype(np.int64)
         reports = np.empty(len(symbols), dtype=self.dtype)
         for symbol, row in enumerate(self.rows):

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array, Floats
 from analysis.core.channels.one_symbol import OneSymbol
 from analysis.core.words import WORD, Block, below, below_many, parts
 
@@ -66,7 +66,7 @@ class Window(OneSymbol):
         """near/far or its inverse: any two inputs have outputs in one window and not the other."""
         return max(Fraction(self.near, self.far), Fraction(self.far, self.near))
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
+    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Floats:
         # The farther apart two windows are, the fewer outputs are in both.
         outputs = min(self.width, self.inputs - 1)
         near, far = outputs * self.near, outputs * self.far
@@ -96,7 +96,7 @@ class Window(OneSymbol):
         """The report that `words` of this input make: the same at every call, if they are."""
         return self.randomize(symbol, words(symbol))
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
         reports = np.empty(len(symbols), dtype=self.dtype)
         inside = np.uint32(self.width * self.near)
         for part in parts(len(symbols)):
@@ -109,7 +109,7 @@ class Window(OneSymbol):
             reports[part] = np.where(draws < inside, own, outside)
         return reports
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         # Each output lies in some window; it lies in all, if in that of the last input and the
         # first. No row is listed: there can be thousands, as long.
         outputs = np.arange(self.symbols)
@@ -118,7 +118,7 @@ class Window(OneSymbol):
         other = np.where(in_all, near, far)
         return np.minimum(near, other), np.maximum(near, other)
 
-    def chances(self) -> NDArray[np.float64]:
+    def chances(self) -> Floats:
         # There can be thousands, as long.
         place = np.arange(self.symbols) - np.arange(self.inputs)[:, None]
         near = (place >= 0) & (place < self.width)

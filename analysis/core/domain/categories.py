@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats, Integers
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
 
 
@@ -93,7 +93,7 @@ class Categories(BaseDomain):
     def counts_for(self, value: int, term: str) -> bool:
         return self.ids[value] == term
 
-    def as_array(self, values: Sequence[int]) -> NDArray[np.int64]:
+    def as_array(self, values: Sequence[int]) -> Integers:
         return np.array(values)
 
     def mean_of(self, term: str) -> MeanOf | None:
@@ -103,7 +103,7 @@ class Categories(BaseDomain):
         places = [(score - low) / width for score in self.scores]
         return MeanOf(low, width, lambda value: places[value] if value < len(places) else None)
 
-    def combined(self, aim: str, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def combined(self, aim: str, truth: Floats) -> Floats:
         values, points = len(self.ids), len(self.scores)
         if aim == "shares":
             return np.eye(values)

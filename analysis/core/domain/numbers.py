@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Floats
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
 
 #: A truth that is stated by its shares may miss 1 by so much; more points tell nothing more.
@@ -66,7 +66,7 @@ class Numbers(BaseDomain):
     def counts_for(self, value: Fraction | None, term: str) -> bool:
         return value is None and term == NO_ANSWER
 
-    def as_array(self, values: Sequence[Fraction | None]) -> NDArray[np.float64]:
+    def as_array(self, values: Sequence[Fraction | None]) -> Floats:
         return np.array([np.nan if value is None else float(value) for value in values])
 
     def mean_of(self, term: str) -> MeanOf | None:

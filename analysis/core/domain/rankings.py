@@ -6,9 +6,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
+from analysis.core.arrays import Integers
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
 from analysis.core.domain.sets import Flags, flag_rows
 
@@ -69,7 +67,7 @@ class Rankings(BaseDomain):
             return value is None and term == NO_ANSWER
         return bool(value[self.terms.index(term)])
 
-    def as_array(self, values: Sequence[Flags | None]) -> NDArray[np.int64]:
+    def as_array(self, values: Sequence[Flags | None]) -> Integers:
         return flag_rows(values, len(self.flags))
 
     def mean_of(self, term: str) -> MeanOf | None:

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Integers
 from analysis.core.domain.base import NO_ANSWER, NONE, ROUNDING, BaseDomain, Estimand, Sides
 from analysis.core.errors import shown
 
@@ -67,7 +67,7 @@ class Sets(BaseDomain):
             return value is None and term == NO_ANSWER
         return bool(value[self.flags.index(term)])
 
-    def as_array(self, values: Sequence[Flags | None]) -> NDArray[np.int64]:
+    def as_array(self, values: Sequence[Flags | None]) -> Integers:
         return flag_rows(values, len(self.flags))
 
     def answers_in(self, answer: str) -> list[str]:
@@ -120,6 +120,6 @@ class Sets(BaseDomain):
         return Sides("ticked", "unticked", {"answer": term})
 
 
-def flag_rows(values: Sequence[Flags | None], length: int) -> NDArray[np.int64]:
+def flag_rows(values: Sequence[Flags | None], length: int) -> Integers:
     """Return (n, length) rows of flags; of -1 for no answer."""
     return np.array([(-1,) * length if value is None else value for value in values])

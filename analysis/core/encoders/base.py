@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array, Integers
 from analysis.core.words import Block
 
 
@@ -75,12 +75,10 @@ class Encoder(ABC):
         return [(self.encode(value, cohort, iter(())), Fraction(1))]
 
     @abstractmethod
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         """The inputs for many values, as arrays; bits packed. Preconditions: all are values."""
 
-    def encode_all(self, values: Sequence[Any]) -> NDArray[np.int64]:
+    def encode_all(self, values: Sequence[Any]) -> Integers:
         """Return the (cohorts, values, hashes) inputs, or places of ones, of some values.
 
         Preconditions: it draws nothing, and gives equally many ones for each value.

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array
 from analysis.core.domain import Categories
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import whole
@@ -34,9 +34,7 @@ class Index(Encoder):
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
         return whole("value", value, self.inputs)
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         return values
 
 
@@ -64,7 +62,7 @@ class Onehot(Encoder):
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         return (whole("value", value, self.inputs),)
 
-    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         return one_bit(values, self.inputs)
 
 
@@ -111,9 +109,7 @@ class Hash(Encoder):
             left, factors = left // self.inputs, factors // self.inputs
         return symbol % self.inputs
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         # Words of 32 bits, which are divided twice as fast, where the sum of products fits.
         dtype = np.uint32 if self.digits * self.inputs**2 < WORD else np.uint64
         symbols = np.empty(len(values), dtype=np.min_scalar_type(self.inputs - 1))
@@ -121,7 +117,7 @@ class Hash(Encoder):
             symbols[part] = self._hashed(values[part].astype(dtype), cohorts[part].astype(dtype))
         return symbols
 
-    def _hashed(self, left: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]:
+    def _hashed(self, left: Array, factors: Array) -> Array:
         base, total = left.dtype.type(self.inputs), np.zeros_like(left)
         for _ in range(self.digits):
             # numpy divides by one number fast, and takes its remainder slowly.

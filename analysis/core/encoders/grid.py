@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array
 from analysis.core.domain import Numbers
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown
@@ -44,9 +44,7 @@ class Grid(Encoder):
         point, rest = self._place(value)
         return [(point, 1 - rest), *[(point + 1, rest)] * (rest > 0)]
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         """Places as floats, NaN for no answer; each is rounded to within 2^-32 of a step."""
         skipped = np.isnan(values)
         places = np.where(skipped, 0.0, values) * self.steps

@@ -7,8 +7,8 @@ from math import factorial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.arrays import Array, Floats, Integers
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.domain import Rankings, Sets
@@ -78,7 +78,7 @@ class Multihot(Encoder):
             )
         return tuple(place for place, flag in enumerate(flags) if flag)
 
-    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         """Rows of flags; of -1 for no answer."""
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
         flags[:, : self.options + 1] = values == 1
@@ -87,8 +87,8 @@ class Multihot(Encoder):
         return pack(flags)
 
     def told_of_option(
-        self, option: int, channel: Bits, cohorts: NDArray[Any], drawn: Packed
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        self, option: int, channel: Bits, cohorts: Array, drawn: Packed
+    ) -> tuple[Integers, Floats]:
         """Return what reports say of one option: from its bit, and from that of no-answer.
 
         Returns
@@ -137,15 +137,13 @@ class Pick(Encoder):
             return 2
         return 1 - _flags(value, self.parts)[cohort]
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         """Rows of flags; of -1 for no answer."""
         return np.asarray(1 - values[np.arange(len(values)), cohorts], dtype=np.int64)
 
     def told_of_option(
-        self, option: int, channel: Window, cohorts: NDArray[Any], drawn: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        self, option: int, channel: Window, cohorts: Array, drawn: Array
+    ) -> tuple[Integers, Floats]:
         """Return what reports say of one option: as of `Multihot`, if it was the one picked."""
         told = channel.chances().T / self.parts
         # The last kind is of those who told of another option, as likely under every value.
@@ -198,9 +196,7 @@ class Order(Encoder):
             left = left[later:]
         return place
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         """Rows of flags; of -1 for no answer."""
         places, start = np.zeros(len(values), dtype=np.int64), 0
         for later in range(self.items - 1, 0, -1):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.arrays import Array, Integers
 from analysis.core.domain import Texts
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown, whole
@@ -51,12 +52,10 @@ class Digest(Encoder):
         (word,) = _words(value, whole("cohort", cohort, self.functions), 1)
         return word % self.inputs
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         return _inputs(self, values, cohorts)
 
-    def encode_all(self, values: Sequence[str | None]) -> NDArray[np.int64]:
+    def encode_all(self, values: Sequence[str | None]) -> Integers:
         return _hit_by_all(self, values)
 
 
@@ -101,13 +100,13 @@ class Bloom(Encoder):
         start = whole("cohort", cohort, self.functions) * self.hashes
         return tuple(sorted({one % self.inputs for one in _words(value, start, self.hashes)}))
 
-    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
         for row, (value, cohort) in enumerate(zip(values, cohorts, strict=True)):
             flags[row, self.encode(value, int(cohort), iter(()))] = 1
         return pack(flags)
 
-    def encode_all(self, values: Sequence[str | None]) -> NDArray[np.int64]:
+    def encode_all(self, values: Sequence[str | None]) -> Integers:
         return _hit_by_all(self, values)
 
 
@@ -152,15 +151,11 @@ class Prefix(Encoder):
         (word,) = _words(value, cohort, 1, self.lengths[place])
         return word % self.inputs
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         return _inputs(self, values, cohorts)
 
 
-def _inputs(
-    encoder: Digest | Prefix, values: NDArray[Any], cohorts: NDArray[Any]
-) -> NDArray[np.int64]:
+def _inputs(encoder: Digest | Prefix, values: Array, cohorts: Array) -> Integers:
     pairs = zip(values, cohorts, strict=True)
     found = (encoder.encode(value, int(cohort), iter(())) for value, cohort in pairs)
     return np.fromiter(found, dtype=np.int64, count=len(values))
@@ -180,7 +175,7 @@ def hits_of(
     return found
 
 
-def _hit_by_all(encoder: Digest | Bloom, values: Sequence[str | None]) -> NDArray[np.int64]:
+def _hit_by_all(encoder: Digest | Bloom, values: Sequence[str | None]) -> Integers:
     named = tuple(value for value in values if value is not None)
     hits = hits_of(encoder, named, None in values).astype(np.int64)
     # What stands for no answer comes last.
