@@ -23,8 +23,7 @@ from analysis.core.encoders.text import Digest, Prefix
 from analysis.core.epsilon import exp_lower
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import NO_SHARES, Params, Share, Shares, spends
-from analysis.mechanisms.krr import window_of
-from analysis.mechanisms.one_of_k import OneOfK
+from analysis.mechanisms.one_of_k import OneOfK, window_of
 
 #: Functions of texts, one for each cohort: with so many, and candidates fitted together, the error
 #: of collisions is small beside the noise.

@@ -23,7 +23,7 @@ from analysis.core.channels.window import Window
 from analysis.core.epsilon import TooCoarse, best_weights, exp_lower, log_ratio
 from analysis.core.randomizer import AnyRandomizer, Randomizer
 from analysis.core.words import WORD
-from analysis.mechanisms.krr import window_of
+from analysis.mechanisms.one_of_k import window_of
 
 #: In how many ones two inputs may differ, either way.
 MOST_ONES = 4

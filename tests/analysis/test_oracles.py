@@ -21,8 +21,8 @@ from analysis.core.channels import Shift
 from analysis.core.domain import Categories, Numbers
 from analysis.core.encoders import Grid
 from analysis.core.epsilon import exp_lower
+from analysis.core.gaussian import analytic_sigma
 from analysis.core.words import WORD
-from analysis.mechanisms.gaussian import analytic_sigma
 from analysis.mechanisms.selection import variance
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)

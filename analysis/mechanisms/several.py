@@ -1,0 +1,141 @@
+"""Mechanisms for an answer of several parts: options that are ticked or not, or pairs in order."""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+import scipy
+
+from analysis.core.arrays import Integers
+from analysis.core.channels.bits import Bits
+from analysis.core.channels.window import Window
+from analysis.core.domain import NO_ANSWER, Rankings, Sets
+from analysis.core.encoders.several import Multihot, Pick
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import Randomizer
+from analysis.core.words import WORD
+from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
+from analysis.mechanisms.one_of_k import window_of
+
+
+class PickOne(Mechanism):
+    """One part of the answer alone, at full ε: an option ticked or not, or a pair's order.
+
+    Sampling one attribute of d (SMP; Nguyên et al., "Collecting and analyzing data from smart
+    device users with local differential privacy", 2016, section III; Arcolezi et al., CIKM 2021,
+    section 3). The draw of the part is public and tells nothing. Channel: encoder `pick`, `window`
+    of width 1 over set, not set, and no-answer, near/far = e^ε.
+    By hand: ε = ln 3 and no no-answer: the part is told truly 3 times in 4, by one in d
+    respondents.
+
+    It is the best where many options may be ticked, and for the order of many items.
+    """
+
+    name: ClassVar[str] = "pick"
+    serves: ClassVar[tuple[type, ...]] = (Sets, Rankings)
+
+    def compile(
+        self, domain: Sets | Rankings, epsilon: Fraction, params: Params
+    ) -> Randomizer[Pick, Window]:
+        inputs = 2 + domain.no_answer
+        encoder = Pick(len(domain.flags), inputs)
+        return spends(Randomizer(encoder, window_of(inputs, epsilon)), epsilon)
+
+    def shares(self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings) -> Shares:
+        window, parts = randomizer.channel, randomizer.encoder.parts
+        values = [Share(term, window.p, window.q, Fraction(1, parts)) for term in domain.terms]
+        values += [Share(NO_ANSWER, window.p, window.q)] * domain.no_answer
+
+        def count(counts: Integers) -> tuple[Integers, Integers]:
+            supports, trials = counts[:, 0], counts.sum(axis=1)
+            if domain.no_answer:
+                supports = np.append(supports, counts[:, 2].sum())
+                trials = np.append(trials, counts.sum())
+            return supports, trials
+
+        return Shares(tuple(values), count)
+
+    def means(
+        self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings
+    ) -> tuple[Mean, ...]:
+        """Of a ranking: the mean rank of each item, 1 the first."""
+        window = randomizer.channel
+        q, gap = window.q, window.p - window.q
+        symbols = range(window.inputs)
+        # Debiased: +1 for "in that order", -1 for "not", and whether there was an answer at all.
+        side = [((s == 0) - (s == 1)) / gap for s in symbols]
+        there = [1 - ((s == 2) - q) / gap if domain.no_answer else Fraction(1) for s in symbols]
+        others, pairs = len(domain.mean_terms) - 1, list(combinations(domain.mean_terms, 2))
+
+        def scores(item: str) -> Iterator[Fraction]:
+            """Half, since an item is before half of the others by nature; and what pairs tell."""
+            for first, second in pairs:
+                worse = (second == item) - (first == item)
+                for symbol in symbols:
+                    told = worse * len(pairs) * side[symbol] / others
+                    yield (there[symbol] + told) / 2
+
+        present = tuple(there) * len(pairs)
+        return tuple(
+            Mean(item, tuple(scores(item)), present, None, Fraction(1), Fraction(others))
+            for item in domain.mean_terms
+        )
+
+
+class AllBits(Mechanism):
+    """All bits at once, for several of d options: each option's bit is drawn anew.
+
+    Unary encoding (Wang et al., USENIX Security 2017, section 4.2) of a set; ε covers all bits
+    together, so with at most t options ticked, each of t bits either way has about its t-th part.
+    Channel: encoder `multihot`, `bits` with the p and q that have the least variance.
+    By hand: t = 1 is unary encoding of one of k.
+
+    It is better than one option alone where few may be ticked of many, or ε is large.
+    """
+
+    name: ClassVar[str] = "multihot"
+    serves: ClassVar[tuple[type, ...]] = (Sets,)
+
+    def compile(
+        self, domain: Sets, epsilon: Fraction, params: Params
+    ) -> Randomizer[Multihot, Bits]:
+        options = len(domain.options)
+        encoder = Multihot(options, domain.at_most, options + 1 + domain.no_answer)
+        bound = exp_lower(epsilon)
+        share = domain.usual_share
+
+        def chances(angle: float) -> tuple[float, float]:
+            """p and q, where (ln of 1-ratio, ln of 0-ratio) has this direction."""
+            ones, zeros = math.cos(angle), math.sin(angle)
+            scale = float(epsilon) / max(
+                raised * ones + lowered * zeros for raised, lowered in encoder.apart
+            )
+            one, zero = scale * ones, scale * zeros
+            q = math.expm1(zero) / math.expm1(one + zero)
+            return q * math.exp(one), q
+
+        def cost(angle: float) -> float:
+            p, q = chances(angle)
+            return Share("", Fraction(p), Fraction(q)).variance(share)
+
+        found = scipy.optimize.minimize_scalar(
+            cost, bounds=(1e-3, math.pi / 2 - 1e-3), method="bounded"
+        )
+        p, q = chances(float(found.x))
+        # Rounded so that both ratios fall; the bound is proved whatever floats have done.
+        one, zero = math.floor(p * WORD), math.ceil(q * WORD)
+        while (bits := Bits(encoder.inputs, one, zero, WORD)).ratio(encoder.apart) > bound:
+            one, zero = one - 1, zero + 1
+        return spends(Randomizer(encoder, bits), epsilon)
+
+    def shares(self, randomizer: Randomizer[Multihot, Bits], domain: Sets) -> Shares:
+        p, q = randomizer.channel.p, randomizer.channel.q
+        terms = (*domain.flags, *[NO_ANSWER] * domain.no_answer)
+
+        def count(counts: Integers) -> tuple[Integers, Integers]:
+            return counts[0, :-1], np.full(len(terms), counts[0, -1])
+
+        return Shares(tuple(Share(term, p, q) for term in terms), count)
