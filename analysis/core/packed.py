@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.arrays import Array, Integers
+from analysis.core.types import Array, Integers
 
 Packed = NDArray[np.uint64]
 

@@ -8,13 +8,13 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from analysis.core.arrays import Array, Integers
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.encoders import ENCODERS, Encoder
 from analysis.core.epsilon import MICRO, exp_lower, is_telling, log_ratio, micro
 from analysis.core.errors import ReportError, shown
 from analysis.core.memory import PROTOCOL, Memory
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
+from analysis.core.types import Apart, Array, Integers
 from analysis.core.waves import constant_ratio, worst_ratio
 from analysis.core.waves_of_bits import MOST_ONES, TRILLION, worst_total
 from analysis.core.words import Block, below, below_many, parts
@@ -364,7 +364,7 @@ def is_weak(randomizer: AnyRandomizer) -> bool:
 @lru_cache(maxsize=4096)
 def _spent(
     stages: tuple[Any, Any],
-    apart: tuple[tuple[int, int], ...],
+    apart: Apart,
     reports: int,
     stable: bool,
     protocol: int,

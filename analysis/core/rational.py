@@ -10,7 +10,7 @@ from math import lcm
 
 import numpy as np
 
-from analysis.core.arrays import Floats
+from analysis.core.types import Floats
 from analysis.core.words import WORD
 
 #: A rank modulo a prime is at most the rank, so full rank modulo this one (Mersenne's) is proof.

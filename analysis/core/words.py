@@ -23,6 +23,12 @@ WORD = 2**32
 Block = Callable[[int], NDArray[np.uint32]]
 
 
+def check_total(name: str, total: int) -> None:
+    """Raise ValueError unless a 32-bit word can draw from a channel's weights of this sum."""
+    if total > WORD:
+        raise ValueError(f"{name}: weights must sum to at most 2^32, got {total}")
+
+
 def below(total: int, words: Iterator[int]) -> int:
     """A uniform integer of 0..total-1.
 

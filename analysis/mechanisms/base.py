@@ -10,10 +10,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import scipy
 
-from analysis.core.arrays import Floats, Integers
 from analysis.core.domain import Domain
 from analysis.core.epsilon import TooCoarse
 from analysis.core.randomizer import AnyRandomizer
+from analysis.core.types import Floats, Integers
 
 #: Parameters of a mechanism, or of a wish such as `aim`, by their keys in the survey file.
 Params = Mapping[str, Any]

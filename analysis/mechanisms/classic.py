@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.core.arrays import Integers
 from analysis.core.channels.table import Table
 from analysis.core.domain import NO_ANSWER, Categories, Domain
 from analysis.core.encoders.categories import Index
 from analysis.core.randomizer import Randomizer
+from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import Mechanism, Params, Share, Shares
 

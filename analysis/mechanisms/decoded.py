@@ -7,11 +7,11 @@ in rationals, so estimates are exactly unbiased whatever the weights were rounde
 from fractions import Fraction
 from functools import lru_cache
 
-from analysis.core.arrays import Integers
 from analysis.core.channels.one_symbol import OneSymbol
 from analysis.core.domain import NO_ANSWER, Categories, Numbers
 from analysis.core.randomizer import AnyRandomizer
 from analysis.core.rational import unbiased
+from analysis.core.types import Integers
 from analysis.mechanisms.base import NO_SHARES, Mean, Share, Shares
 
 Row = tuple[Fraction, ...]

@@ -14,12 +14,12 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
-from analysis.core.arrays import Integers
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Numbers
 from analysis.core.encoders.grid import Grid
 from analysis.core.epsilon import best_weights, exp_lower
 from analysis.core.randomizer import Randomizer
+from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Share, Shares, spends
 

@@ -15,13 +15,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.core.arrays import Integers
 from analysis.core.channels.window import Window
 from analysis.core.domain import Categories, Estimand, Texts
 from analysis.core.encoders.categories import Hash, is_prime
 from analysis.core.encoders.text import Digest, Prefix
 from analysis.core.epsilon import exp_lower
 from analysis.core.randomizer import Randomizer
+from analysis.core.types import Integers
 from analysis.mechanisms.base import NO_SHARES, Params, Share, Shares, spends
 from analysis.mechanisms.one_of_k import OneOfK, window_of
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-from analysis.core.arrays import Floats, Integers
 from analysis.core.rational import least_variance, proven
+from analysis.core.types import Floats, Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.scale_design import LARGEST_TABLE, json_length, spends_all
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy
 
-from analysis.core.arrays import Floats, Integers
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.window import Window
@@ -15,6 +14,7 @@ from analysis.core.domain import Categories
 from analysis.core.encoders.categories import Index, Onehot
 from analysis.core.epsilon import best_weights, exp_lower, root_lower
 from analysis.core.randomizer import AnyRandomizer, Randomizer
+from analysis.core.types import Floats, Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
 

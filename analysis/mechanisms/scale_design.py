@@ -17,8 +17,8 @@ from fractions import Fraction
 import numpy as np
 import scipy
 
-from analysis.core.arrays import Floats, Integers
 from analysis.core.rational import least_variance, proven
+from analysis.core.types import Floats, Integers
 from analysis.core.words import WORD
 
 #: The most characters of JSON that a table may need in a survey.

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.arrays import Floats
 from analysis.core.domain import Categories, Domain, Estimand, Rankings, Sets
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.core.randomizer import AnyRandomizer
+from analysis.core.types import Floats
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mean, Mechanism, Share
 from analysis.mechanisms.one_of_texts import text_share

@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from analysis.core.arrays import Integers
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Rankings, Sets
 from analysis.core.encoders.several import Multihot, Pick
 from analysis.core.epsilon import exp_lower
 from analysis.core.randomizer import Randomizer
+from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
 from analysis.mechanisms.one_of_k import window_of

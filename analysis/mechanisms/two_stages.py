@@ -22,11 +22,9 @@ from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.epsilon import TooCoarse, best_weights, exp_lower, log_ratio
 from analysis.core.randomizer import AnyRandomizer, Randomizer
+from analysis.core.waves_of_bits import MOST_ONES
 from analysis.core.words import WORD
 from analysis.mechanisms.one_of_k import window_of
-
-#: In how many ones two inputs may differ, either way.
-MOST_ONES = 4
 
 
 def can_remember(randomizer: AnyRandomizer) -> bool:
@@ -34,7 +32,6 @@ def can_remember(randomizer: AnyRandomizer) -> bool:
     channel = randomizer.channel
     if randomizer.limit is not None or randomizer.stages is not None:
         return False
-    # With many ones, so do the costs of waves take long to prove.
     ones = max(map(max, randomizer.encoder.apart), default=0)
     return bool(channel.can_be_kept and channel.p > channel.q and ones <= MOST_ONES)
 

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.arrays import Array
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.table import Table
 from analysis.core.channels.window import Window
+from analysis.core.types import Apart, Array
 from analysis.core.words import Block
 
 
@@ -46,13 +46,13 @@ class Channel(Protocol):
     def check(self) -> None:
         """Raise ValueError unless the weights form a channel: whole, positive, sums in range."""
 
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+    def ratio(self, apart: Apart = ()) -> Fraction:
         """The largest ratio of the probabilities of one report under two inputs; e^ε exactly.
 
         `apart` is used if it takes bits: in how many ones two inputs can differ, either way.
         """
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Array | None:
+    def contrasts(self, apart: Apart = ()) -> Array | None:
         """The (pairs, reports, 2) chances of reports under two inputs, for all pairs that matter.
 
         One of these pairs, either way round, tells its inputs apart at least as well as any two

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from analysis.core.arrays import Array, Floats, Integers
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, clear_tail, column_sums, from_bytes, sizes, unpack
-from analysis.core.words import WORD, Block, below, bernoulli_bits, parts
+from analysis.core.types import Apart, Array, Floats, Integers
+from analysis.core.words import Block, below, bernoulli_bits, check_total, parts
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -43,15 +43,12 @@ class Bits:
     name: ClassVar[str] = "bits"
     takes_bits: ClassVar[bool] = True
     gives_one_symbol: ClassVar[bool] = False
+    can_be_kept: ClassVar[bool] = True
 
     @property
     def symbols(self) -> int:
         """One for each bit, and a last one that every report counts for."""
         return self.inputs + 1
-
-    @property
-    def can_be_kept(self) -> bool:
-        return True
 
     @property
     def length(self) -> int:
@@ -74,15 +71,14 @@ class Bits:
                 f"bits: zero must be at most one, one less than total, "
                 f"got {self.zero}, {self.one}, {self.total}"
             )
-        if self.total > WORD:
-            raise ValueError(f"bits: weights must sum to at most 2^32, got {self.total}")
+        check_total(self.name, self.total)
 
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+    def ratio(self, apart: Apart = ()) -> Fraction:
         raised = Fraction(self.one, self.zero)
         lowered = Fraction(self.total - self.zero, self.total - self.one)
         return max(raised**up * lowered**down for up, down in apart)
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Floats | None:
+    def contrasts(self, apart: Apart = ()) -> Floats | None:
         # Reports differ in ratio only by how many of the raised bits are 1, less how many of the
         # lowered ones. Between two ends of a line all pairs count, not only those of the largest
         # ratio: they can be told apart better at smaller ones.

@@ -1,4 +1,4 @@
-"""What channels have in common whose report is one symbol, an integer of 0..symbols-1."""
+"""What all channels have in common whose report is one symbol, an integer of 0..symbols-1."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.arrays import Array, Floats, Integers
 from analysis.core.errors import ReportError, shown
+from analysis.core.types import Apart, Array, Floats, Integers
 
 #: So many chances are compared, pair by pair of inputs, in a second and 200 MB.
 _COMPARED = 2**21
@@ -41,6 +41,11 @@ class OneSymbol(ABC):
         rows = np.array([self.weights(symbol) for symbol in range(self.inputs)], dtype=float)
         return np.asarray(rows / rows[0].sum())
 
+    def ratio(self, apart: Apart = ()) -> Fraction:
+        """Return the largest weight of a column over its smallest, the largest of all columns."""
+        columns = zip(*(self.weights(symbol) for symbol in range(self.inputs)), strict=True)
+        return max(Fraction(max(column), min(column)) for column in columns)
+
     def delta(self, ratio: Fraction) -> Fraction:
         """By how much the chance of some reports can exceed `ratio` times that under another input.
 
@@ -60,7 +65,7 @@ class OneSymbol(ABC):
         total = sum(row)
         return ((output, Fraction(weight, total)) for output, weight in enumerate(row))
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Floats | None:
+    def contrasts(self, apart: Apart = ()) -> Floats | None:
         if self.inputs**2 * self.symbols > _COMPARED:
             return None
         rows = np.array(list({tuple(self.weights(symbol)) for symbol in range(self.inputs)}))

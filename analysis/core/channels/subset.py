@@ -21,10 +21,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.arrays import Array, Floats, Integers
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, clear_tail, column_sums, pack, sizes, unpack, words_for
-from analysis.core.words import WORD, Block, below, below_many, bernoulli_bits, parts
+from analysis.core.types import Apart, Array, Floats, Integers
+from analysis.core.words import Block, below, below_many, bernoulli_bits, check_total, parts
 
 #: Of so few sets, a list is made and drawn from.
 _FEW = 16384
@@ -42,30 +42,24 @@ class Subset:
     name: ClassVar[str] = "subset"
     takes_bits: ClassVar[bool] = False
     gives_one_symbol: ClassVar[bool] = False
+    can_be_kept: ClassVar[bool] = False
 
     @property
     def symbols(self) -> int:
         """A set counts for each of its members, so there are as many symbols as inputs."""
         return self.inputs
 
-    @property
-    def can_be_kept(self) -> bool:
-        return False
-
     def check(self) -> None:
         if self.size >= self.inputs:
             raise ValueError(f"subset: size must be less than inputs, got {self.size}")
-        if self.include + self.exclude > WORD:
-            raise ValueError(
-                f"subset: weights must sum to at most 2^32, got {self.include + self.exclude}"
-            )
+        check_total(self.name, self.include + self.exclude)
 
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+    def ratio(self, apart: Apart = ()) -> Fraction:
         """The ratio of the two probabilities above; the larger way round."""
         ratio = Fraction(self.include * (self.inputs - self.size), self.exclude * self.size)
         return max(ratio, 1 / ratio)
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> Floats:
+    def contrasts(self, apart: Apart = ()) -> Floats:
         # Sets that hold one of the two inputs; the others are as likely under both.
         one, other = self.include * (self.inputs - self.size), self.exclude * self.size
         total = (self.include + self.exclude) * (self.inputs - 1)

@@ -7,7 +7,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from analysis.core.arrays import Floats
+from analysis.core.types import Floats
 
 #: The value of skipped, hidden and "prefer not to say": who skipped is as private as what was said.
 NO_ANSWER = "no-answer"

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from analysis.core.arrays import Floats, Integers
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
+from analysis.core.types import Floats, Integers
 
 
 @dataclass(frozen=True)

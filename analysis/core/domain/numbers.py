@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from analysis.core.arrays import Floats
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
+from analysis.core.types import Floats
 
 #: A truth that is stated by its shares may miss 1 by so much; more points tell nothing more.
 _MISSED, _MOST_POINTS = 1e-6, 100

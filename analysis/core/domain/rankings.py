@@ -6,9 +6,9 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any, ClassVar, Literal, Self
 
-from analysis.core.arrays import Integers
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
 from analysis.core.domain.sets import Flags, flag_rows
+from analysis.core.types import Integers
 
 #: Of more items, an order and its reverse stand for all orders: pairs have the same shares then.
 _FEW_ITEMS = 4

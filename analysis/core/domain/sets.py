@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from analysis.core.arrays import Integers
 from analysis.core.domain.base import NO_ANSWER, NONE, ROUNDING, BaseDomain, Estimand, Sides
 from analysis.core.errors import shown
+from analysis.core.types import Integers
 
 Flags = tuple[int, ...]
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.core.arrays import Array, Integers
+from analysis.core.types import Apart, Array, Integers
 from analysis.core.words import Block
 
 
@@ -36,7 +36,7 @@ class Encoder(ABC):
         return None
 
     @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
+    def apart(self) -> Apart:
         """If it gives bits: in how many ones two inputs can differ, (more, fewer), the extremes.
 
         No input has more ones than the largest of these numbers.

@@ -6,30 +6,36 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.core.arrays import Array
 from analysis.core.domain import Categories
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import whole
 from analysis.core.packed import Packed, one_bit
+from analysis.core.types import Apart, Array
 from analysis.core.words import WORD, Block, parts
 
 
 @dataclass(frozen=True)
-class Index(Encoder):
-    """The value itself."""
+class _OfEach(Encoder):
+    """An encoder with an input, or a bit of one, for each category."""
 
     inputs: int
 
-    name: ClassVar[str] = "index"
     takes: ClassVar[tuple[type, ...]] = (Categories,)
-    is_identity: ClassVar[bool] = True
 
     def check(self) -> None:
         if self.inputs < 2:
-            raise ValueError(f"index: inputs must be at least 2, got {self.inputs}")
+            raise ValueError(f"{self.name}: inputs must be at least 2, got {self.inputs}")
 
     def _has_room_for(self, domain: Categories) -> bool:
         return len(domain.ids) == self.inputs
+
+
+@dataclass(frozen=True)
+class Index(_OfEach):
+    """The value itself."""
+
+    name: ClassVar[str] = "index"
+    is_identity: ClassVar[bool] = True
 
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
         return whole("value", value, self.inputs)
@@ -39,25 +45,12 @@ class Index(Encoder):
 
 
 @dataclass(frozen=True)
-class Onehot(Encoder):
+class Onehot(_OfEach):
     """A bit for each category, of which that of the value is 1."""
 
-    inputs: int
-
     name: ClassVar[str] = "onehot"
-    takes: ClassVar[tuple[type, ...]] = (Categories,)
     gives_bits: ClassVar[bool] = True
-
-    @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
-        return ((1, 1),)
-
-    def check(self) -> None:
-        if self.inputs < 2:
-            raise ValueError(f"onehot: inputs must be at least 2, got {self.inputs}")
-
-    def _has_room_for(self, domain: Categories) -> bool:
-        return len(domain.ids) == self.inputs
+    apart: ClassVar[Apart] = ((1, 1),)
 
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         return (whole("value", value, self.inputs),)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.core.arrays import Array
 from analysis.core.domain import Numbers
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown
+from analysis.core.types import Array
 from analysis.core.words import WORD, Block, bernoulli
 
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.core.arrays import Array, Floats, Integers
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.domain import Rankings, Sets
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown, whole
 from analysis.core.packed import Packed, pack
+from analysis.core.types import Apart, Array, Floats, Integers
 from analysis.core.words import Block
 
 Flags = tuple[int, ...]
@@ -40,7 +40,7 @@ class Multihot(Encoder):
     gives_bits: ClassVar[bool] = True
 
     @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
+    def apart(self) -> Apart:
         # A largest set, and another that overlaps with it where it must and nowhere else; "none"
         # and no-answer are sets of one bit that overlap with no other. If there is no room for two
         # largest sets, the pairs between these two lie on a line, where the logarithm is linear.

@@ -13,54 +13,72 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.arrays import Array, Integers
 from analysis.core.domain import Texts
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown, whole
 from analysis.core.packed import Packed, pack
 from analysis.core.texts import BEGINNING, NOTHING, WHOLE, text_words
+from analysis.core.types import Apart, Array, Integers
 from analysis.core.words import Block
 
 #: The most words of a text that cohorts and hashes may call for.
 _MOST = 2**20
 
 
+class _Hashed(Encoder):
+    """An encoder that hashes texts, by functions that the cohort names."""
+
+    takes: ClassVar[tuple[type, ...]] = (Texts,)
+    is_hashed: ClassVar[bool] = True
+
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        pairs = zip(values, cohorts, strict=True)
+        symbols = (self.encode(value, int(cohort), iter(())) for value, cohort in pairs)
+        return np.fromiter(symbols, dtype=np.int64, count=len(values))
+
+
+class _OfCandidates(_Hashed):
+    """An encoder of whole texts, with `hashes` words of a text for each of `functions` cohorts."""
+
+    functions: int
+    hashes: int
+
+    @property
+    def cohorts(self) -> int:
+        """There is one for each function of the family, or list of `hashes` functions."""
+        return self.functions
+
+    def _has_room_for(self, domain: Texts) -> bool:
+        return not domain.is_open
+
+    def encode_all(self, values: Sequence[str | None]) -> Integers:
+        named = tuple(value for value in values if value is not None)
+        hits = hits_of(self, named, None in values).astype(np.int64)
+        # What stands for no answer comes last.
+        columns = iter(range(len(named)))
+        return hits[:, [len(named) if value is None else next(columns) for value in values]]
+
+
 @dataclass(frozen=True)
-class Digest(Encoder):
+class Digest(_OfCandidates):
     """The text's word of that number, the cohort, modulo `inputs`."""
 
     functions: int
     inputs: int
 
     name: ClassVar[str] = "digest"
-    takes: ClassVar[tuple[type, ...]] = (Texts,)
-    is_hashed: ClassVar[bool] = True
-    hashes: ClassVar[int] = 1
-
-    @property
-    def cohorts(self) -> int:
-        """One for each function of the family."""
-        return self.functions
+    hashes = 1
 
     def check(self) -> None:
         _check_sizes("digest", self.inputs, self.functions)
-
-    def _has_room_for(self, domain: Texts) -> bool:
-        return not domain.is_open
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
         (word,) = _words(value, whole("cohort", cohort, self.functions), 1)
         return word % self.inputs
 
-    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        return _inputs(self, values, cohorts)
-
-    def encode_all(self, values: Sequence[str | None]) -> Integers:
-        return _hit_by_all(self, values)
-
 
 @dataclass(frozen=True)
-class Bloom(Encoder):
+class Bloom(_OfCandidates):
     """A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`.
 
     A Bloom filter of one text (Bloom, Communications of the ACM 1970), as in RAPPOR (Erlingsson,
@@ -72,18 +90,11 @@ class Bloom(Encoder):
     inputs: int
 
     name: ClassVar[str] = "bloom"
-    takes: ClassVar[tuple[type, ...]] = (Texts,)
-    is_hashed: ClassVar[bool] = True
     gives_bits: ClassVar[bool] = True
     keeps_cohort: ClassVar[bool] = True
 
     @property
-    def cohorts(self) -> int:
-        """One for each list of words."""
-        return self.functions
-
-    @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
+    def apart(self) -> Apart:
         return ((self.hashes, self.hashes),)
 
     def check(self) -> None:
@@ -93,12 +104,9 @@ class Bloom(Encoder):
                 f"bloom: hashes must be at most 16, and half of inputs, got {self.hashes}"
             )
 
-    def _has_room_for(self, domain: Texts) -> bool:
-        return not domain.is_open
-
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         start = whole("cohort", cohort, self.functions) * self.hashes
-        return tuple(sorted({one % self.inputs for one in _words(value, start, self.hashes)}))
+        return tuple(sorted({word % self.inputs for word in _words(value, start, self.hashes)}))
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
@@ -106,12 +114,9 @@ class Bloom(Encoder):
             flags[row, self.encode(value, int(cohort), iter(()))] = 1
         return pack(flags)
 
-    def encode_all(self, values: Sequence[str | None]) -> Integers:
-        return _hit_by_all(self, values)
-
 
 @dataclass(frozen=True)
-class Prefix(Encoder):
+class Prefix(_Hashed):
     """A hash of the text's beginning, whose length its cohort says; of all of it, if no longer.
 
     For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
@@ -125,8 +130,6 @@ class Prefix(Encoder):
     inputs: int
 
     name: ClassVar[str] = "prefix"
-    takes: ClassVar[tuple[type, ...]] = (Texts,)
-    is_hashed: ClassVar[bool] = True
 
     @property
     def cohorts(self) -> int:
@@ -151,15 +154,6 @@ class Prefix(Encoder):
         (word,) = _words(value, cohort, 1, self.lengths[place])
         return word % self.inputs
 
-    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        return _inputs(self, values, cohorts)
-
-
-def _inputs(encoder: Digest | Prefix, values: Array, cohorts: Array) -> Integers:
-    pairs = zip(values, cohorts, strict=True)
-    found = (encoder.encode(value, int(cohort), iter(())) for value, cohort in pairs)
-    return np.fromiter(found, dtype=np.int64, count=len(values))
-
 
 @lru_cache(maxsize=4)
 def hits_of(
@@ -173,14 +167,6 @@ def hits_of(
         words = np.array(text_words(what, text, 0, encoder.functions * hashes), dtype=np.uint32)
         found[:, column] = (words % encoder.inputs).reshape(encoder.functions, hashes)
     return found
-
-
-def _hit_by_all(encoder: Digest | Bloom, values: Sequence[str | None]) -> Integers:
-    named = tuple(value for value in values if value is not None)
-    hits = hits_of(encoder, named, None in values).astype(np.int64)
-    # What stands for no answer comes last.
-    places = iter(range(len(named)))
-    return hits[:, [len(named) if value is None else next(places) for value in values]]
 
 
 def _check_sizes(name: str, inputs: int, words: int) -> None:
