@@ -124,7 +124,7 @@ class Mean:
     def poisoning(self) -> float:
         """How many honest people, who can move it by `width` each, one fake report weighs."""
         if self.second is not None:
-            # The scores of what a report counts for add up: at most all that have one sign.
+            # The scores of what a report counts for add up; at most, all have the same sign.
             up = sum(score for score in self.scores if score > 0)
             return float(max(up, up - sum(self.scores)))
         pairs = zip(self.scores, self.present, strict=True)
@@ -135,7 +135,7 @@ NO_SHARES = Shares((), lambda counts: (np.zeros(0, np.int64), np.zeros(0, np.int
 
 
 class Mechanism(ABC):
-    """A mechanism; most are asked for an ε and heed nothing else."""
+    """A mechanism; most are asked for an ε and heed no other key of a question."""
 
     name: ClassVar[str]
     #: The domains that it serves; all of them, unless `fits` says more.
@@ -151,28 +151,24 @@ class Mechanism(ABC):
 
     @abstractmethod
     def compile(self, domain: Any, epsilon: Fraction, params: Params) -> AnyRandomizer:
-        """A randomizer with ``ratio <= e^epsilon``, and as near to it as its weights can be.
+        """Return a randomizer with ``ratio <= e^epsilon``, as near to it as its weights can be.
 
-        With own `parameters`, `epsilon` is not heeded: they give it.
+        A mechanism with `parameters` takes ε from them, and does not heed `epsilon`.
 
-        Raises
-        ------
-        TooCoarse
-            If 32-bit weights cannot serve this domain at this ε.
-        ValueError
-            If it does not serve this domain, or these parameters.
+        Raise TooCoarse if 32-bit weights cannot serve this domain at this ε. Raise ValueError if it
+        does not serve this domain, or these parameters.
         """
 
     def shares(self, randomizer: Any, domain: Any) -> Shares:
-        """The values whose shares its reports tell by support counts, in the domain's order."""
+        """Return the values whose shares support counts tell, in the domain's order."""
         return NO_SHARES
 
     def means(self, randomizer: Any, domain: Any) -> tuple[Mean, ...]:
-        """The means that its reports tell; shares too, where they have no support count."""
+        """Return the means that its reports tell; shares, too, where they have no support count."""
         return ()
 
     def share_scores(self, randomizer: Any, domain: Any) -> Any:
-        """Return a sparse array of values and cells of a tally: what a cell adds to each share.
+        """Return a sparse (values, cells) array: what each cell of a tally adds to each share.
 
         Preconditions: one of the domain's values is true, and its means tell their shares.
         """
@@ -181,17 +177,14 @@ class Mechanism(ABC):
         return scipy.sparse.csr_array(np.array(rows, dtype=float))
 
 
-R = TypeVar("R", bound=AnyRandomizer)
+RandomizerT = TypeVar("RandomizerT", bound=AnyRandomizer)
 
 
-def spends(randomizer: R, epsilon: Fraction) -> R:
-    """The randomizer, if it is sound and spends nearly all of `epsilon`.
+def spends(randomizer: RandomizerT, epsilon: Fraction) -> RandomizerT:
+    """Return the randomizer if it is sound and spends nearly all of `epsilon`.
 
-    Raises
-    ------
-    TooCoarse
-        If more than a hundredth of ε is lost because the weights must be whole and sum to at
-        most 2^32: then the domain is too large for so small an ε.
+    Raise TooCoarse if more than a hundredth of ε is lost because the weights must be whole and sum
+    to at most 2^32: then the domain is too large for so small an ε.
     """
     randomizer.check()
     randomizer.check_epsilon(epsilon)

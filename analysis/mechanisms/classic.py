@@ -27,8 +27,6 @@ class Classic(Mechanism):
     """
 
     parameters: ClassVar[tuple[str, ...] | None] = ()
-    heeds: ClassVar[tuple[str, ...]] = ()
-    name: ClassVar[str]
     serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     def fits(self, domain: Domain) -> bool:
@@ -36,7 +34,7 @@ class Classic(Mechanism):
 
     @abstractmethod
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
-        """The chances that the report is "yes" for a true "yes" and for a true "no"."""
+        """Return the chances that the report is "yes" for a true "yes" and for a true "no"."""
 
     def compile(
         self, domain: Categories, epsilon: Fraction, params: Params
@@ -59,12 +57,12 @@ class Classic(Mechanism):
         return Randomizer(Index(2), Table(2, rows))
 
     def shares(self, randomizer: Randomizer[Index, Table], domain: Categories) -> Shares:
-        (kept, left), (false, right) = randomizer.channel.rows
+        # A column has the chances of a report for a true "yes" and for a true "no".
+        yes, no = zip(*randomizer.channel.rows, strict=True)
         total = randomizer.channel.total
-        chances = (kept, false), (right, left)
         values = tuple(
             Share(term, Fraction(p, total), Fraction(q, total))
-            for term, (p, q) in zip(domain.ids, chances, strict=True)
+            for term, (p, q) in zip(domain.ids, (yes, no[::-1]), strict=True)
         )
 
         def count(counts: Integers) -> tuple[Integers, Integers]:

@@ -1,9 +1,10 @@
-"""What mechanisms have in common whose estimates come from inverting the channel's table.
+"""What all mechanisms have in common whose estimates come from inverting the channel's table.
 
 The scores of the reports solve ``sum over y of P[y | x] score[y] = target[x]`` for every input x,
 in rationals, so estimates are exactly unbiased whatever the weights were rounded to.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -18,7 +19,7 @@ Row = tuple[Fraction, ...]
 
 
 def number_mean(randomizer: AnyRandomizer, domain: Numbers) -> tuple[Mean, ...]:
-    """The mean of a number whose grid points, and no-answer last, are the channel's inputs."""
+    """Return the mean of a number; its grid points, no-answer last, are the channel's inputs."""
     steps = randomizer.encoder.steps
     places = [Fraction(point, steps) for point in range(steps + 1)]
     scores, present, squares = decoded(randomizer.channel, _targets(places, domain.no_answer))
@@ -27,7 +28,7 @@ def number_mean(randomizer: AnyRandomizer, domain: Numbers) -> tuple[Mean, ...]:
 
 
 def no_answer_share(randomizer: AnyRandomizer, domain: Numbers) -> Shares:
-    """The share of no-answer, told by the reports that are equally likely for every number."""
+    """Return the share of no-answer, from reports that are equally likely for every number."""
     if not domain.no_answer:
         return NO_SHARES
     channel = randomizer.channel
@@ -48,32 +49,31 @@ def no_answer_share(randomizer: AnyRandomizer, domain: Numbers) -> Shares:
 
 
 def scale_means(randomizer: AnyRandomizer, domain: Categories) -> tuple[Mean, ...]:
-    """The mean of a scale's scores, and the share of each value."""
+    """Return the mean of a scale's scores, and the share of each value."""
     low, width = domain.score_range
-    places = [(score - low) / width for score in domain.scores]
-    ids = domain.ids
-    indicators = [tuple(Fraction(one == other) for other in ids) for one in ids]
-    targets = _targets(places, domain.no_answer)
-    found = decoded(randomizer.channel, (*targets, *indicators))
-    all_there = everybody(randomizer.channel)
-    present = found[1] if domain.no_answer else all_there
+    indicators = [tuple(Fraction(term == other) for other in domain.ids) for term in domain.ids]
+    targets = (*_targets(domain.places, domain.no_answer), *indicators)
+    scores, present, squares, *of_shares = decoded(randomizer.channel, targets)
+    present = present if domain.no_answer else everybody(randomizer.channel)
     return (
-        Mean("mean", found[0], present, found[2], low, width),
-        *share_means(ids, found[3:], all_there),
+        Mean("mean", scores, present, squares, low, width),
+        *share_means(domain.ids, of_shares, randomizer.channel),
     )
 
 
 def everybody(channel: OneSymbol) -> Row:
-    """Scores that are 1 for every report: they tell that all answer, with no variance at all."""
+    """Return scores that are 1 for every report: all answer, which has no variance at all."""
     return (Fraction(1),) * channel.symbols
 
 
-def share_means(terms: tuple[str, ...], scores: tuple[Row, ...], all_there: Row) -> list[Mean]:
-    """Shares of all respondents, as means of indicators, which are their own squares."""
-    return [Mean(term, one, all_there, one) for term, one in zip(terms, scores, strict=True)]
+def share_means(terms: Sequence[str], scores: Sequence[Row], channel: OneSymbol) -> list[Mean]:
+    """Return shares of all respondents, as means of indicators, which are their own squares."""
+    pairs = zip(terms, scores, strict=True)
+    return [Mean(term, indicator, everybody(channel), indicator) for term, indicator in pairs]
 
 
 def _targets(places: list[Fraction], no_answer: bool) -> tuple[Row, Row, Row]:
+    """Return what the scores, the presence and the squares of a mean have as expectations."""
     skipped = (Fraction(0),) * no_answer
     return (
         (*places, *skipped),
@@ -84,6 +84,6 @@ def _targets(places: list[Fraction], no_answer: bool) -> tuple[Row, Row, Row]:
 
 @lru_cache(maxsize=128)
 def decoded(channel: OneSymbol, targets: tuple[Row, ...]) -> tuple[Row, ...]:
-    """For each target the scores of the reports whose expectation it is, for every input."""
+    """Return for each target the scores of reports whose expectation it is, for every input."""
     rows = [channel.weights(symbol) for symbol in range(channel.inputs)]
     return unbiased(rows, targets)

@@ -21,7 +21,7 @@ from analysis.mechanisms.decoded import scale_means
 
 
 class Exponential(Mechanism):
-    """For a scale whose neighboring points may be mixed up; shares suffer from that."""
+    """A mechanism for a scale whose neighboring points may be mixed up; its shares suffer."""
 
     name: ClassVar[str] = "exponential"
     serves: ClassVar[tuple[type, ...]] = (Categories,)
@@ -49,13 +49,12 @@ class Exponential(Mechanism):
 
 
 def _rows(domain: Categories, rate: float) -> tuple[tuple[int, ...], ...]:
-    """Whole weights; no-answer is as far from every point as the ends of the scale are."""
+    """Return whole weights; no-answer is as far from every point as the ends of the scale are."""
     points = len(domain.scores)
     values = range(len(domain.ids))
 
-    def distance(one: int, other: int) -> int:
-        skips = (one >= points) + (other >= points)
-        return (0, points - 1, 0)[skips] if skips else abs(one - other)
+    def distance(x: int, y: int) -> int:
+        return points - 1 if (x < points) != (y < points) else abs(x - y)
 
     rows = []
     for x in values:

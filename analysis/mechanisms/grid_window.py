@@ -1,4 +1,4 @@
-"""What mechanisms for a number have in common that report a point in a window around it.
+"""Mechanisms for a number that report a point in a window around it.
 
 The number is rounded, unbiased, to a grid of M steps; of the outputs, the w ones from there on are
 likelier. No-answer is a point w steps past the last, whose window overlaps with that of no number.
@@ -28,14 +28,13 @@ FINEST = 1024
 
 
 class GridWindow(Mechanism):
-    """A mechanism that is an encoder `grid` and a channel `window`; they differ in its width."""
+    """A mechanism of encoder `grid` and channel `window`; they differ in the window's width."""
 
-    name: ClassVar[str]
     serves: ClassVar[tuple[type, ...]] = (Numbers,)
 
     @abstractmethod
     def design(self, steps: int, epsilon: float) -> tuple[int, int]:
-        """Steps of the grid, at most `steps`, and width of the window."""
+        """Return the steps of the grid, at most `steps`, and the width of the window."""
 
     def compile(
         self, domain: Numbers, epsilon: Fraction, params: Params
@@ -60,7 +59,7 @@ class GridWindow(Mechanism):
     def means(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> tuple[Mean, ...]:
         steps, window = randomizer.encoder.steps, randomizer.channel
         width, far = window.width, window.q
-        inside = steps + width  # outputs that lie in the window of some number
+        inside = steps + width  # So many outputs lie in the window of some number.
         advantage = width * (window.p - far)
         if domain.no_answer:
             floor = inside * far
@@ -145,7 +144,7 @@ class SquareWave(GridWindow):
 
 
 def half_width(epsilon: float) -> float:
-    """b: half the width of the wave, as a part of the range; it maximizes mutual information."""
+    """Return b, half the width of the wave as a part of the range; the most mutual information."""
     # (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)) with both parts of the fraction divided by e^ε
     # and written with expm1, which keeps them exact where ε is small.
     top = epsilon + math.expm1(-epsilon)

@@ -35,9 +35,8 @@ USUAL_DELTA = Fraction(1, 10**6)
 
 
 class Noise(Mechanism):
-    """For required questions only: noise has no place for no-answer."""
+    """A mechanism for required questions only: noise has no place for no-answer."""
 
-    name: ClassVar[str]
     serves: ClassVar[tuple[type, ...]] = (Numbers,)
 
     def fits(self, domain: Domain) -> bool:
@@ -45,11 +44,11 @@ class Noise(Mechanism):
 
     @abstractmethod
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
-        """The channel on a grid of so many steps, before its rounding is made safe."""
+        """Return the channel on a grid of so many steps, before its rounding is made safe."""
 
     @abstractmethod
     def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
-        """The randomizer on a grid of so many steps."""
+        """Return the randomizer on a grid of so many steps."""
 
     def compile(
         self, domain: Numbers, epsilon: Fraction, params: Params
@@ -70,7 +69,7 @@ class Noise(Mechanism):
 
 
 def _worst_variance(shift: Shift) -> float:
-    """Of one report's unbiased score for the number's place, rounding included."""
+    """Return the worst variance of a report's unbiased score for the number, with rounding."""
     steps = shift.inputs - 1
     weights = shift.chances()
     places = np.linspace(0, 1, shift.inputs)
@@ -158,17 +157,18 @@ class Gaussian(Noise):
         # Floats can pass the bound by a little; ever more slack is given until the exact δ fits.
         for slack in (0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2):
             shift = self.draft(steps, float(epsilon) * (1 - slack), params)
-            found = Randomizer(Grid(steps, steps + 1), shift, limit)
-            if found.delta <= delta:
+            randomizer = Randomizer(Grid(steps, steps + 1), shift, limit)
+            if randomizer.delta <= delta:
                 break
         else:
             raise TooCoarse("weights of 32 bits are too coarse for so small an epsilon and delta")
-        found.check()
-        found.check_epsilon(epsilon)
-        return found
+        randomizer.check()
+        randomizer.check_epsilon(epsilon)
+        return randomizer
 
 
 def _delta(params: Params) -> Fraction:
+    """Return the δ that a survey states, or the usual one."""
     delta = params.get("delta", USUAL_DELTA)
     delta = delta if isinstance(delta, Fraction) else Fraction(repr(delta))
     if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
@@ -180,13 +180,15 @@ def _delta(params: Params) -> Fraction:
 
 
 def _worst_delta(shift: Shift, epsilon: float) -> float:
-    """δ at this ε of the two inputs that are told apart best."""
+    """Return δ at this ε of the two inputs that are told apart best."""
     rows = shift.chances()
-    apart = (np.maximum(one - math.exp(epsilon) * rows, 0).sum(axis=1).max() for one in rows)
-    return float(max(apart))
+    return float(
+        max(np.maximum(row - math.exp(epsilon) * rows, 0).sum(axis=1).max() for row in rows)
+    )
 
 
 def _clamped(steps: int, sigma: float) -> Shift:
+    """Return clamped noise with this σ in steps."""
     sizes = np.arange(math.ceil(steps + 12 * sigma))
     density = np.exp(-((sizes / sigma) ** 2) / 2)
     return _on_grid([*density[:steps].tolist(), float(density[steps:].sum())])

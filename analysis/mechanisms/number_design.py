@@ -104,10 +104,7 @@ def number_table(
     One row of weights for each grid point, then one for no answer. Rows have equal sums of at
     most 2^32 and are linearly independent; in a column no weight is above `bound` times another.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Raise ValueError if an argument is outside its range.
     """
     if steps < 1:
         raise ValueError(f"steps expected at least 1, got {steps}")

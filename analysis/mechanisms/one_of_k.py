@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from fractions import Fraction
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,7 @@ class OneOfK(Mechanism):
 
     @abstractmethod
     def support(self, randomizer: Any) -> tuple[Fraction, Fraction]:
-        """p and q, the same for every value."""
+        """Return p and q, the same for every value."""
 
     def shares(self, randomizer: AnyRandomizer, domain: Categories) -> Shares:
         p, q = self.support(randomizer)
@@ -38,51 +39,56 @@ class OneOfK(Mechanism):
         return Shares(tuple(Share(term, p, q) for term in domain.ids), count)
 
     def supports(self, randomizer: AnyRandomizer, counts: Integers) -> Integers:
-        """How many of the reports in a (cohorts, symbols) tally support each value."""
+        """Return how many of the reports in a (cohorts, symbols) tally support each value."""
         return np.asarray(counts[0])
 
     def cells(self, randomizer: AnyRandomizer, value: int) -> list[int]:
-        """The places in a flattened tally of what supports a value."""
+        """Return the cells of a flattened tally that support a value."""
         return [value]
 
     def share_scores(self, randomizer: AnyRandomizer, domain: Categories) -> Any:
         p, q = (float(chance) for chance in self.support(randomizer))
         k = len(domain.ids)
         cells = [self.cells(randomizer, value) for value in range(k)]
-        places = np.repeat(np.arange(k), [len(some) for some in cells]), np.concatenate(cells)
-        shape = k, randomizer.shape[0] * randomizer.shape[1]
-        return scipy.sparse.csr_array((np.full(len(places[0]), 1 / (p - q)), places), shape=shape)
+        entries = np.repeat(np.arange(k), [len(row) for row in cells]), np.concatenate(cells)
+        shape = k, prod(randomizer.shape)
+        return scipy.sparse.csr_array((np.full(len(entries[0]), 1 / (p - q)), entries), shape=shape)
 
     def means(self, randomizer: AnyRandomizer, domain: Categories) -> tuple[Mean, ...]:
-        """Of a scale: the mean of its scores, as a sum of the shares' own estimates."""
+        """Return the mean of a scale's scores, as a sum of the estimates of its shares."""
         if not domain.scores:
             return ()
         p, q = self.support(randomizer)
         cells = [self.cells(randomizer, value) for value in range(len(domain.ids))]
-        each = _of_every_report(randomizer)
+        counted = len(randomizer.tallied(randomizer.longest()))
+        # The part of a report that each cell is, so that one report sums to 1. Of bits, all count
+        # for the last symbol.
+        parts = [Fraction(1, counted)] * prod(randomizer.shape)
+        if randomizer.channel.takes_bits:
+            parts = [Fraction(0)] * (len(parts) - 1) + [Fraction(1)]
 
         def scored(scores: list[Fraction]) -> tuple[Fraction, ...]:
-            """Scores of the symbols: those of the values they support, debiased."""
-            whole = -q * sum(scores) / (p - q)
-            found = [whole * part for part in each]
-            for score, own in zip(scores, cells, strict=True):
-                for cell in own:
-                    found[cell] += score / (p - q)
-            return tuple(found)
+            """Return the scores of the symbols: those of the values they support, debiased."""
+            of_report = -q * sum(scores) / (p - q)
+            sums = [of_report * part for part in parts]
+            for score, supporting in zip(scores, cells, strict=True):
+                for cell in supporting:
+                    sums[cell] += score / (p - q)
+            return tuple(sums)
 
         low, width = domain.score_range
         skipped = [Fraction(0)] * domain.no_answer
-        places = [(score - low) / width for score in domain.scores]
+        places = domain.places
         several = None
-        if _counts_for_several(randomizer):
+        if randomizer.channel.takes_bits or counted > 1:
 
             def several(counts: Integers) -> Floats:
                 n = randomizer.reports_in(counts)
                 estimates = (self.supports(randomizer, counts) / n - float(q)) / float(p - q)
                 likely = np.maximum(estimates[: len(domain.ids)], 1 / (n + 2))
                 inputs = [randomizer.encoder.encode(x, 0, iter(())) for x in range(len(likely))]
-                parts = [randomizer.channel.moments(one)[1] for one in inputs]
-                return np.tensordot(likely / likely.sum(), np.array(parts), 1)
+                second = [randomizer.channel.moments(symbol)[1] for symbol in inputs]
+                return np.tensordot(likely / likely.sum(), np.array(second), 1)
 
         return (
             Mean(
@@ -95,18 +101,6 @@ class OneOfK(Mechanism):
                 several,
             ),
         )
-
-
-def _counts_for_several(randomizer: AnyRandomizer) -> bool:
-    return randomizer.channel.takes_bits or len(randomizer.tallied(randomizer.longest())) > 1
-
-
-def _of_every_report(randomizer: AnyRandomizer) -> list[Fraction]:
-    """For each cell of a tally the part of a report that it is, so that one report sums to 1."""
-    cells = randomizer.shape[0] * randomizer.shape[1]
-    if randomizer.channel.takes_bits:
-        return [Fraction(0)] * (cells - 1) + [Fraction(1)]
-    return [Fraction(1, len(randomizer.tallied(randomizer.longest())))] * cells
 
 
 class Krr(OneOfK):
@@ -133,7 +127,7 @@ class Krr(OneOfK):
 
 
 def window_of(k: int, epsilon: Fraction) -> Window:
-    """k-ary randomized response of any k symbols, for mechanisms that end in it."""
+    """Return k-ary randomized response of any k symbols, for mechanisms that end in it."""
     bound = exp_lower(epsilon)
     near, far = best_weights(bound, int(WORD / (bound + k - 1)))
     return Window(k, 1, near, far)

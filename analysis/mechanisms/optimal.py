@@ -23,7 +23,7 @@ from analysis.mechanisms.scale_design import scale_table
 
 
 class Optimal(Mechanism):
-    """The default for a number."""
+    """The mechanism that is usually chosen for a number."""
 
     name: ClassVar[str] = "optimal"
     serves: ClassVar[tuple[type, ...]] = (Numbers, Categories)

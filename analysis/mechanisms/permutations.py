@@ -8,7 +8,7 @@ By hand: 2 items are randomized response on which comes first.
 
 from fractions import Fraction
 from functools import lru_cache
-from itertools import permutations
+from itertools import combinations, permutations
 from math import factorial
 from typing import ClassVar
 
@@ -23,12 +23,12 @@ from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, spends
 from analysis.mechanisms.decoded import decoded, everybody, share_means
 
-#: A table of five items' orders would take over 100 KB in every page.
+#: A table of the orders of five items would take over 100 KB in every page.
 MOST_ITEMS = 4
 
 
 class Permutations(Mechanism):
-    """The best for three items at ε above 1.5, and for four above 2."""
+    """A mechanism that is the best for three items at ε above 1.5, and for four above 2."""
 
     name: ClassVar[str] = "permutations"
     serves: ClassVar[tuple[type, ...]] = (Rankings,)
@@ -45,70 +45,58 @@ class Permutations(Mechanism):
         return spends(Randomizer(encoder, best), epsilon)
 
     def means(self, randomizer: Randomizer[Order, Table], domain: Rankings) -> tuple[Mean, ...]:
-        """Mean ranks, then the share of each pair's order, then that of no-answer."""
-        flags = [tuple(map(Fraction, one)) for one in _orders(len(domain.items))]
+        """Return mean ranks, then the share of each pair's order, then that of no-answer."""
+        orders = _orders(len(domain.items))
         skipped = (Fraction(0),) * domain.no_answer
-        others = len(domain.items) - 1
-        ranks = []
-        for item in domain.items:
-            behind = [
-                sum(
-                    flag if second == item else 1 - flag
-                    for flag, (first, second) in zip(order, domain.flags, strict=True)
-                    if item in (first, second)
-                )
-                for order in flags
-            ]
-            ranks.append(tuple(Fraction(one) / others for one in behind) + skipped)
-        pairs = [tuple(order[place] for order in flags) + skipped for place in range(len(flags[0]))]
-        present = (Fraction(1),) * len(flags) + skipped
-        absent = tuple(1 - there for there in present)
-        squares = [tuple(place**2 for place in rank) for rank in ranks]
-        targets = (*ranks, *squares, present, *pairs, *[absent] * domain.no_answer)
-        found = decoded(randomizer.channel, targets)
+        absent = (Fraction(0),) * len(orders) + (Fraction(1),) * domain.no_answer
+        ranks = [mean for item in domain.items if (mean := domain.mean_of(item))]
+        places = [tuple(rank.place(order) or Fraction(0) for order in orders) for rank in ranks]
+        targets = (
+            *(row + skipped for row in places),
+            *(tuple(place**2 for place in row) + skipped for row in places),
+            tuple(1 - away for away in absent),
+            *(tuple(map(Fraction, flags)) + skipped for flags in zip(*orders, strict=True)),
+            *[absent] * domain.no_answer,
+        )
+        solved = decoded(randomizer.channel, targets)
         count = len(domain.items)
-        all_there = everybody(randomizer.channel)
-        there = found[2 * count] if domain.no_answer else all_there
+        scores, squares, shares = solved[:count], solved[count : 2 * count], solved[2 * count + 1 :]
+        present = solved[2 * count] if domain.no_answer else everybody(randomizer.channel)
         terms = domain.terms + (NO_ANSWER,) * domain.no_answer
         return (
             *(
-                Mean(item, score, there, square, Fraction(1), Fraction(others))
-                for item, score, square in zip(
-                    domain.items, found, found[count : 2 * count], strict=False
+                Mean(item, score, present, square, rank.low, rank.width)
+                for item, score, square, rank in zip(
+                    domain.items, scores, squares, ranks, strict=True
                 )
             ),
-            *share_means(terms, found[2 * count + 1 :], all_there),
+            *share_means(terms, shares, randomizer.channel),
         )
 
 
 @lru_cache
 def _orders(items: int) -> tuple[tuple[int, ...], ...]:
-    """The flags of every order, as encoder `order` numbers them."""
-    encoder = Order(items, factorial(items))
-    found: dict[int, tuple[int, ...]] = {}
-    for order in permutations(range(items)):
-        flags = tuple(
-            int(order.index(first) < order.index(second))
-            for first in range(items)
-            for second in range(first + 1, items)
-        )
-        found[encoder.encode(flags, 0, iter(()))] = flags
-    return tuple(found[place] for place in sorted(found))
+    """Return the flags of every order, as encoder `order` numbers them."""
+    # By where each item is placed, permutations come in the order of their Lehmer codes.
+    return tuple(
+        tuple(int(first < second) for first, second in combinations(places, 2))
+        for places in permutations(range(items))
+    )
 
 
 def _table(items: int, no_answer: bool, epsilon: Fraction, radius: int) -> Table:
     orders = _orders(items)
     n, bound = len(orders), exp_lower(epsilon)
     near = [
-        [sum(a != b for a, b in zip(one, other, strict=True)) <= radius for other in orders]
-        for one in orders
+        [sum(a != b for a, b in zip(order, other, strict=True)) <= radius for other in orders]
+        for order in orders
     ]
     members = sum(near[0])
     inputs = n + no_answer
     low = int(WORD / (members * bound + inputs - members))
-    # No-answer spreads over the orders what their neighbors get: so that it comes out whole.
+    # The row of no-answer spreads evenly over the orders: `high` is such that this comes out whole.
     high = low + int(low * (bound - 1)) // n * n
-    rows = [[high if one else low for one in row] + [low] * no_answer for row in near]
+    rows = [[high if is_near else low for is_near in row] + [low] * no_answer for row in near]
     if no_answer:
         rest = (members * high + (inputs - members) * low - high) // n
         rows.append([rest] * n + [high])
@@ -116,7 +104,7 @@ def _table(items: int, no_answer: bool, epsilon: Fraction, radius: int) -> Table
 
 
 def _variance(table: Table, items: int) -> float:
-    """Of the pairs' preferences, one report each, when all orders are equally frequent."""
+    """Return the variance of the pairs' shares from one report, if all orders are as frequent."""
     orders = np.array(_orders(items), dtype=float)
     weights = np.array(table.rows, dtype=float) / table.total
     target = np.vstack([orders, np.zeros((table.inputs - len(orders), orders.shape[1]))])

@@ -70,10 +70,8 @@ def scale_table(
     One row of weights for each point, then one for no answer. Rows have equal sums of at most
     2^32 and are linearly independent; in a column no weight is above `bound` times another.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the scale has more than `LARGEST_SCALE` inputs.
+    Raise ValueError if an argument is outside its range, or the scale has more than `LARGEST_SCALE`
+    inputs.
     """
     inputs = values + no_answer
     if inputs > LARGEST_SCALE:

@@ -37,40 +37,33 @@ def can_remember(randomizer: AnyRandomizer) -> bool:
 
 
 def with_memory(randomizer: AnyRandomizer, epsilon: Fraction, forever: Fraction) -> AnyRandomizer:
-    """The randomizer with a memory that over any number of waves tells e^forever of one answer.
+    """Return the randomizer with a memory, which tells e^forever of one answer over all waves.
 
-    Parameters
-    ----------
-    randomizer
-        Of one wave, by a mechanism asked for `epsilon`; `can_remember` holds.
-    epsilon, forever
-        ε of one wave, and over all; ``epsilon < forever``.
+    Preconditions: a mechanism made it for one wave and `epsilon`, ``epsilon < forever``, and
+    `can_remember` holds.
 
-    Raises
-    ------
-    TooCoarse
-        If more than a hundredth of `epsilon` or `forever` is lost to weights of 32 bits.
+    Raise TooCoarse if more than a hundredth of `epsilon` or `forever` is lost to weights of 32
+    bits.
     """
     bound, whole = exp_lower(epsilon), exp_lower(forever)
-    permanent: Window | Bits
-    instant: Window | Bits
-    if not randomizer.channel.takes_bits:
-        permanent = window_of(randomizer.channel.inputs, forever)
-        instant = _instant_window(permanent, bound)
+    stages: tuple[Window, Window] | tuple[Bits, Bits]
+    if randomizer.channel.takes_bits:
+        stages = _stages_of_bits(randomizer, bound, whole)
     else:
-        permanent, instant = _stages_of_bits(randomizer, bound, whole)
-    found = Randomizer.remembering(randomizer.encoder, permanent, instant)
-    found.check()
-    found.check_epsilon(epsilon)
-    found.check_forever(forever)
-    spent = (found.ratio, 0.99 * float(epsilon)), (found.forever, 0.99 * float(forever))
-    if any(ratio < exp_lower(Fraction(least)) for ratio, least in spent):
+        permanent = window_of(randomizer.channel.inputs, forever)
+        stages = permanent, _instant_window(permanent, bound)
+    remembering = Randomizer.remembering(randomizer.encoder, *stages)
+    remembering.check()
+    remembering.check_epsilon(epsilon)
+    remembering.check_forever(forever)
+    spent = (remembering.ratio, epsilon), (remembering.forever, forever)
+    if any(ratio < exp_lower(Fraction(0.99 * float(asked))) for ratio, asked in spent):
         raise TooCoarse("weights of 32 bits lose over a hundredth of ε in two stages")
-    return found
+    return remembering
 
 
 def _instant_window(permanent: Window, bound: Fraction) -> Window:
-    """The one with the largest near/far such that both in a row have at most the ratio `bound`."""
+    """Return the window of the largest near/far with which both in a row keep to `bound`."""
     k, near, far = permanent.inputs, permanent.near, permanent.far
     top = bound * (near + (k - 2) * far) - (k - 1) * far
     ratio = top / (near - bound * far)
@@ -80,6 +73,7 @@ def _instant_window(permanent: Window, bound: Fraction) -> Window:
 def _stages_of_bits(
     randomizer: Randomizer[Any, Bits], bound: Fraction, whole: Fraction
 ) -> tuple[Bits, Bits]:
+    """Return both stages: ratios are at most `whole` over all waves, and `bound` in one."""
     bits, apart = randomizer.channel, randomizer.encoder.apart
     p, q = float(bits.p), float(bits.q)
 

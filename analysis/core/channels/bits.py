@@ -47,12 +47,12 @@ class Bits:
 
     @property
     def symbols(self) -> int:
-        """One for each bit, and a last one that every report counts for."""
+        """There is a symbol for each bit, and a last one that every report counts for."""
         return self.inputs + 1
 
     @property
     def length(self) -> int:
-        """Characters of a report: base64url of the bits, the first in each byte's highest place."""
+        """The characters of a report: base64url, the first bit in each byte's highest place."""
         return -(-8 * -(-self.inputs // 8) // 6)
 
     @cached_property
@@ -96,7 +96,7 @@ class Bits:
         return np.array(pairs).swapaxes(1, 2)
 
     def _chances(self, bits: int, chance: Fraction) -> Floats:
-        """(bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
+        """Return (bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
         one, zero = float(chance), float(1 - chance)
         return np.array([comb(bits, x) * one**x * zero ** (bits - x) for x in range(bits + 1)])
 
@@ -107,7 +107,7 @@ class Bits:
         return base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
 
     def _drawn(self, symbol: Container[int], words: Iterator[int]) -> tuple[int, ...]:
-        """The places of the ones of a report."""
+        """Return the places of the ones of a report."""
         return tuple(
             place
             for place in range(self.inputs)
@@ -115,7 +115,7 @@ class Bits:
         )
 
     def followed_by(self, instant: "Bits") -> "Bits":
-        """This channel, and after it another, as one; its total may be more than 2^32.
+        """Return this channel and another one after it as one; its total may be more than 2^32.
 
         Preconditions: ``inputs == instant.inputs``.
         """
@@ -130,7 +130,7 @@ class Bits:
     def remember(
         self, symbol: tuple[int, ...], words: Callable[[int], Iterator[int]]
     ) -> tuple[int, ...]:
-        """The places of the ones of the report that is kept for an input.
+        """Return the places of the ones of the report that is kept for an input.
 
         Each place has a kept bit for a 1 and one for a 0 of the input, drawn from the words of 1
         and of 0. So another input changes no bit that both have.
@@ -142,11 +142,11 @@ class Bits:
 
     def distribution(self, symbol: tuple[int, ...]) -> Iterator[tuple[str, Fraction]]:
         for flags in product((0, 1), repeat=self.inputs):
-            chances = [self.p if place in symbol else self.q for place in range(self.inputs)]
+            ones = (self.p if place in symbol else self.q for place in range(self.inputs))
+            drawn = (one if flag else 1 - one for one, flag in zip(ones, flags, strict=True))
             packed = np.packbits(flags).tobytes()
-            drawn = (one if flag else 1 - one for one, flag in zip(chances, flags, strict=True))
-            chance = prod(drawn, start=Fraction(1))
-            yield base64.urlsafe_b64encode(packed).rstrip(b"=").decode(), chance
+            report = base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
+            yield report, prod(drawn, start=Fraction(1))
 
     def moments(self, symbol: tuple[int, ...]) -> tuple[Floats, Floats]:
         mean = np.full(self.symbols, float(self.q))
@@ -164,7 +164,7 @@ class Bits:
     def size_chances(self, ones: int) -> Floats:
         told = _binomial(ones, float(self.p))
         rest = _binomial(self.inputs - ones, float(self.q))
-        # One more: the symbol that every report counts for.
+        # Every report counts for the last symbol, too.
         return np.convolve(np.append(0.0, told), rest)
 
     @classmethod
@@ -180,7 +180,7 @@ class Bits:
     def _pattern(self) -> re.Pattern[str]:
         """A pattern that matches every report, and no other text: bits past the last one are 0."""
         free, left = divmod(self.inputs, 6)
-        # Of the character with the last bits, the higher `left` places are free.
+        # In the character with the last bits, the higher `left` places are free.
         last = re.escape(_ALPHABET[:: 2 ** (6 - left)])
         zeros = "A" * (self.length - free - 1)
         end = f"[{last}]{zeros}" if self.length > free else ""
@@ -198,10 +198,10 @@ class Bits:
         # A bit that is 1 anyway with chance q is made so by one more draw, where x has a 1.
         more = (self.p - self.q) / (1 - self.q)
         for part in parts(len(given)):
-            own, new = given[part], drawn[part]
+            ones, new = given[part], drawn[part]
             new[:] = bernoulli_bits(self.q, len(new), block)
-            places = np.flatnonzero(own)
-            new[places] |= own[places] & bernoulli_bits(more, len(places), block)
+            places = np.flatnonzero(ones)
+            new[places] |= ones[places] & bernoulli_bits(more, len(places), block)
         clear_tail(reports, self.inputs)
         return reports
 
@@ -217,10 +217,9 @@ class Bits:
         return np.append(column_sums(reports, self.inputs), len(reports))
 
     def entries(self, reports: Packed) -> tuple[Integers, Integers]:
-        places, symbols = np.nonzero(unpack(reports, self.inputs))
-        every = np.arange(len(reports))
+        rows, symbols = np.nonzero(unpack(reports, self.inputs))
         last = np.full(len(reports), self.inputs)
-        return np.append(places, every), np.append(symbols, last)
+        return np.append(rows, np.arange(len(reports))), np.append(symbols, last)
 
     def sizes_many(self, reports: Packed) -> Integers:
         return sizes(reports) + 1
@@ -234,14 +233,14 @@ class Bits:
         for row, ones in enumerate(symbols):
             rates[row, list(ones)] = float(self.p)
         odds, none = np.log(rates) - np.log1p(-rates), np.log1p(-rates).sum(axis=1)
-        found = np.empty((len(reports), len(symbols)))
+        logarithms = np.empty((len(reports), len(symbols)))
         for part in parts(len(reports), 4096):
-            found[part] = unpack(reports[part], self.inputs).astype(np.float64) @ odds.T + none
-        return found
+            logarithms[part] = unpack(reports[part], self.inputs).astype(float) @ odds.T + none
+        return logarithms
 
 
 def _binomial(n: int, chance: float) -> Floats:
-    """(n + 1,) chances of 0..n."""
+    """Return (n + 1,) chances of 0..n."""
     x = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
     return np.asarray(np.exp(ways + xlogy(x, chance) + xlog1py(n - x, -chance)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.core.errors import ReportError, shown
 from analysis.core.types import Apart, Array, Floats, Integers
 
-#: So many chances are compared, pair by pair of inputs, in a second and 200 MB.
+#: The chances of all pairs of inputs, so many, are compared in a second and 200 MB.
 _COMPARED = 2**21
 
 
@@ -34,10 +34,10 @@ class OneSymbol(ABC):
 
     @abstractmethod
     def weights(self, symbol: int) -> list[int]:
-        """The row of an input: the weight of each report. All rows have the same sum."""
+        """Return the row of an input: the weight of each report. All rows have the same sum."""
 
     def chances(self) -> Floats:
-        """(inputs, symbols) chance of each report under each input."""
+        """Return the (inputs, symbols) chance of each report under each input."""
         rows = np.array([self.weights(symbol) for symbol in range(self.inputs)], dtype=float)
         return np.asarray(rows / rows[0].sum())
 
@@ -47,9 +47,9 @@ class OneSymbol(ABC):
         return max(Fraction(max(column), min(column)) for column in columns)
 
     def delta(self, ratio: Fraction) -> Fraction:
-        """By how much the chance of some reports can exceed `ratio` times that under another input.
+        """Return the hockey-stick divergence of the worst two inputs, summed exactly.
 
-        The hockey-stick divergence of the worst two inputs, summed exactly.
+        It is by how much the chance of some reports can exceed `ratio` times another input's.
         """
         top, bottom = ratio.numerator, ratio.denominator
         rows = [self.weights(symbol) for symbol in range(self.inputs)]

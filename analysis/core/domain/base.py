@@ -185,10 +185,7 @@ class BaseDomain(ABC):
     ) -> list[tuple[Any, float]]:
         """Return values with shares that sum to 1; what is not stated goes to `usual_values`.
 
-        Raises
-        ------
-        ValueError
-            If an answer is none, or the shares cannot be true together.
+        Raise ValueError if an answer is none, or the shares cannot be true together.
         """
         total = sum(stated.values())
         if total > 1 + ROUNDING:

@@ -27,6 +27,11 @@ class Numbers(BaseDomain):
     no_answer: bool
 
     estimand: ClassVar[Literal[Estimand.MEAN]] = Estimand.MEAN
+    terms: ClassVar[tuple[str, ...]] = ()
+    mean_terms: ClassVar[tuple[str, ...]] = ("mean",)
+    columns: ClassVar[tuple[str, ...]] = ("",)
+    #: The lengths of priors: each frequency is that of one of so many equal parts of the range.
+    prior_lengths: ClassVar[range] = range(1, 101)
 
     @property
     def start(self) -> float:
@@ -36,23 +41,6 @@ class Numbers(BaseDomain):
     def span(self) -> float:
         """From the lowest number to the highest."""
         return float(self.high - self.low)
-
-    @property
-    def terms(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def mean_terms(self) -> tuple[str, ...]:
-        return ("mean",)
-
-    @property
-    def prior_lengths(self) -> range:
-        # Each is that of one of so many equal parts of the range.
-        return range(1, 101)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return ("",)
 
     def required(self) -> Self:
         return replace(self, no_answer=False)

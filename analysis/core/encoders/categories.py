@@ -77,7 +77,7 @@ class Hash(Encoder):
 
     @property
     def cohorts(self) -> int:
-        """One for each list of digits."""
+        """There is a cohort for each list of digits."""
         return int(self.inputs**self.digits)
 
     def check(self) -> None:
@@ -121,5 +121,5 @@ class Hash(Encoder):
 
 
 def is_prime(number: int) -> bool:
-    """Whether a small number is a prime."""
+    """Return whether a small number is a prime."""
     return number > 1 and all(number % part for part in range(2, int(number**0.5) + 1))

@@ -11,15 +11,15 @@ import numpy as np
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.domain import Rankings, Sets
+from analysis.core.domain.sets import Flags
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown, whole
 from analysis.core.packed import Packed, pack
 from analysis.core.types import Apart, Array, Floats, Integers
 from analysis.core.words import Block
 
-Flags = tuple[int, ...]
-
-#: More than this, and a ratio could have over 4,000 digits, the most that are read.
+#: Values may differ in so many bits: with more, a ratio could have over the 4,000 digits that are
+#: read.
 _FURTHEST = 400
 
 
@@ -79,7 +79,7 @@ class Multihot(Encoder):
         return tuple(place for place, flag in enumerate(flags) if flag)
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
-        """Rows of flags; of -1 for no answer."""
+        """Return packed bits; values are rows of flags, of -1 for no answer."""
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
         flags[:, : self.options + 1] = values == 1
         if self.inputs == self.options + 2:
@@ -121,7 +121,7 @@ class Pick(Encoder):
 
     @property
     def cohorts(self) -> int:
-        """One for each flag."""
+        """There is a cohort for each flag."""
         return self.parts
 
     def check(self) -> None:
@@ -138,7 +138,7 @@ class Pick(Encoder):
         return 1 - _flags(value, self.parts)[cohort]
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Rows of flags; of -1 for no answer."""
+        """Return symbols; values are rows of flags, of -1 for no answer."""
         return np.asarray(1 - values[np.arange(len(values)), cohorts], dtype=np.int64)
 
     def told_of_option(
@@ -146,7 +146,7 @@ class Pick(Encoder):
     ) -> tuple[Integers, Floats]:
         """Return what reports say of one option: as of `Multihot`, if it was the one picked."""
         told = channel.chances().T / self.parts
-        # The last kind is of those who told of another option, as likely under every value.
+        # The last kind is that of reports about another option, as likely under every value.
         chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / self.parts)])
         return np.where(cohorts == option, drawn.astype(np.int64), len(told)), chances
 
@@ -197,7 +197,7 @@ class Order(Encoder):
         return place
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Rows of flags; of -1 for no answer."""
+        """Return places of orders; values are rows of flags, of -1 for no answer."""
         places, start = np.zeros(len(values), dtype=np.int64), 0
         for later in range(self.items - 1, 0, -1):
             before = values[:, start : start + later].sum(axis=1)
@@ -207,6 +207,7 @@ class Order(Encoder):
 
 
 def _flags(value: Any, number: int) -> Flags:
+    """Return `value`; raise ValueError unless it is so many flags."""
     if (
         not isinstance(value, tuple)
         or len(value) != number

@@ -61,7 +61,7 @@ class _OfCandidates(_Hashed):
 
 @dataclass(frozen=True)
 class Digest(_OfCandidates):
-    """The text's word of that number, the cohort, modulo `inputs`."""
+    """The word of the text whose number is the cohort, modulo `inputs`."""
 
     functions: int
     inputs: int
@@ -121,8 +121,8 @@ class Prefix(_Hashed):
 
     For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
     hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort c asks for the
-    first ``lengths[c // functions]`` letters, and has a function of its own: were those of all
-    lengths the same, texts that collide would do so at each, and look the same at all.
+    first ``lengths[c // functions]`` letters, and has a function of its own: if all lengths had the
+    same functions, texts that collide at one length would collide at all.
     """
 
     functions: int
@@ -133,12 +133,12 @@ class Prefix(_Hashed):
 
     @property
     def cohorts(self) -> int:
-        """One for each length and function."""
+        """There is a cohort for each length and function."""
         return len(self.lengths) * self.functions
 
     @property
     def portion(self) -> Fraction:
-        # Only at the last length texts are whole.
+        # Texts are whole at the last length alone.
         return Fraction(1, len(self.lengths))
 
     def check(self) -> None:
@@ -150,8 +150,8 @@ class Prefix(_Hashed):
         return domain.is_open and self.lengths[-1] >= domain.longest
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
-        place = whole("cohort", cohort, self.cohorts) // self.functions
-        (word,) = _words(value, cohort, 1, self.lengths[place])
+        length = self.lengths[whole("cohort", cohort, self.cohorts) // self.functions]
+        (word,) = _words(value, cohort, 1, length)
         return word % self.inputs
 
 
@@ -159,17 +159,18 @@ class Prefix(_Hashed):
 def hits_of(
     encoder: Digest | Bloom, candidates: tuple[str, ...], no_answer: bool
 ) -> NDArray[np.uint16]:
-    """(cohorts, candidates, hashes) inputs of the candidates, and of no answer after them."""
+    """Return (cohorts, candidates, hashes) inputs of candidates, and of no answer after them."""
     hashes = encoder.hashes
     hashed = [(WHOLE, text) for text in candidates] + [(NOTHING, "")] * no_answer
-    found = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
+    inputs = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
     for column, (what, text) in enumerate(hashed):
         words = np.array(text_words(what, text, 0, encoder.functions * hashes), dtype=np.uint32)
-        found[:, column] = (words % encoder.inputs).reshape(encoder.functions, hashes)
-    return found
+        inputs[:, column] = (words % encoder.inputs).reshape(encoder.functions, hashes)
+    return inputs
 
 
 def _check_sizes(name: str, inputs: int, words: int) -> None:
+    """Raise ValueError unless an encoder of texts has few enough inputs and words of a text."""
     if not 2 <= inputs <= 65536:
         raise ValueError(f"{name}: inputs must be from 2 to 65536, got {inputs}")
     if words > _MOST:
@@ -177,7 +178,7 @@ def _check_sizes(name: str, inputs: int, words: int) -> None:
 
 
 def _words(value: Any, start: int, count: int, length: int | None = None) -> tuple[int, ...]:
-    """The words of an answer, or of its beginning."""
+    """Return the words of an answer, or of its beginning."""
     if value is None:
         return text_words(NOTHING, "", start, count)
     if not isinstance(value, str):
