@@ -1,19 +1,28 @@
-"""What all mechanisms have in common whose estimates come from inverting the channel's table.
+"""Mechanisms whose estimates come from inverting the channel's table.
 
 The scores of the reports solve ``sum over y of P[y | x] score[y] = target[x]`` for every input x,
 in rationals, so estimates are exactly unbiased whatever the weights were rounded to.
 """
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any, ClassVar
 
 from analysis.core.channels.one_symbol import OneSymbol
-from analysis.core.domain import NO_ANSWER, Categories, Numbers
-from analysis.core.randomizer import AnyRandomizer
+from analysis.core.channels.table import Table
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Estimand, Numbers
+from analysis.core.encoders.categories import Index
+from analysis.core.encoders.grid import Grid
+from analysis.core.epsilon import exp_lower
+from analysis.core.randomizer import AnyRandomizer, Randomizer
 from analysis.core.rational import unbiased
 from analysis.core.types import Integers
-from analysis.mechanisms.base import NO_SHARES, Mean, Share, Shares
+from analysis.core.words import WORD
+from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Share, Shares, spends
+from analysis.mechanisms.number_design import number_table
+from analysis.mechanisms.scale_design import scale_table
 
 Row = tuple[Fraction, ...]
 
@@ -87,3 +96,111 @@ def decoded(channel: OneSymbol, targets: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return for each target the scores of reports whose expectation it is, for every input."""
     rows = [channel.weights(symbol) for symbol in range(channel.inputs)]
     return unbiased(rows, targets)
+
+
+class Exponential(Mechanism):
+    """Exponential mechanism on a scale: the further a point from the true one, the less likely.
+
+    McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, with the utility
+    -|y - x|. Their factor, ε / (2 · sensitivity), would spend about half of ε on a scale; here the
+    rate is found on the exact table. Channel: `table` with weights near e^(-rate |y - x|).
+    By hand: three points, rate ln 2: rows 4:2:1, 2:4:2 and 1:2:4 over 7 and 8; ratio (4/7) / (1/7)
+    = 4.
+
+    It is for a scale whose neighboring points may be mixed up; its shares suffer from that.
+    """
+
+    name: ClassVar[str] = "exponential"
+    serves: ClassVar[tuple[type, ...]] = (Categories,)
+
+    def fits(self, domain: Domain) -> bool:
+        return super().fits(domain) and bool(domain.aims)
+
+    def compile(
+        self, domain: Categories, epsilon: Fraction, params: Params
+    ) -> Randomizer[Index, Table]:
+        k, bound = len(domain.ids), exp_lower(epsilon)
+        low, high = 0.0, float(epsilon)
+        best = Table(k, _exponential(domain, low))
+        for _ in range(60):
+            rate = (low + high) / 2
+            table = Table(k, _exponential(domain, rate))
+            if table.ratio() <= bound:
+                low, best = rate, table
+            else:
+                high = rate
+        return spends(Randomizer(Index(k), best), epsilon)
+
+    def means(self, randomizer: Randomizer[Index, Table], domain: Categories) -> tuple[Mean, ...]:
+        return scale_means(randomizer, domain)
+
+
+def _exponential(domain: Categories, rate: float) -> tuple[tuple[int, ...], ...]:
+    """Return whole weights; no-answer is as far from every point as the ends of the scale are."""
+    points = len(domain.scores)
+    values = range(len(domain.ids))
+
+    def distance(x: int, y: int) -> int:
+        return points - 1 if (x < points) != (y < points) else abs(x - y)
+
+    rows = []
+    for x in values:
+        weights = [math.exp(-rate * distance(x, y)) for y in values]
+        scale = WORD / sum(weights)
+        whole = [max(1, math.floor(scale * weight)) for weight in weights]
+        # What rounding left over goes where it matters least: to the likeliest report.
+        whole[x] += WORD - sum(whole)
+        rows.append(tuple(whole))
+    return tuple(rows)
+
+
+class Optimal(Mechanism):
+    """The channel that is designed for the question, by linear or by convex programming.
+
+    For a number it has the least worst-case variance of the mean among all unbiased channels on a
+    grid; below Laplace, Duchi, Piecewise and Hybrid at every ε (`number_design` has the program and
+    its sources). For a scale it has the least variance of what `aim` says. Channel: `table`, with
+    encoder `grid` or `index`.
+
+    It is usually chosen for a number.
+    """
+
+    name: ClassVar[str] = "optimal"
+    serves: ClassVar[tuple[type, ...]] = (Numbers, Categories)
+    heeds: ClassVar[tuple[str, ...]] = ("aim", "prior")
+
+    def fits(self, domain: Domain) -> bool:
+        return super().fits(domain) and domain.prior_lengths != range(0)
+
+    def compile(
+        self, domain: Numbers | Categories, epsilon: Fraction, params: Params
+    ) -> Randomizer[Any, Table]:
+        prior = tuple(params["prior"]) if "prior" in params else None
+        return spends(_designed(domain, epsilon, params.get("aim", "shares"), prior), epsilon)
+
+    def shares(self, randomizer: Randomizer[Any, Table], domain: Numbers | Categories) -> Shares:
+        if domain.estimand is Estimand.MEAN:
+            return no_answer_share(randomizer, domain)
+        return NO_SHARES
+
+    def means(
+        self, randomizer: Randomizer[Any, Table], domain: Numbers | Categories
+    ) -> tuple[Mean, ...]:
+        if domain.estimand is Estimand.MEAN:
+            return number_mean(randomizer, domain)
+        return scale_means(randomizer, domain)
+
+
+@lru_cache(maxsize=128)
+def _designed(
+    domain: Numbers | Categories, epsilon: Fraction, aim: str, prior: tuple[float, ...] | None
+) -> Randomizer[Any, Table]:
+    """Return the designed randomizer; designing takes up to seconds, so it is done once."""
+    bound = exp_lower(epsilon)
+    if domain.estimand is Estimand.MEAN:
+        rows = number_table(domain.steps, bound, domain.no_answer, prior)
+        steps = len(rows) - 1 - domain.no_answer
+        return Randomizer(Grid(steps, len(rows)), Table(len(rows), rows))
+    scores = [float(score) for score in domain.scores]
+    rows = scale_table(len(scores), bound, aim, scores, domain.no_answer, prior)
+    return Randomizer(Index(len(rows)), Table(len(rows), rows))

@@ -58,35 +58,29 @@ class GridWindow(Mechanism):
 
     def means(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> tuple[Mean, ...]:
         steps, window = randomizer.encoder.steps, randomizer.channel
-        width, far = window.width, window.q
+        width = window.width
         inside = steps + width  # So many outputs lie in the window of some number.
-        advantage = width * (window.p - far)
-        if domain.no_answer:
-            floor = inside * far
-            yes, no = (1 - floor) / advantage, -floor / advantage
-            present = (yes,) * inside + (no,) * (window.symbols - inside)
-        else:
-            present = (Fraction(1),) * inside
+        advantage = width * (window.p - window.q)
+
+        def debiased(power: int) -> list[Fraction]:
+            """Return scores of outputs: those in numbers' windows have this power of the output."""
+            floor = window.q * sum(output**power for output in range(inside))
+            outputs = range(window.symbols)
+            return [(output**power * (output < inside) - floor) / advantage for output in outputs]
+
+        present = debiased(0) if domain.no_answer else [Fraction(1)] * inside
         # Sums over a window from x on: w x + w(w-1)/2, and w x^2 + w(w-1) x + w(w-1)(2w-1)/6.
-        floor = inside * (inside - 1) * far / 2
-        middle = Fraction(width - 1, 2)
-        points = tuple(
-            (symbol * (symbol < inside) - floor) / advantage - middle * there
-            for symbol, there in enumerate(present)
-        )
-        floor = (inside - 1) * inside * (2 * inside - 1) * far / 6
-        middle = Fraction((width - 1) * (2 * width - 1), 6)
-        squares = tuple(
-            (symbol**2 * (symbol < inside) - floor) / advantage
-            - (width - 1) * points[symbol]
-            - middle * there
-            for symbol, there in enumerate(present)
-        )
+        middle, middle_square = Fraction(width - 1, 2), Fraction((width - 1) * (2 * width - 1), 6)
+        points = [point - middle * there for point, there in zip(debiased(1), present, strict=True)]
+        squares = [
+            square - (width - 1) * point - middle_square * there
+            for square, point, there in zip(debiased(2), points, present, strict=True)
+        ]
         return (
             Mean(
                 "mean",
                 tuple(point / steps for point in points),
-                present,
+                tuple(present),
                 tuple(square / steps**2 for square in squares),
                 domain.low,
                 domain.high - domain.low,
