@@ -95,7 +95,7 @@ class Duchi(GridWindow):
     2018, section 3. Channel: encoder `grid` of one step, `window` of width 1, near/far = e^ε.
     By hand: on [-1, 1], ε = ln 3 reports ±2, and the variance of a report about 0 is 4.
 
-    For the mean of a bounded number at small ε.
+    It is for the mean of a bounded number at small ε.
     """
 
     name: ClassVar[str] = "duchi"
@@ -112,7 +112,7 @@ class Piecewise(GridWindow):
     + 1) of all outputs. Channel: encoder `grid` of M steps, `window` of width near M e^(-ε/2),
     near/far = e^ε.
 
-    For the mean of a bounded number at ε above 1.5 or so; below, Duchi's is better.
+    It is for the mean of a bounded number at ε above 1.5 or so; below, Duchi's is better.
     """
 
     name: ClassVar[str] = "piecewise"
@@ -128,7 +128,7 @@ class SquareWave(GridWindow):
     differential privacy", SIGMOD 2020, section 5; the half-width b of the wave is theirs (5.3).
     Channel: encoder `grid` of M steps, `window` of width w near 2 b M, near/far = e^ε.
 
-    Made for the distribution of a bounded number; for its mean others are better.
+    It is made for the distribution of a bounded number; for its mean others are better.
     """
 
     name: ClassVar[str] = "square-wave"

@@ -143,7 +143,7 @@ class Hadamard(HashedKrr):
     F_2. Channel: encoder `hash` with g = 2, `window`.
     By hand: ε = ln 3 keeps the bit 3 times in 4; any other value is supported 1 time in 2.
 
-    A report of one bit and its cohort; near the best for many values at ε below 1.
+    A report is one bit and its cohort; it is near the best for many values at ε below 1.
     """
 
     name: ClassVar[str] = "hadamard"

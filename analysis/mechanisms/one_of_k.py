@@ -177,7 +177,7 @@ class SymmetricUnary(Unary):
     e^(ε/2).
     By hand: ε = 2 ln 3 keeps each bit 3 times in 4.
 
-    Never the best for one of k; here to compare with, and for RAPPOR.
+    It is never the best for one of k; it is here to compare with, and for RAPPOR.
     """
 
     name: ClassVar[str] = "sue"
@@ -196,7 +196,7 @@ class OptimizedUnary(Unary):
     Wang et al., USENIX Security 2017, section 4.2. Channel: `bits` with p = 1/2, q = 1 / (e^ε + 1).
     By hand: ε = ln 3 turns a 0 into a 1 once in 4 times.
 
-    Within 2 % of subset selection for a hundred values and more, at ε of 1 or less.
+    It is within 2 % of subset selection for a hundred values and more, at ε of 1 or less.
     """
 
     name: ClassVar[str] = "oue"

@@ -61,7 +61,7 @@ class PickOne(Mechanism):
     def means(
         self, randomizer: Randomizer[Pick, Window], domain: Sets | Rankings
     ) -> tuple[Mean, ...]:
-        """Of a ranking: the mean rank of each item, 1 the first."""
+        """Return the mean rank of each item of a ranking, 1 the first; none of options."""
         window = randomizer.channel
         q, gap = window.q, window.p - window.q
         symbols = range(window.inputs)
@@ -71,7 +71,7 @@ class PickOne(Mechanism):
         others, pairs = len(domain.mean_terms) - 1, list(combinations(domain.mean_terms, 2))
 
         def scores(item: str) -> Iterator[Fraction]:
-            """Half, since an item is before half of the others by nature; and what pairs tell."""
+            """Yield one half, by nature an item's part of others before it, and what pairs tell."""
             for first, second in pairs:
                 worse = (second == item) - (first == item)
                 for symbol in symbols:
@@ -108,7 +108,7 @@ class AllBits(Mechanism):
         share = domain.usual_share
 
         def chances(angle: float) -> tuple[float, float]:
-            """p and q, where (ln of 1-ratio, ln of 0-ratio) has this direction."""
+            """Return p and q if (ln of 1-ratio, ln of 0-ratio) has this direction."""
             ones, zeros = math.cos(angle), math.sin(angle)
             scale = float(epsilon) / max(
                 raised * ones + lowered * zeros for raised, lowered in encoder.apart
@@ -121,10 +121,10 @@ class AllBits(Mechanism):
             p, q = chances(angle)
             return Share("", Fraction(p), Fraction(q)).variance(share)
 
-        found = scipy.optimize.minimize_scalar(
+        best = scipy.optimize.minimize_scalar(
             cost, bounds=(1e-3, math.pi / 2 - 1e-3), method="bounded"
         )
-        p, q = chances(float(found.x))
+        p, q = chances(float(best.x))
         # Rounded so that both ratios fall; the bound is proved whatever floats have done.
         one, zero = math.floor(p * WORD), math.ceil(q * WORD)
         while (bits := Bits(encoder.inputs, one, zero, WORD)).ratio(encoder.apart) > bound:

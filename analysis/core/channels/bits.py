@@ -143,7 +143,7 @@ class Bits:
     def distribution(self, symbol: tuple[int, ...]) -> Iterator[tuple[str, Fraction]]:
         for flags in product((0, 1), repeat=self.inputs):
             ones = (self.p if place in symbol else self.q for place in range(self.inputs))
-            drawn = (one if flag else 1 - one for one, flag in zip(ones, flags, strict=True))
+            drawn = (p if flag else 1 - p for p, flag in zip(ones, flags, strict=True))
             packed = np.packbits(flags).tobytes()
             report = base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
             yield report, prod(drawn, start=Fraction(1))
