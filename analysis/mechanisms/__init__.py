@@ -8,8 +8,7 @@ from analysis.mechanisms.hashed_krr import Hadamard, HashedKrr
 from analysis.mechanisms.noise import Gaussian, Laplace
 from analysis.mechanisms.one_of_k import Krr, OptimizedUnary, SubsetSelection, SymmetricUnary
 from analysis.mechanisms.one_of_texts import Rappor
-from analysis.mechanisms.permutations import Permutations
-from analysis.mechanisms.several import AllBits, PickOne
+from analysis.mechanisms.several import AllBits, Permutations, PickOne
 
 #: Of equally good ones the first is chosen.
 _ALL: tuple[Mechanism, ...] = (
