@@ -9,8 +9,8 @@ MICRO = 1_000_000
 #: The smallest and largest ε of one report that 32-bit weights can serve.
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 
-#: From here on reports point to an answer so strongly that nobody could deny it: odds of 55, so
-#: that a belief of one half becomes 98 %. It holds of one report, and of several together.
+#: From here on, a report or several together point to an answer so strongly that nobody could deny
+#: it: the odds are 55, so that a belief of one half becomes 98 %.
 TELLING = Fraction(4)
 
 _SCALE = 2**128
@@ -21,7 +21,7 @@ class TooCoarse(ValueError):
 
 
 def exp_lower(epsilon: Fraction) -> Fraction:
-    """A rational number at most e^ε, and less than it by under 2^-100 of it.
+    """Return a rational number of at most e^ε, less than it by under 2^-100 of it.
 
     Every term of the exponential series is positive and is rounded down; leaving terms out lowers
     the sum further. Preconditions: ``0 <= epsilon <= LARGEST``.
@@ -36,20 +36,20 @@ def exp_lower(epsilon: Fraction) -> Fraction:
 
 
 def log_ratio(ratio: Fraction) -> float:
-    """ln(ratio), the ε of a report whose worst probability ratio this is, for people to read."""
+    """Return ln(ratio) for people to read: ε of a report whose worst probability ratio this is."""
     if ratio < 2**1000:
         return math.log1p(float(ratio - 1))
-    # Of many waves; a float could not hold it.
+    # A float could not hold the ratio of so many waves.
     return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
 def micro(ratio: Fraction) -> int:
-    """The ε charged for one report: the fewest whole millionths that prove ``ratio <= e^ε``."""
+    """Return the ε charged for a report: the fewest millionths that prove ``ratio <= e^ε``."""
     return fewest_parts(ratio, MICRO)
 
 
 def fewest_parts(ratio: Fraction, parts: int) -> int:
-    """The fewest whole numbers of 1/`parts` that prove ``ratio <= e^(number/parts)``."""
+    """Return the least whole number that proves ``ratio <= e^(number/parts)``."""
     guess = max(0, math.ceil(log_ratio(ratio) * parts) - 2)
     while ratio > exp_lower(Fraction(guess, parts)):
         guess += 1
@@ -57,22 +57,19 @@ def fewest_parts(ratio: Fraction, parts: int) -> int:
 
 
 def is_telling(charge: int) -> bool:
-    """Whether so many millionths of ε reach `TELLING`, in the four digits in which ε is shown."""
+    """Return whether so many millionths of ε reach `TELLING`, in the four digits that are shown."""
     return round(charge / MICRO, 4) >= TELLING
 
 
 def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
-    """Two weights ``(high, low)`` with ``high/low <= bound``, as near to it as can be.
+    """Return weights ``(high, low)`` with ``high/low <= bound``, as near to it as can be.
 
     The nearest is searched among the 2,000 largest values of `low`; plain rounding at the largest
     alone would lose up to a hundred times as much ε.
 
     Preconditions: ``bound > 0``.
 
-    Raises
-    ------
-    TooCoarse
-        If there is no weight below `largest_low`.
+    Raise TooCoarse if there is no weight below `largest_low`.
     """
     if largest_low < 1:
         raise TooCoarse("so many values leave no weight of 32 bits for each")
@@ -86,7 +83,7 @@ def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
 
 
 def root_lower(bound: Fraction) -> Fraction:
-    """A rational number at most the square root of `bound`, and less by under 2^-60 of it.
+    """Return a rational number of at most the square root of `bound`, less by under 2^-60 of it.
 
     Preconditions: ``bound >= 1``.
     """

@@ -17,7 +17,7 @@ class AnswersError(ValueError):
 
 
 class DataError(ValueError):
-    """A table of data from elsewhere that does not fit its design, or what is asked of it."""
+    """A table of data from elsewhere that does not fit its design or the question asked of it."""
 
 
 class ReportError(ValueError):
@@ -39,7 +39,7 @@ class ReportError(ValueError):
 
 
 def shown(value: Any, depth: int = 2) -> str:
-    """How a value that was got is written in a message: as TOML and JSON write it, shortened."""
+    """Return how a message shows a value that was got: as TOML and JSON write it, shortened."""
     if isinstance(value, bool):
         text = str(value).lower()
     elif isinstance(value, str):
@@ -57,37 +57,37 @@ def shown(value: Any, depth: int = 2) -> str:
 
 
 def whole(name: str, number: Any, count: int) -> int:
-    """`number`, if it is one of the `count` whole numbers from 0 on; ValueError if not."""
+    """Return `number`; raise ValueError unless it is one of the whole numbers 0..count-1."""
     if type(number) is not int or not 0 <= number < count:
         raise ValueError(f"{name} must be a whole number of 0..{count - 1}, got {shown(number)}")
     return number
 
 
 def check_positive(number: float, name: str = "epsilon") -> float:
-    """ValueError unless it is a finite number above 0."""
+    """Return `number`; raise ValueError unless it is finite and above 0."""
     if not (isfinite(number) and number > 0):
         raise ValueError(f"{name} must be a number above 0, got {number:g}")
     return number
 
 
 def check_delta(delta: float, name: str = "delta") -> float:
-    """ValueError unless it is a number above 0 and below 1."""
+    """Return `delta`; raise ValueError unless it is above 0 and below 1."""
     if not 0 < delta < 1:
         raise ValueError(f"{name} must be a number above 0 and below 1, got {delta:g}")
     return delta
 
 
 def check_order(order: float) -> float:
-    """ValueError unless it is a finite order above 1, of a Rényi divergence."""
+    """Return the order of a Rényi divergence; raise ValueError unless it is finite and above 1."""
     if not (isfinite(order) and order > 1):
         raise ValueError(f"order must be a number above 1, got {order:g}")
     return order
 
 
 def check_count(count: int, name: str, most: int | None = None) -> int:
-    """ValueError unless it is a whole number of at least 1, and of `most` at most."""
-    whole = isinstance(count, Integral) and not isinstance(count, bool)
-    if not whole or count < 1 or (most is not None and count > most):
+    """Return `count`; raise ValueError unless it is a whole number and 1 <= count <= most."""
+    is_whole = isinstance(count, Integral) and not isinstance(count, bool)
+    if not is_whole or count < 1 or (most is not None and count > most):
         limits = "of at least 1" if most is None else f"from 1 to {most}"
         raise ValueError(f"{name} must be a whole number {limits}, got {count}")
     return int(count)

@@ -14,21 +14,18 @@ from analysis.core.errors import check_delta, check_positive
 
 
 def gaussian_delta(sigma: float, epsilon: float) -> float:
-    """The δ of one report at this ε, both above 0.
+    """Return the δ of one report at this ε, both above 0.
 
     Φ(1/(2σ) - εσ) - e^ε Φ(-1/(2σ) - εσ)
 
     It bounds a difference of chances, not that of a blow-up: at σ = 3.731 and ε = 1 it is 1e-5.
-
-    References
-    ----------
-    Balle and Wang, "Improving the Gaussian mechanism", ICML 2018, theorem 8.
+    Source: Balle and Wang, "Improving the Gaussian mechanism", ICML 2018, theorem 8.
     """
     return _delta(check_positive(sigma, "sigma"), check_positive(epsilon))
 
 
 def analytic_sigma(epsilon: float, delta: float) -> float:
-    """The least σ of Gaussian noise for sensitivity 1 (Balle and Wang 2018, theorem 8).
+    """Return the least σ of Gaussian noise for sensitivity 1 (Balle and Wang 2018, theorem 8).
 
     The classic sqrt(2 ln(1.25/δ)) / ε is proved for ε < 1 only: for ε = 1, δ = 1e-5 it is 4.845,
     this is 3.731; for ε = 15 it is 0.323, which is too small, and this is 0.362.
@@ -47,7 +44,7 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
 
 
 def gaussian_epsilon(sigma: float, delta: float) -> float:
-    """The least ε of one report for this δ, rounded up; 0 if δ is enough without."""
+    """Return the least ε of one report for this δ, rounded up; 0 if δ alone is enough."""
     if check_positive(sigma, "sigma") < 1e-6:
         raise ValueError(f"sigma must be at least 1e-06, got {sigma:g}")
     check_delta(delta)
@@ -56,21 +53,18 @@ def gaussian_epsilon(sigma: float, delta: float) -> float:
     high = 1.0
     while _delta(sigma, high) > delta:
         high *= 2
-    found = float(
-        scipy.optimize.brentq(lambda epsilon: _delta(sigma, epsilon) - delta, 0.0, high, xtol=1e-14)
+    root = scipy.optimize.brentq(
+        lambda epsilon: _delta(sigma, epsilon) - delta, 0, high, xtol=1e-14
     )
-    return found * (1 + 1e-12) + 1e-13
+    return float(root) * (1 + 1e-12) + 1e-13
 
 
 def gaussian_sum(sigmas: Sequence[float]) -> float:
-    """The σ of the one report that tells as much as all of these: 1/σ² adds up.
+    """Return the σ of the one report that tells as much as all of these: 1/σ² adds up.
 
     By hand: four reports of σ = 6 tell what one of σ = 3 does.
 
-    Raises
-    ------
-    ValueError
-        If there is none, or one is not above 0.
+    Raise ValueError if there is none, or one is not above 0.
     """
     if not len(sigmas):
         raise ValueError("sigmas must be at least one, got none")

@@ -24,7 +24,7 @@ PROTOCOL = 2
 #: What freezing adds to a question with a memory.
 NEW_MEMORY = {"memory": PROTOCOL}
 
-#: Begins each message; another rule of making it would have another number.
+#: Each message begins with this; another rule of making it would have another number.
 _TAG = b"deniable-memory-1"
 
 
@@ -46,12 +46,7 @@ def protocol_of(question: _Spec) -> int:
 def check_frozen(question: _Spec, remembers: bool) -> None:
     """Raise ValueError unless what a frozen question says of its memory fits its randomizer.
 
-    Parameters
-    ----------
-    question : mapping
-        As frozen.
-    remembers : bool
-        Whether its randomizer has a memory.
+    `remembers` says whether its randomizer has a memory.
     """
     if type(question.get("stable", False)) is not bool or (is_stable(question) and not remembers):
         raise ValueError(f"question {question['id']}: stable must be about a memory")
@@ -71,7 +66,7 @@ class Memory:
 
     @classmethod
     def of(cls, secret: bytes, survey_id: str, question_id: str, digest: bytes) -> "Memory":
-        """That of the device with this secret.
+        """Return the memory of the device with this secret.
 
         `digest`, of the compiled randomizer, keeps apart what other weights make of the same
         words: else pairs of reports could become impossible under one answer, and ε infinite.
@@ -79,21 +74,21 @@ class Memory:
 
         def words(purpose: str, cohort: int = 0, symbol: int = 0) -> Iterator[int]:
             texts = (survey_id.encode(), question_id.encode(), digest, purpose.encode())
-            numbers = (struct.pack(">I", one) for one in (cohort, symbol))
+            numbers = (struct.pack(">I", number) for number in (cohort, symbol))
             parts = (struct.pack(">I", len(part)) + part for part in (_TAG, *texts, *numbers))
             message = b"".join(parts)
             for block in count():
-                found = hmac.digest(secret, message + struct.pack(">I", block), "sha256")
-                yield from struct.unpack(">8I", found)
+                keyed = hmac.digest(secret, message + struct.pack(">I", block), "sha256")
+                yield from struct.unpack(">8I", keyed)
 
         return cls(words)
 
     @classmethod
     def once(cls, words: Iterator[int]) -> "Memory":
-        """That of a device which is used once: every draw is the next of one stream."""
+        """Return the memory of a device that is used once: each draw is the next of one stream."""
         return cls(lambda *_: words)
 
 
 def pseudonym(secret: bytes, survey_id: str) -> str:
-    """The respondent's name in one survey: HMAC-SHA-256, first 128 bits, in hexadecimal."""
+    """Return a respondent's name in one survey: 128 bits of HMAC-SHA-256, in hexadecimal."""
     return hmac.digest(secret, survey_id.encode(), "sha256")[:16].hex()

@@ -1,42 +1,42 @@
-"""Many sets of bits at once, packed 64 a word: bit b of a set is bit b % 64 of its word b // 64."""
-
-from typing import Any
+"""Many sets of bits, packed 64 a word: bit b of a set is bit b % 64 of its word b // 64."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.types import Array, Integers
+
 Packed = NDArray[np.uint64]
 
-#: Words that are added at once: 32 KiB, of which a cache holds several.
+#: So many words are added at once: 32 KiB, of which a cache holds several.
 _WORDS = 4096
 
-#: Each byte with its bits in the other order.
+#: The byte whose bits are in the other order, for each byte.
 _TURNED = np.packbits(
     np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"), axis=1
 )[:, 0]
 
 
 def words_for(bits: int) -> int:
-    """How many words a set of so many bits takes."""
+    """Return how many words a set of so many bits takes."""
     return -(-bits // 64)
 
 
-def one_bit(places: NDArray[Any], bits: int) -> Packed:
-    """(n, words) sets of one bit each, at `places`."""
+def one_bit(places: Array, bits: int) -> Packed:
+    """Return (n, words) sets of one bit each, at `places`."""
     packed = np.zeros((len(places), words_for(bits)), dtype=np.uint64)
     packed[np.arange(len(places)), places >> 6] = np.uint64(1) << (places & 63).astype(np.uint64)
     return packed
 
 
-def pack(flags: NDArray[Any]) -> Packed:
-    """(n, bits) flags as (n, words) sets."""
+def pack(flags: Array) -> Packed:
+    """Return (n, bits) flags as (n, words) sets."""
     padded = np.zeros((len(flags), 64 * words_for(flags.shape[1])), dtype=np.uint8)
     padded[:, : flags.shape[1]] = flags
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 def unpack(packed: Packed, bits: int) -> NDArray[np.uint8]:
-    """(n, words) sets as (n, bits) flags of 0 and 1."""
+    """Return (n, words) sets as (n, bits) flags of 0 and 1."""
     return np.unpackbits(packed.view(np.uint8), axis=1, count=bits, bitorder="little")
 
 
@@ -53,17 +53,17 @@ def clear_tail(packed: Packed, bits: int) -> None:
         packed[:, -1] &= np.uint64((1 << bits % 64) - 1)
 
 
-def sizes(packed: Packed) -> NDArray[np.int64]:
-    """How many bits each of the sets has."""
+def sizes(packed: Packed) -> Integers:
+    """Return how many bits each of the sets has."""
     return np.asarray(np.bitwise_count(packed).sum(axis=1, dtype=np.int64))
 
 
-def column_sums(packed: Packed, bits: int) -> NDArray[np.int64]:
-    """How many of the sets have each bit: the (bits,) sums.
+def column_sums(packed: Packed, bits: int) -> Integers:
+    """Return how many of the sets have each bit: the (bits,) sums.
 
-    By carry-save adders (Warren, Hacker's Delight, 2nd edition 2013, section 5-1): of three words
-    of equal weight, one keeps the sums of their bits and one, of twice the weight, the carries.
-    Blocks of rows are added so, a counter for each weight that holds at most two of them.
+    They are added by carry-save adders (Warren, Hacker's Delight, 2nd edition 2013, section 5-1):
+    three words of equal weight become one with the sums of their bits, and one of twice the weight
+    with the carries. Words are blocks of rows here; at most two blocks of each weight wait.
     """
     width = packed.shape[1]
     rows = max(1, _WORDS // width)
@@ -78,22 +78,19 @@ def column_sums(packed: Packed, bits: int) -> NDArray[np.int64]:
             waiting[weight].append(block)
             if len(waiting[weight]) < 3:
                 break
-            kept, block = _added(*waiting[weight])
-            waiting[weight], weight = [kept], weight + 1
+            added, block = _added(*waiting[weight])
+            waiting[weight], weight = [added], weight + 1
     for weight, blocks in enumerate([[packed[whole:]], *waiting]):
         for block in blocks:
-            sums += _few_sums(block) << max(0, weight - 1)
+            added_up = unpack(block, 64 * width).sum(axis=0, dtype=np.int64)
+            sums += added_up << max(0, weight - 1)
     return sums[:bits]
 
 
 def _added(a: Packed, b: Packed, c: Packed) -> tuple[Packed, Packed]:
-    """Sums of the bits of three blocks, and carries of twice their weight."""
+    """Return the sums of the bits of three blocks, and carries of twice their weight."""
     either = a ^ b
     carry = either & c
     carry |= a & b
     either ^= c
     return either, carry
-
-
-def _few_sums(rows: Packed) -> NDArray[np.int64]:
-    return np.asarray(unpack(rows, 64 * rows.shape[1]).sum(axis=0, dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Encoders and channels as JSON: read and believed only as far as they are checked."""
+"""Encoders and channels as JSON, of which nothing is believed that is not checked."""
 
 from dataclasses import asdict, fields
 from fractions import Fraction
@@ -11,16 +11,16 @@ _DIGITS = 4000
 
 
 def to_numbers(part: Any) -> dict[str, Any]:
-    """The numbers that state an encoder or a channel, with its name."""
-    return {"name": part.name, **{name: _thawed(one) for name, one in asdict(part).items()}}
+    """Return the numbers that state an encoder or a channel, with its name."""
+    return {"name": part.name, **{key: _thawed(value) for key, value in asdict(part).items()}}
 
 
 def _thawed(value: Any) -> Any:
-    return [_thawed(one) for one in value] if isinstance(value, tuple) else value
+    return [_thawed(item) for item in value] if isinstance(value, tuple) else value
 
 
 def read_part(what: str, table: dict[str, Any], data: Any) -> Any:
-    """An encoder or a channel, from its JSON: whole numbers of at least 1, or lists of them."""
+    """Return an encoder or a channel from JSON: whole numbers of at least 1, or lists of them."""
     name = data.get("name") if isinstance(data, dict) else data
     if not isinstance(data, dict) or not isinstance(name, str) or name not in table:
         raise ValueError(f"{what} must be one of {', '.join(table)}, got {shown(name)}")
@@ -47,19 +47,23 @@ def check_part(part: Any) -> None:
 def _is_whole(value: Any, depth: int) -> bool:
     if depth == 0:
         return type(value) is int and 1 <= value < 2**53
-    return isinstance(value, tuple) and bool(value) and all(_is_whole(v, depth - 1) for v in value)
+    return (
+        isinstance(value, tuple)
+        and bool(value)
+        and all(_is_whole(item, depth - 1) for item in value)
+    )
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
 def read_fraction(name: str, pair: Any) -> tuple[int, int]:
-    """Numerator and denominator, from two strings of digits."""
+    """Return numerator and denominator from two strings of digits."""
     if (
         not isinstance(pair, list)
         or len(pair) != 2
-        or not all(isinstance(one, str) and one.isascii() and one.isdigit() for one in pair)
+        or not all(isinstance(text, str) and text.isascii() and text.isdigit() for text in pair)
         or max(map(len, pair)) > _DIGITS
         or int(pair[1]) < 1
     ):
@@ -71,5 +75,5 @@ def read_fraction(name: str, pair: Any) -> tuple[int, int]:
 
 
 def written(number: Fraction) -> str:
-    """A fraction as messages show it."""
+    """Return a fraction as messages show it."""
     return f"{number.numerator}/{number.denominator}"

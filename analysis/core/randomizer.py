@@ -1,13 +1,12 @@
-"""A randomizer: encoder, then channel; what the respondent's browser runs for one question."""
+"""Randomizers: an encoder, then a channel; what the browser runs for one question."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.encoders import ENCODERS, Encoder
@@ -15,6 +14,7 @@ from analysis.core.epsilon import MICRO, exp_lower, is_telling, log_ratio, micro
 from analysis.core.errors import ReportError, shown
 from analysis.core.memory import PROTOCOL, Memory
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
+from analysis.core.types import Apart, Array, Integers
 from analysis.core.waves import constant_ratio, worst_ratio
 from analysis.core.waves_of_bits import MOST_ONES, TRILLION, worst_total
 from analysis.core.words import Block, below, below_many, parts
@@ -27,17 +27,17 @@ ChannelT = TypeVar("ChannelT", bound=Channel, covariant=True)
 class Reports:
     """Many reports, a row each: their cohorts (0 where there are none), and what was drawn.
 
-    In the smallest integers that hold them: widen them before calculating.
+    They are the smallest integers that hold them: widen them before calculating.
     """
 
-    cohorts: NDArray[Any]
-    drawn: NDArray[Any]
+    cohorts: Array
+    drawn: Array
 
     def of(self, chosen: Any) -> "Reports":
         """Return some of the reports; `chosen` is a slice, a mask, or their places."""
         return Reports(self.cohorts[chosen], self.drawn[chosen])
 
-    def distinct(self) -> tuple["Reports", NDArray[np.int64]]:
+    def distinct(self) -> tuple["Reports", Integers]:
         """Return one report of each kind, and for each report the place of its kind among these."""
         rows = np.column_stack([self.drawn, self.cohorts]).astype(np.uint64, copy=False)
         cells = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
@@ -54,8 +54,8 @@ class Reports:
 class Randomizer(Generic[EncoderT, ChannelT]):
     """An encoder and a channel that fit each other; `from_json` refuses any that do not.
 
-    With `limit`, the privacy that is stated is approximate: the probabilities of any set of
-    reports under two answers have at most this ratio, but for `delta`. Without it `delta` is 0.
+    With `limit`, the stated privacy is approximate: the probabilities of any set of reports under
+    two answers have at most this ratio, except for `delta`. Without it, `delta` is 0.
 
     With `stages` it has a memory: the device keeps what the first channel makes of an input, for
     all waves, and passes it through the second anew in each (Erlingsson, Pihur and Korolova, CCS
@@ -69,7 +69,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @classmethod
     def remembering(cls, encoder: Any, permanent: Any, instant: Any) -> "Randomizer[Any, Any]":
-        """One with a memory, of channels that are `Window` of width 1, or `Bits`."""
+        """Return a randomizer with a memory; both channels are `Bits`, or `Window` of width 1."""
         return cls(encoder, permanent.followed_by(instant), stages=(permanent, instant))
 
     @cached_property
@@ -104,10 +104,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
     def forever(self) -> Fraction:
         """The largest ratio over any number of waves, if the answer never changes.
 
-        Raises
-        ------
-        ValueError
-            If it has no memory: fresh draws average out.
+        Raise ValueError if it has no memory: fresh draws average out.
         """
         if self.stages is None:
             raise ValueError("ratio over all waves: the randomizer has no memory")
@@ -115,11 +112,10 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return permanent.ratio(self.encoder.apart)
 
     def spent(self, reports: int, stable: bool = False, protocol: int = PROTOCOL) -> int:
-        """What so many reports of a respondent cost together, in millionths of ε, rounded up.
+        """Return what so many reports of a respondent cost, in millionths of ε, rounded up.
 
-        Of a randomizer with a memory the worst over all answers, however they change; or, if
-        `stable`, over all that never do. By the first protocol, memories of bits cost what a looser
-        bound proves.
+        With a memory it is the worst over all answers, however they change, or, if `stable`, over
+        all that never do. By the first protocol, memories of bits cost what a looser bound proves.
         """
         if self.stages is None:
             return reports * self.charge
@@ -134,43 +130,36 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of a tally: cohorts, or 1 if there are none, and symbols."""
+        """The shape of a tally: cohorts, or 1 if there are none, and symbols."""
         return self.encoder.cohorts or 1, self.channel.symbols
 
     def randomize(self, value: Any, words: Iterator[int], memory: Memory | None = None) -> Any:
-        """Draw the report for a value of the question's domain; ValueError if it is none.
+        """Return a report for a value; raise ValueError if the question's domain has no such value.
 
-        What the device keeps comes from `memory`; without one, as of a device that is used once,
-        from `words` like the rest.
+        What the device keeps comes from `memory`. A device that is used once has none, and draws
+        everything from `words`.
         """
-        kept = Memory.once(words) if memory is None else memory
+        memory = memory or Memory.once(words)
         cohorts = self.encoder.cohorts
         cohort = 0
         if cohorts is not None:
-            cohort = below(cohorts, kept.words("cohort") if self.keeps_cohort else words)
+            cohort = below(cohorts, memory.words("cohort") if self.keeps_cohort else words)
         if self.stages is None:
             report = self.channel.randomize(self.encoder.encode(value, cohort, words), words)
         else:
             permanent, instant = self.stages
-            symbol = self.encoder.encode(value, cohort, kept.words("rounding"))
-            remembered = permanent.remember(
-                symbol, lambda one: kept.words("permanent", cohort, one)
-            )
-            report = instant.randomize(remembered, words)
+            draws = partial(memory.words, "permanent", cohort)
+            symbol = self.encoder.encode(value, cohort, memory.words("rounding"))
+            report = instant.randomize(permanent.remember(symbol, draws), words)
         return report if cohorts is None else {"cohort": cohort, "report": report}
 
-    def randomize_many(self, values: NDArray[Any], block: Block) -> Reports:
-        """Draw the reports of many values at once, from the same distribution, a device each.
+    def randomize_many(self, values: Array, block: Block) -> Reports:
+        """Return the reports of many values, a device each, from the same distribution.
 
-        Parameters
-        ----------
-        values : (n,) or (n, flags) array
-            Places of categories; places of numbers in 0..1, NaN for no answer; or rows of flags,
-            of -1 for no answer. All must be values of the domain.
-        block : Block
-            Gives the words.
+        `values` are as `as_array` of the domain gives them: an (n,) array of places of categories,
+        or of places of numbers in 0..1, NaN for no answer; or (n, flags) rows, of -1 for no answer.
         """
-        cohorts: NDArray[Any] = np.broadcast_to(np.uint8(0), len(values))
+        cohorts: Array = np.broadcast_to(np.uint8(0), len(values))
         if self.encoder.cohorts is not None:
             drawn = below_many(self.encoder.cohorts, len(values), block)
             cohorts = drawn.astype(np.min_scalar_type(self.encoder.cohorts - 1), copy=False)
@@ -187,17 +176,17 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         if self.encoder.cohorts is None:
             return Reports(np.broadcast_to(np.uint8(0), len(sent)), self.channel.read_many(sent))
         dtype = np.min_scalar_type(self.encoder.cohorts - 1)
-        cohorts = np.array([one["cohort"] for one in sent], dtype=dtype)
-        return Reports(cohorts, self.channel.read_many([one["report"] for one in sent]))
+        cohorts = np.array([report["cohort"] for report in sent], dtype=dtype)
+        return Reports(cohorts, self.channel.read_many([report["report"] for report in sent]))
 
-    def joined(self, some: Sequence[Reports]) -> Reports:
+    def joined(self, columns: Sequence[Reports]) -> Reports:
         """Return several packed columns of reports as one, in their order."""
-        read = [*some, self.read_many([])]
-        cohorts = np.concatenate([one.cohorts for one in read])
-        return Reports(cohorts, np.concatenate([one.drawn for one in read]))
+        columns = [*columns, self.read_many([])]
+        cohorts = np.concatenate([column.cohorts for column in columns])
+        return Reports(cohorts, np.concatenate([column.drawn for column in columns]))
 
-    def tally_many(self, reports: Reports) -> NDArray[np.int64]:
-        """The tally of many reports, of this shape: how many of each cohort count for a symbol."""
+    def tally_many(self, reports: Reports) -> Integers:
+        """Return the tally of many reports: how many of each cohort count for each symbol."""
         cohorts, symbols = self.shape
         if cohorts == 1:
             return self.channel.count_many(reports.drawn).reshape(1, symbols)
@@ -206,30 +195,28 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             counts += np.bincount(self._cells(reports.of(part)), minlength=len(counts))
         return counts.reshape(cohorts, symbols)
 
-    def cells_many(
-        self, reports: Reports
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def cells_many(self, reports: Reports) -> tuple[Integers, Integers, Integers]:
         """Return the cells of a tally that reports add to, in order: cohorts, symbols, counts."""
         if self.shape[0] == 1:
             counts = self.channel.count_many(reports.drawn)
             symbols = np.flatnonzero(counts)
             return np.zeros_like(symbols), symbols, counts[symbols]
-        # Few of many cohorts: no whole tally is laid out for them.
+        # A few reports can have many cohorts: no whole tally is laid out for them.
         cells, times = np.unique(self._cells(reports), return_counts=True)
         cohorts, symbols = np.divmod(cells.astype(np.int64), self.channel.symbols)
         return cohorts, symbols, times
 
-    def sizes_many(self, reports: Reports) -> NDArray[np.int64] | None:
+    def sizes_many(self, reports: Reports) -> Integers | None:
         """Return how many reports count for 0, 1, 2, ... symbols; None where all are alike."""
-        found = self.channel.sizes_many(reports.drawn)
-        return None if found is None else np.bincount(found, minlength=self.channel.symbols + 1)
+        sizes = self.channel.sizes_many(reports.drawn)
+        return None if sizes is None else np.bincount(sizes, minlength=self.channel.symbols + 1)
 
-    def _cells(self, reports: Reports) -> NDArray[Any]:
+    def _cells(self, reports: Reports) -> Array:
         """Return the cell of the flattened tally of each thing that each report counts for."""
         cohorts, symbols = self.shape
         dtype = np.min_scalar_type(cohorts * symbols)
         places, counted = self.channel.entries(reports.drawn)
-        cells: NDArray[Any] = reports.cohorts[places].astype(dtype)
+        cells: Array = reports.cohorts[places].astype(dtype)
         cells *= dtype.type(symbols)
         cells += counted.astype(dtype, copy=False)
         return cells
@@ -247,17 +234,17 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return self.channel.check_report(report["report"], f"{field}.report")
 
     def tallied(self, report: Any) -> list[tuple[int, int]]:
-        """The cohort and symbol of each thing that one report, as it was sent, counts for."""
+        """Return the cohort and symbol of each thing that a report, as it was sent, counts for."""
         cohorts, symbols, _ = self.cells_many(self.read_many([report]))
         return list(zip(cohorts.tolist(), symbols.tolist(), strict=True))
 
     def longest(self) -> Any:
-        """The report that takes the most room as JSON."""
+        """Return the report that takes the most room as JSON."""
         report, cohorts = self.channel.longest(), self.encoder.cohorts
         return report if cohorts is None else {"cohort": cohorts - 1, "report": report}
 
-    def reports_in(self, counts: NDArray[np.int64]) -> int:
-        """The number of reports behind a tally."""
+    def reports_in(self, counts: Integers) -> int:
+        """Return the number of reports behind a tally."""
         return self.channel.reports_in(counts.sum(axis=0))
 
     def check(self) -> None:
@@ -291,12 +278,9 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             raise ValueError(f"ratio {self.ratio} must be at most e^{asked}")
 
     def check_forever(self, asked: Fraction | None) -> None:
-        """Raise ValueError unless it has a memory, proved to tell e^asked at most; None for none.
+        """Raise ValueError unless all waves are proved to have a ratio of at most e^asked.
 
-        Raises
-        ------
-        ValueError
-            If one is there without the other, or the ratio over all waves is larger.
+        `asked` must be None if, and only if, there is no memory.
         """
         if (asked is None) != (self.stages is None):
             raise ValueError("epsilon_forever must be there if, and only if, there is a memory")
@@ -304,27 +288,25 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             raise ValueError(f"ratio {self.forever} over all waves must be at most e^{asked}")
 
     def to_json(self) -> dict[str, Any]:
-        """Whole numbers only; those of ratio and delta as strings, since they may pass 2^53."""
-        found = {
+        """Return its whole numbers; those of fractions are strings, since they may pass 2^53."""
+        numbers = {
             "encoder": to_numbers(self.encoder),
             "channel": to_numbers(self.stages[1] if self.stages else self.channel),
             "ratio": written(self.ratio).split("/"),
         }
         if self.stages is not None:
-            found["permanent"] = to_numbers(self.stages[0])
-            found["forever"] = written(self.forever).split("/")
+            numbers["permanent"] = to_numbers(self.stages[0])
+            numbers["forever"] = written(self.forever).split("/")
         if self.limit is not None:
-            found["delta"] = written(self.delta).split("/")
-        return found
+            numbers["delta"] = written(self.delta).split("/")
+        return numbers
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Randomizer[Any, Any]":
-        """Read what `to_json` wrote and believe nothing: structure, ratio and delta are checked.
+        """Return what `to_json` wrote, believing nothing: structure and fractions are checked.
 
-        Raises
-        ------
-        ValueError
-            If a number is not whole, the parts do not fit, or a stated number is not the true one.
+        Raise ValueError if a number is not whole, the parts do not fit, or a stated number is not
+        the true one.
         """
         more = {"delta", "permanent", "forever"}
         if not isinstance(data, dict) or set(data) - more != {"encoder", "channel", "ratio"}:
@@ -354,19 +336,24 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         return randomizer
 
 
-def is_weak(randomizer: Randomizer[Any, Any]) -> bool:
-    """Whether one report nearly tells its answer: from `epsilon.TELLING` on."""
+#: A randomizer of any encoder and channel.
+AnyRandomizer = Randomizer[Any, Any]
+
+
+def is_weak(randomizer: AnyRandomizer) -> bool:
+    """Return whether one report nearly tells its answer: from `epsilon.TELLING` on."""
     return is_telling(randomizer.charge)
 
 
 @lru_cache(maxsize=4096)
 def _spent(
     stages: tuple[Any, Any],
-    apart: tuple[tuple[int, int], ...],
+    apart: Apart,
     reports: int,
     stable: bool,
     protocol: int,
 ) -> int:
+    """Return `Randomizer.spent` with a memory."""
     if stable:
         return micro(constant_ratio(*stages, apart, reports))
     if protocol > 1 and reports > 1 and stages[0].takes_bits:

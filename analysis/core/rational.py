@@ -9,8 +9,8 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.types import Floats
 from analysis.core.words import WORD
 
 #: A rank modulo a prime is at most the rank, so full rank modulo this one (Mersenne's) is proof.
@@ -21,30 +21,27 @@ _PARTS = 2**16
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:
-    """The rank of an integer matrix modulo `PRIME`, which is never more than its rank."""
+    """Return the rank of an integer matrix modulo `PRIME`, which is never more than its rank."""
     left = [[entry % PRIME for entry in row] for row in rows]
-    found = 0
+    pivots = 0
     while left:
         pivot = left.pop()
         column = next((index for index, entry in enumerate(pivot) if entry), None)
         if column is None:
             continue
-        found += 1
+        pivots += 1
         inverse = pow(pivot[column], -1, PRIME)
         for index, row in enumerate(left):
             if row[column]:
                 factor = row[column] * inverse % PRIME
                 left[index] = [(a - factor * b) % PRIME for a, b in zip(row, pivot, strict=True)]
-    return found
+    return pivots
 
 
 def solve(matrix: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> list[list[Fraction]]:
-    """The `x` with ``matrix @ x == side``, exactly, for each of `sides`.
+    """Return the exact `x` with ``matrix @ x == side``, for each of `sides`.
 
-    Raises
-    ------
-    ValueError
-        If the square `matrix` is singular.
+    Raise ValueError if the square `matrix` is singular.
     """
     size = len(matrix)
     work = [[*row, *(side[index] for side in sides)] for index, row in enumerate(matrix)]
@@ -77,10 +74,10 @@ def solve(matrix: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> li
 def unbiased(
     rows: Sequence[Sequence[int]], targets: Sequence[Sequence[Fraction | int]]
 ) -> tuple[tuple[Fraction, ...], ...]:
-    """Scores of a channel's outputs whose expectation is the target, exactly, for every input.
+    """Return scores of a channel's outputs with exactly the target as expectation, for each input.
 
-    Where there are more outputs than inputs, the scores with the least variance when all inputs
-    are equally frequent: ``v = D⁻¹ Pᵀ (P D⁻¹ Pᵀ)⁻¹ target``, `D` the mean of the rows of `P`.
+    Where there are more outputs than inputs, they have the least variance when all inputs are
+    equally frequent: ``v = D⁻¹ Pᵀ (P D⁻¹ Pᵀ)⁻¹ target``, `D` the mean of the rows of `P`.
 
     Parameters
     ----------
@@ -94,10 +91,7 @@ def unbiased(
     Scores, one tuple for each target.
     Two answers told truly 3 times in 4, ``unbiased([[3, 1], [1, 3]], [[0, 1]])``: -1/2 and 3/2.
 
-    Raises
-    ------
-    ValueError
-        If the rows differ in length or sum, or are linearly dependent.
+    Raise ValueError if the rows differ in length or sum, or are linearly dependent.
     """
     total = sum(rows[0])
     for row in rows:
@@ -117,7 +111,7 @@ def unbiased(
         solved = solve(rows, sides)
     else:
         sums = [max(1, sum(column)) for column in columns]
-        factors = [_PARTS * max(sums) // each for each in sums]
+        factors = [_PARTS * max(sums) // weight for weight in sums]
         scaled = [[a * b for a, b in zip(row, factors, strict=True)] for row in rows]
         gram = [[sum(map(int.__mul__, left, right)) for right in rows] for left in scaled]
         solved = [_spread(answer, columns, factors) for answer in solve(gram, sides)]
@@ -127,10 +121,8 @@ def unbiased(
     )
 
 
-def least_variance(
-    chances: NDArray[np.float64], targets: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
-    """The scores of `unbiased` in floats, for design, and how well they are conditioned.
+def least_variance(chances: Floats, targets: Floats) -> tuple[Floats, float]:
+    """Return the scores of `unbiased` in floats, for design, and how well they are conditioned.
 
     Parameters
     ----------
@@ -149,7 +141,7 @@ def least_variance(
 
 
 def proven(rows: Sequence[Sequence[int]], bound: Fraction) -> bool:
-    """Whether rows have equal sums of at most 2^32, full rank, and ratios of at most `bound`."""
+    """Return whether rows have equal sums up to 2^32, full rank, and ratios up to `bound`."""
     return (
         all(sum(row) == sum(rows[0]) <= WORD for row in rows)
         and all(
@@ -161,7 +153,7 @@ def proven(rows: Sequence[Sequence[int]], bound: Fraction) -> bool:
 
 
 def _whole(numbers: Sequence[Fraction | int]) -> tuple[list[int], int]:
-    """The numbers as whole numerators over one denominator."""
+    """Return the numbers as whole numerators over one denominator."""
     fractions = [Fraction(number) for number in numbers]
     bottom = lcm(*(fraction.denominator for fraction in fractions))
     return [int(fraction * bottom) for fraction in fractions], bottom
@@ -170,7 +162,7 @@ def _whole(numbers: Sequence[Fraction | int]) -> tuple[list[int], int]:
 def _spread(
     answer: Sequence[Fraction], columns: Sequence[Sequence[int]], factors: Sequence[int]
 ) -> list[Fraction]:
-    """``factor * (column · answer)`` for each column, added over one denominator."""
+    """Return ``factor * (column · answer)`` for each column, added over one denominator."""
     tops, bottom = _whole(answer)
     return [
         Fraction(factor * sum(map(int.__mul__, column, tops)), bottom)

@@ -10,19 +10,19 @@ from itertools import islice
 from math import isfinite
 from typing import Any, Protocol
 
-#: How the names of columns begin that hold reports. These are encoded, and written as they are, so
-#: that they can be read back to the bit; bits in base64url can begin with -.
+#: Columns of reports have names that begin so. Reports are written as they are, so that they can be
+#: read back to the bit; bits in base64url can begin with -.
 REPORT = "noisy_"
 
-#: So many rows make a piece of text.
+#: How many rows make a piece of text.
 _AT_ONCE = 1000
 
-#: How a cell begins that spreadsheets run as a formula.
+#: A cell that begins so is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Column(Protocol):
-    """An array, of which only this is used: so that numpy need not be loaded for a small table."""
+    """An array; only this method is used, so that a small table does not load numpy."""
 
     def tolist(self) -> list[Any]:
         """Return its elements."""
@@ -34,7 +34,7 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def to_text(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> str:
-    """Rows as a table, `form` "csv" or "json"; nothing known is an empty cell or null."""
+    """Return rows as a table in "csv" or "json"; what is not known is an empty cell or null."""
     return "".join(pieces(rows, columns, form))
 
 
@@ -43,8 +43,8 @@ def pieces(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str)
     columns, rows = tuple(columns), iter(rows)
 
     def parts() -> Iterator[list[list[Any]]]:
-        while some := list(islice(rows, _AT_ONCE)):
-            yield [[row[name] for row in some] for name in columns]
+        while part := list(islice(rows, _AT_ONCE)):
+            yield [[row[name] for row in part] for name in columns]
 
     return pieces_of_columns(parts(), columns, form)
 
@@ -58,8 +58,8 @@ def pieces_of_columns(
     """
     columns = tuple(columns)
     if form == "json":
-        # A row a line. Put together here: what is at hand in C can take no Decimal, and a ledger
-        # has a million cells.
+        # There is a line for each row. It is put together here, since the encoder in C takes no
+        # Decimal, and a ledger has a million cells.
         keys = [f"{_ENCODE(column)}: " for column in columns]
         before = "["
         for part in parts:
@@ -92,7 +92,7 @@ def _each(write: Callable[[Any], Any], column: Cells, key: str = "") -> list[Any
 
 
 def _json(value: Any) -> str:
-    """JSON has no infinity: what has no bound is null, like what is not known."""
+    """Return a value as JSON, which has no infinity: that is null, like what is not known."""
     if isinstance(value, Decimal):
         return _number(value)
     if isinstance(value, float):
@@ -101,7 +101,7 @@ def _json(value: Any) -> str:
 
 
 def _guarded(value: Any) -> Any:
-    """A cell that no spreadsheet runs as a formula: the text may be one that somebody typed."""
+    """Return a cell that no spreadsheet runs as a formula: somebody may have typed its text."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
     return _cell(value)
@@ -117,7 +117,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, list):
         return "|".join(map(str, value))
     if isinstance(value, dict):
-        # A report with its cohort.
+        # This is a report with its cohort.
         return ":".join(str(_cell(part)) for part in value.values())
     return "" if value is None else value
 

@@ -10,7 +10,7 @@ import unicodedata
 
 import numpy as np
 
-#: Begins each message; another rule of making it would have another number.
+#: Each message begins with this; another rule of making it would have another number.
 _TAG = b"deniable-text-1"
 
 #: What is hashed: no answer at all, a whole text, or the beginning of a longer one.
@@ -20,7 +20,7 @@ _SPACE = re.compile(r"[\t-\r ]+")
 
 
 def normalized(text: str) -> str:
-    """What counts as the same text: NFKC (Unicode Standard Annex 15), case-folded, trimmed.
+    """Return the form that equal texts share: NFKC (Unicode Standard Annex 15), folded, trimmed.
 
     Case is folded by lower, upper and lower case, with one lower sigma, since browsers have no
     other rule; that joins the texts that full case-folding does, and dotless i with i. Runs of
@@ -31,16 +31,10 @@ def normalized(text: str) -> str:
 
 
 def text_words(what: int, text: str, start: int, count: int) -> tuple[int, ...]:
-    """The words of a text from `start` on: 32 bits each, as if drawn uniformly for it.
+    """Return `count` words of a text from `start` on: 32 bits each, as if drawn uniformly for it.
 
-    Parameters
-    ----------
-    what : int
-        `NOTHING`, `WHOLE` or `BEGINNING`.
-    text : str
-        Normalized.
-    start, count : int
-        Which words of the stream, eight of which come from one SHA-256.
+    The text is normalized; `what` is `NOTHING`, `WHOLE` or `BEGINNING`. One SHA-256 gives eight
+    words of the stream.
     """
     head, encoded, first = _TAG + bytes([what]), text.encode(), start // 8
     blocks = range(first, (start + count - 1) // 8 + 1)

@@ -10,18 +10,18 @@ same, else (5/3)^2 = 25/9; for T equal answers the ratio nears 3, for others it 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import product
 from math import prod
-from typing import Any
 
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
+from analysis.core.types import Apart
 
-Apart = tuple[tuple[int, int], ...]
 Counts = tuple[int, ...]
+#: A search for the largest ratio, given both channels, `apart` and the waves.
+_Search = Callable[..., Fraction]
 
 #: How inputs differ in a single bit, either way, as `Bits.ratio` takes it.
 ONE_BIT = ((1, 0), (0, 1))
@@ -36,7 +36,7 @@ SEARCHED = 12
 def worst_ratio(
     permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
 ) -> Fraction:
-    """By how much the probability of `waves` reports can differ, whatever was answered in each.
+    """Return the largest ratio of probabilities of `waves` reports, whatever was answered in each.
 
     Windows: exact for two inputs, for more inputs than waves, and for up to `EXACT` waves; else a
     bound. Bits: a bound; exact if any `most` places can be an input's ones, with `most` the largest
@@ -56,22 +56,24 @@ def worst_ratio(
     if waves > SEARCHED:
         more = (_last(instant, apart, wave) for wave in range(SEARCHED + 1, waves + 1))
         return prod(more, start=worst_ratio(permanent, instant, apart, SEARCHED))
-    return _KEPT[permanent.name].worst(permanent, instant, apart, waves)
+    worst: _Search = _worst_bits if permanent.takes_bits else _worst_window
+    return worst(permanent, instant, apart, waves)
 
 
 @lru_cache
 def constant_ratio(
     permanent: Window | Bits, instant: Window | Bits, apart: Apart, waves: int
 ) -> Fraction:
-    """As `worst_ratio`, if the answer was the same in all waves; exact.
+    """Return the exact ratio of `worst_ratio` if the answer was the same in all waves.
 
     It rises with the waves to the permanent channel's own ratio and never passes it.
     """
-    return _KEPT[permanent.name].constant(permanent, instant, apart, waves)
+    constant: _Search = _constant_bits if permanent.takes_bits else _constant_window
+    return constant(permanent, instant, apart, waves)
 
 
 def _last(instant: Window | Bits, apart: Apart, waves: int) -> Fraction:
-    """The most by which the chance of a last report can differ, whatever came before.
+    """Return the largest ratio of the chances of a last report, whatever came before.
 
     Given all before it, the chance of a symbol is a mean of near/total and far/total; so for a bit.
     Bits differ only where one of the histories has had a one.
@@ -81,8 +83,8 @@ def _last(instant: Window | Bits, apart: Apart, waves: int) -> Fraction:
 
 
 def _constant_window(permanent: Window, instant: Window, _: Apart, waves: int) -> Fraction:
-    # The likeliest to tell two inputs apart: always the one of them. Of the g symbols g - 2
-    # are neither, and cost both as much.
+    # The reports that tell two inputs apart best are always one of the two. The other symbols, all
+    # but two, are as likely under both.
     near, far = instant.near**waves, instant.far**waves
     rest = (permanent.inputs - 2) * permanent.far * far
     return Fraction(
@@ -100,10 +102,10 @@ def _worst_bits(permanent: Bits, instant: Bits, apart: Apart, waves: int) -> Fra
     if waves < 2:
         return constant_ratio(permanent, instant, apart, waves)
     # Bits are independent. Compare both histories with a bit that is never 1: the two largest
-    # ratios bound the bit's, and reach it if only one history has ones there. Which sizes the sets
-    # of waves can have, one for each bit: any up to `waves` with the sum `slots`, as laid end to
-    # end around the circle of waves they cover each equally often (McNaughton, Management Science
-    # 1959).
+    # ratios bound the bit's, and reach it if only one history has ones there. The set of waves in
+    # which a bit is 1 can have any size up to `waves`, if the sizes of all bits have the sum
+    # `slots`: laid end to end around the circle of waves, the sets cover each equally often
+    # (McNaughton, Management Science 1959).
     slots = waves * max(map(max, apart))
     raised, lowered = _gains(permanent, instant, waves)
     return _packed(raised, permanent.inputs, slots) * _packed(lowered, permanent.inputs, slots)
@@ -115,7 +117,7 @@ def _worst_window(permanent: Window, instant: Window, apart: Apart, waves: int) 
     relaxed = _largest(permanent, instant, waves, waves, _relaxed)
     if permanent.inputs > waves:
         return relaxed
-    # The chance of a last report, given the others, is near/total at most and far/total at least.
+    # Given the others, the chance of a last report is between far/total and near/total.
     fewer = _worst_window(permanent, instant, apart, waves - 1)
     return min(relaxed, fewer * instant.ratio())
 
@@ -127,7 +129,7 @@ def _largest(
     length: int,
     least: Callable[[Window, Window, Counts], int],
 ) -> Fraction:
-    """The largest ratio over all reports; `least` gives the smallest chance of them, as `_chance`.
+    """Return the largest ratio over all reports; `least` gives their smallest chance, as `_chance`.
 
     Waves and symbols are exchangeable, so only how often each symbol is reported matters: the
     chance is (far/total)^T times E r^n for each input, with r = near/far of the instant channel,
@@ -144,7 +146,7 @@ def _largest(
 
 
 def _chance(permanent: Window, instant: Window, label: int, counts: Counts) -> int:
-    """E r^n for the input `label`, whose reports these counts are, times total far^reports."""
+    """Return E r^n for the input `label`, whose reports are counted, times total far^reports."""
     reports = sum(counts)
     none: int = instant.far**reports
     chance: int = permanent.total * none
@@ -155,7 +157,7 @@ def _chance(permanent: Window, instant: Window, label: int, counts: Counts) -> i
 
 
 def _relaxed(permanent: Window, instant: Window, counts: Counts) -> int:
-    """At most the least chance, and just that if there are more inputs than reports.
+    """Return a bound below the least chance; the least itself if inputs outnumber reports.
 
     By Chebyshev an input should have no symbol twice. With m symbols its E r^n is then at least
     1 + m (r - 1) far/total, and just that if it is not among them. This is log-concave in m, so
@@ -169,23 +171,23 @@ def _relaxed(permanent: Window, instant: Window, counts: Counts) -> int:
 
 
 def _searched(permanent: Window, instant: Window, counts: Counts) -> int:
-    """The least chance, over all ways to share the reports among the inputs."""
+    """Return the least chance, over all ways to share the reports among the inputs."""
 
     @cache
     def least(label: int, left: Counts) -> int:
         if label == permanent.inputs - 1:
             return _chance(permanent, instant, label, left)
         return min(
-            _chance(permanent, instant, label, own)
-            * least(label + 1, tuple(n - less for n, less in zip(left, own, strict=True)))
-            for own in product(*(range(n + 1) for n in left))
+            _chance(permanent, instant, label, taken)
+            * least(label + 1, tuple(n - less for n, less in zip(left, taken, strict=True)))
+            for taken in product(*(range(n + 1) for n in left))
         )
 
     return least(0, counts)
 
 
 def _partitions(whole: int, most: int, parts: int) -> Iterator[Counts]:
-    """All falling sequences of at most `parts` numbers of 1..most with this sum."""
+    """Yield all falling sequences of at most `parts` numbers of 1..most with this sum."""
     if not whole:
         yield ()
     elif parts:
@@ -195,15 +197,15 @@ def _partitions(whole: int, most: int, parts: int) -> Iterator[Counts]:
 
 
 def _packed(gains: list[Fraction], bits: int, slots: int) -> Fraction:
-    """The largest product of gains of so many sizes that sum to at most `slots`."""
+    """Return the largest product of gains of so many sizes that sum to at most `slots`."""
     unlimited = bits >= slots
     best = [Fraction(1)] * (slots + 1)
     for _ in range(1 if unlimited else bits):
         longer: list[Fraction] = []
-        for used, kept in enumerate(best):
+        for used, without in enumerate(best):
             before = longer if unlimited else best[:used]
             more = (before[-size] * gain for size, gain in enumerate(gains[1:], 1) if size <= used)
-            longer.append(max([kept, *more]))
+            longer.append(max([without, *more]))
         best = longer
     return best[slots]
 
@@ -211,38 +213,29 @@ def _packed(gains: list[Fraction], bits: int, slots: int) -> Fraction:
 def _gains(
     permanent: Bits, instant: Bits, waves: int, fewest: int = 0
 ) -> tuple[list[Fraction], list[Fraction]]:
-    """The largest ratio of one bit's reports, if it is 1 in so many waves, to those if it never is.
+    """Return the largest ratios of the chances of one bit's reports, 1 in some waves or in none.
 
-    And the largest ratio of the latter to the former. For `fewest` waves, one more, .. all.
+    The first list has the ratio of a bit that is 1 in `fewest` waves, one more, .. all to one that
+    never is; the second has the ratio the other way round.
     """
-
-    def chance(kept: int, length: int, ones: int) -> int:
-        """Of these reports in waves that share a kept bit, times a total for each draw."""
-        one: int = instant.one**ones * (instant.total - instant.one) ** (length - ones)
-        zero: int = instant.zero**ones * (instant.total - instant.zero) ** (length - ones)
-        return kept * one + (permanent.total - kept) * zero
 
     def ratios(size: int) -> Iterator[Fraction]:
         for inside, outside in product(range(size + 1), range(waves - size + 1)):
-            some = chance(permanent.one, size, inside)
-            some *= chance(permanent.zero, waves - size, outside)
-            never = chance(permanent.zero, waves, inside + outside) * permanent.total
-            yield Fraction(some, never)
+            some = chance_of_bit(permanent, instant, permanent.one, size, inside)
+            some *= chance_of_bit(permanent, instant, permanent.zero, waves - size, outside)
+            told = inside + outside
+            never = chance_of_bit(permanent, instant, permanent.zero, waves, told)
+            yield Fraction(some, never * permanent.total)
 
-    found = [list(ratios(size)) for size in range(fewest, waves + 1)]
-    return [max(some) for some in found], [1 / min(some) for some in found]
-
-
-@dataclass(frozen=True)
-class _Ratios:
-    """What computes the largest ratios for a kind of channel: of any answers, and of equal ones."""
-
-    worst: Callable[[Any, Any, Apart, int], Fraction]
-    constant: Callable[[Any, Any, Apart, int], Fraction]
+    by_size = [list(ratios(size)) for size in range(fewest, waves + 1)]
+    return [max(some) for some in by_size], [1 / min(some) for some in by_size]
 
 
-#: Of the channels whose draws can be kept, by their names.
-_KEPT = {
-    "window": _Ratios(_worst_window, _constant_window),
-    "bits": _Ratios(_worst_bits, _constant_bits),
-}
+def chance_of_bit(permanent: Bits, instant: Bits, kept: int, length: int, ones: int) -> int:
+    """Return the chance of `length` reports that share one kept bit, of which `ones` are 1.
+
+    It is a whole number: the chance times a total for each draw. `kept` is the weight of a 1.
+    """
+    one: int = instant.one**ones * (instant.total - instant.one) ** (length - ones)
+    zero: int = instant.zero**ones * (instant.total - instant.zero) ** (length - ones)
+    return kept * one + (permanent.total - kept) * zero

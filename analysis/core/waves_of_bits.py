@@ -33,16 +33,17 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels.bits import Bits
 from analysis.core.epsilon import fewest_parts
-from analysis.core.waves import ONE_BIT, SEARCHED
+from analysis.core.types import Integers
+from analysis.core.waves import ONE_BIT, SEARCHED, chance_of_bit
 
 #: Logarithms are rounded up to trillionths. Their sums are whole numbers below 2^53, so that
 #: JavaScript adds them exactly. What rounding adds is far below the millionths that are charged.
 TRILLION = 10**12
-#: Inputs with more ones have too many sizes to go through on a phone.
+#: Inputs with more ones have too many sizes to go through on a phone, and the costs of their waves
+#: take long to prove.
 MOST_ONES = 4
 #: Floats choose which reports are compared as fractions: all within this factor of the largest
 #: ratio. Their own error is below 1e-13.
@@ -113,8 +114,13 @@ def _gain_of_bit(permanent: Bits, instant: Bits, waves: int) -> Callable[[int, i
 
     That is the largest over all overlaps of two sets of these sizes.
     """
+    # Of reports that share one kept bit: by how many they are, and their ones.
     ones, zeros = (
-        _chances(kept, permanent, instant, waves) for kept in (permanent.one, permanent.zero)
+        [
+            [chance_of_bit(permanent, instant, kept, length, told) for told in range(length + 1)]
+            for length in range(waves + 1)
+        ]
+        for kept in (permanent.one, permanent.zero)
     )
 
     def gain(raised: int, lowered: int) -> int:
@@ -135,7 +141,7 @@ def _gain_of_bit(permanent: Bits, instant: Bits, waves: int) -> Callable[[int, i
     return gain
 
 
-def _reports(waves: int, raised: int, lowered: int) -> NDArray[np.int64]:
+def _reports(waves: int, raised: int, lowered: int) -> Integers:
     """Return how many reports of a bit can be 1, for all overlaps of A and B of these sizes.
 
     Returns
@@ -150,17 +156,3 @@ def _reports(waves: int, raised: int, lowered: int) -> NDArray[np.int64]:
         in_both, first, second, rest = np.indices(cells).reshape(4, -1)
         rows.append(np.stack((in_both + first, second + rest, in_both + second, first + rest)))
     return np.unique(np.concatenate(rows, axis=1), axis=1).T
-
-
-def _chances(kept: int, permanent: Bits, instant: Bits, waves: int) -> list[list[int]]:
-    """Return the chance of reports that share one kept bit: by how many they are, and their ones.
-
-    Each is a whole number: the chance times a total for each draw. `kept` is the weight of a 1.
-    """
-
-    def chance(length: int, told: int) -> int:
-        one: int = instant.one**told * (instant.total - instant.one) ** (length - told)
-        zero: int = instant.zero**told * (instant.total - instant.zero) ** (length - told)
-        return kept * one + (permanent.total - kept) * zero
-
-    return [[chance(length, told) for told in range(length + 1)] for length in range(waves + 1)]

@@ -2,19 +2,13 @@
 
 from analysis.mechanisms.base import Mechanism
 from analysis.mechanisms.classic import Crosswise, Forced, TwoCoin, Unrelated, Warner
-from analysis.mechanisms.exponential import Exponential
-from analysis.mechanisms.gaussian import Gaussian
+from analysis.mechanisms.decoded import Exponential, Optimal
 from analysis.mechanisms.grid_window import Duchi, Piecewise, SquareWave
 from analysis.mechanisms.hashed_krr import Hadamard, HashedKrr
-from analysis.mechanisms.krr import Krr
-from analysis.mechanisms.laplace import Laplace
-from analysis.mechanisms.multihot import AllBits
-from analysis.mechanisms.optimal import Optimal
-from analysis.mechanisms.permutations import Permutations
-from analysis.mechanisms.pick import PickOne
-from analysis.mechanisms.rappor import Rappor
-from analysis.mechanisms.subset import SubsetSelection
-from analysis.mechanisms.unary import OptimizedUnary, SymmetricUnary
+from analysis.mechanisms.noise import Gaussian, Laplace
+from analysis.mechanisms.one_of_k import Krr, OptimizedUnary, SubsetSelection, SymmetricUnary
+from analysis.mechanisms.one_of_texts import Rappor
+from analysis.mechanisms.several import AllBits, Permutations, PickOne
 
 #: Of equally good ones the first is chosen.
 _ALL: tuple[Mechanism, ...] = (

@@ -9,17 +9,17 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from analysis.core.domain import Domain
 from analysis.core.epsilon import TooCoarse
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer
+from analysis.core.types import Floats, Integers
 
 #: Parameters of a mechanism, or of a wish such as `aim`, by their keys in the survey file.
 Params = Mapping[str, Any]
 
 #: A number, or many at once.
-_Numbers = TypeVar("_Numbers", float, NDArray[np.float64])
+_Numbers = TypeVar("_Numbers", float, Floats)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Shares:
     """
 
     values: tuple[Share, ...]
-    count: Callable[[NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64]]]
+    count: Callable[[Integers], tuple[Integers, Integers]]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Mean:
     squares: tuple[Fraction, ...] | None
     low: Fraction = Fraction(0)
     width: Fraction = Fraction(1)
-    second: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None
+    second: Callable[[Integers], Floats] | None = None
 
     @property
     def is_share(self) -> bool:
@@ -124,7 +124,7 @@ class Mean:
     def poisoning(self) -> float:
         """How many honest people, who can move it by `width` each, one fake report weighs."""
         if self.second is not None:
-            # The scores of what a report counts for add up: at most all that have one sign.
+            # The scores of what a report counts for add up; at most, all have the same sign.
             up = sum(score for score in self.scores if score > 0)
             return float(max(up, up - sum(self.scores)))
         pairs = zip(self.scores, self.present, strict=True)
@@ -135,7 +135,7 @@ NO_SHARES = Shares((), lambda counts: (np.zeros(0, np.int64), np.zeros(0, np.int
 
 
 class Mechanism(ABC):
-    """A mechanism; most are asked for an ε and heed nothing else."""
+    """A mechanism; most are asked for an ε and heed no other key of a question."""
 
     name: ClassVar[str]
     #: The domains that it serves; all of them, unless `fits` says more.
@@ -150,29 +150,25 @@ class Mechanism(ABC):
         return isinstance(domain, self.serves)
 
     @abstractmethod
-    def compile(self, domain: Any, epsilon: Fraction, params: Params) -> Randomizer[Any, Any]:
-        """A randomizer with ``ratio <= e^epsilon``, and as near to it as its weights can be.
+    def compile(self, domain: Any, epsilon: Fraction, params: Params) -> AnyRandomizer:
+        """Return a randomizer with ``ratio <= e^epsilon``, as near to it as its weights can be.
 
-        With own `parameters`, `epsilon` is not heeded: they give it.
+        A mechanism with `parameters` takes ε from them, and does not heed `epsilon`.
 
-        Raises
-        ------
-        TooCoarse
-            If 32-bit weights cannot serve this domain at this ε.
-        ValueError
-            If it does not serve this domain, or these parameters.
+        Raise TooCoarse if 32-bit weights cannot serve this domain at this ε. Raise ValueError if it
+        does not serve this domain, or these parameters.
         """
 
     def shares(self, randomizer: Any, domain: Any) -> Shares:
-        """The values whose shares its reports tell by support counts, in the domain's order."""
+        """Return the values whose shares support counts tell, in the domain's order."""
         return NO_SHARES
 
     def means(self, randomizer: Any, domain: Any) -> tuple[Mean, ...]:
-        """The means that its reports tell; shares too, where they have no support count."""
+        """Return the means that its reports tell; shares, too, where they have no support count."""
         return ()
 
     def share_scores(self, randomizer: Any, domain: Any) -> Any:
-        """Return a sparse array of values and cells of a tally: what a cell adds to each share.
+        """Return a sparse (values, cells) array: what each cell of a tally adds to each share.
 
         Preconditions: one of the domain's values is true, and its means tell their shares.
         """
@@ -181,17 +177,14 @@ class Mechanism(ABC):
         return scipy.sparse.csr_array(np.array(rows, dtype=float))
 
 
-R = TypeVar("R", bound=Randomizer[Any, Any])
+RandomizerT = TypeVar("RandomizerT", bound=AnyRandomizer)
 
 
-def spends(randomizer: R, epsilon: Fraction) -> R:
-    """The randomizer, if it is sound and spends nearly all of `epsilon`.
+def spends(randomizer: RandomizerT, epsilon: Fraction) -> RandomizerT:
+    """Return the randomizer if it is sound and spends nearly all of `epsilon`.
 
-    Raises
-    ------
-    TooCoarse
-        If more than a hundredth of ε is lost because the weights must be whole and sum to at
-        most 2^32: then the domain is too large for so small an ε.
+    Raise TooCoarse if more than a hundredth of ε is lost because the weights must be whole and sum
+    to at most 2^32: then the domain is too large for so small an ε.
     """
     randomizer.check()
     randomizer.check_epsilon(epsilon)

@@ -9,12 +9,12 @@ from math import lcm
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels.table import Table
 from analysis.core.domain import NO_ANSWER, Categories, Domain
 from analysis.core.encoders.categories import Index
 from analysis.core.randomizer import Randomizer
+from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import Mechanism, Params, Share, Shares
 
@@ -27,8 +27,6 @@ class Classic(Mechanism):
     """
 
     parameters: ClassVar[tuple[str, ...] | None] = ()
-    heeds: ClassVar[tuple[str, ...]] = ()
-    name: ClassVar[str]
     serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     def fits(self, domain: Domain) -> bool:
@@ -36,7 +34,7 @@ class Classic(Mechanism):
 
     @abstractmethod
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
-        """The chances that the report is "yes" for a true "yes" and for a true "no"."""
+        """Return the chances that the report is "yes" for a true "yes" and for a true "no"."""
 
     def compile(
         self, domain: Categories, epsilon: Fraction, params: Params
@@ -59,15 +57,15 @@ class Classic(Mechanism):
         return Randomizer(Index(2), Table(2, rows))
 
     def shares(self, randomizer: Randomizer[Index, Table], domain: Categories) -> Shares:
-        (kept, left), (false, right) = randomizer.channel.rows
+        # A column has the chances of a report for a true "yes" and for a true "no".
+        yes, no = zip(*randomizer.channel.rows, strict=True)
         total = randomizer.channel.total
-        chances = (kept, false), (right, left)
         values = tuple(
             Share(term, Fraction(p, total), Fraction(q, total))
-            for term, (p, q) in zip(domain.ids, chances, strict=True)
+            for term, (p, q) in zip(domain.ids, (yes, no[::-1]), strict=True)
         )
 
-        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def count(counts: Integers) -> tuple[Integers, Integers]:
             return counts[0], np.full(2, counts.sum())
 
         return Shares(values, count)

@@ -1,4 +1,4 @@
-"""What mechanisms for a number have in common that report a point in a window around it.
+"""Mechanisms for a number that report a point in a window around it.
 
 The number is rounded, unbiased, to a grid of M steps; of the outputs, the w ones from there on are
 likelier. No-answer is a point w steps past the last, whose window overlaps with that of no number.
@@ -14,14 +14,12 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Numbers
 from analysis.core.encoders.grid import Grid
 from analysis.core.epsilon import best_weights, exp_lower
 from analysis.core.randomizer import Randomizer
+from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Share, Shares, spends
 
@@ -30,14 +28,13 @@ FINEST = 1024
 
 
 class GridWindow(Mechanism):
-    """A mechanism that is an encoder `grid` and a channel `window`; they differ in its width."""
+    """A mechanism of encoder `grid` and channel `window`; they differ in the window's width."""
 
-    name: ClassVar[str]
     serves: ClassVar[tuple[type, ...]] = (Numbers,)
 
     @abstractmethod
     def design(self, steps: int, epsilon: float) -> tuple[int, int]:
-        """Steps of the grid, at most `steps`, and width of the window."""
+        """Return the steps of the grid, at most `steps`, and the width of the window."""
 
     def compile(
         self, domain: Numbers, epsilon: Fraction, params: Params
@@ -54,42 +51,36 @@ class GridWindow(Mechanism):
         window = randomizer.channel
         p, q = window.width * window.p, window.width * window.q
 
-        def count(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def count(counts: Integers) -> tuple[Integers, Integers]:
             return counts[:, -window.width :].sum(axis=1), counts.sum(axis=1)
 
         return Shares((Share(NO_ANSWER, p, q),), count)
 
     def means(self, randomizer: Randomizer[Grid, Window], domain: Numbers) -> tuple[Mean, ...]:
         steps, window = randomizer.encoder.steps, randomizer.channel
-        width, far = window.width, window.q
-        inside = steps + width  # outputs that lie in the window of some number
-        advantage = width * (window.p - far)
-        if domain.no_answer:
-            floor = inside * far
-            yes, no = (1 - floor) / advantage, -floor / advantage
-            present = (yes,) * inside + (no,) * (window.symbols - inside)
-        else:
-            present = (Fraction(1),) * inside
+        width = window.width
+        inside = steps + width  # So many outputs lie in the window of some number.
+        advantage = width * (window.p - window.q)
+
+        def debiased(power: int) -> list[Fraction]:
+            """Return scores of outputs: those in numbers' windows have this power of the output."""
+            floor = window.q * sum(output**power for output in range(inside))
+            outputs = range(window.symbols)
+            return [(output**power * (output < inside) - floor) / advantage for output in outputs]
+
+        present = debiased(0) if domain.no_answer else [Fraction(1)] * inside
         # Sums over a window from x on: w x + w(w-1)/2, and w x^2 + w(w-1) x + w(w-1)(2w-1)/6.
-        floor = inside * (inside - 1) * far / 2
-        middle = Fraction(width - 1, 2)
-        points = tuple(
-            (symbol * (symbol < inside) - floor) / advantage - middle * there
-            for symbol, there in enumerate(present)
-        )
-        floor = (inside - 1) * inside * (2 * inside - 1) * far / 6
-        middle = Fraction((width - 1) * (2 * width - 1), 6)
-        squares = tuple(
-            (symbol**2 * (symbol < inside) - floor) / advantage
-            - (width - 1) * points[symbol]
-            - middle * there
-            for symbol, there in enumerate(present)
-        )
+        middle, middle_square = Fraction(width - 1, 2), Fraction((width - 1) * (2 * width - 1), 6)
+        points = [point - middle * there for point, there in zip(debiased(1), present, strict=True)]
+        squares = [
+            square - (width - 1) * point - middle_square * there
+            for square, point, there in zip(debiased(2), points, present, strict=True)
+        ]
         return (
             Mean(
                 "mean",
                 tuple(point / steps for point in points),
-                present,
+                tuple(present),
                 tuple(square / steps**2 for square in squares),
                 domain.low,
                 domain.high - domain.low,
@@ -104,7 +95,7 @@ class Duchi(GridWindow):
     2018, section 3. Channel: encoder `grid` of one step, `window` of width 1, near/far = e^ε.
     By hand: on [-1, 1], ε = ln 3 reports ±2, and the variance of a report about 0 is 4.
 
-    For the mean of a bounded number at small ε.
+    It is for the mean of a bounded number at small ε.
     """
 
     name: ClassVar[str] = "duchi"
@@ -121,7 +112,7 @@ class Piecewise(GridWindow):
     + 1) of all outputs. Channel: encoder `grid` of M steps, `window` of width near M e^(-ε/2),
     near/far = e^ε.
 
-    For the mean of a bounded number at ε above 1.5 or so; below, Duchi's is better.
+    It is for the mean of a bounded number at ε above 1.5 or so; below, Duchi's is better.
     """
 
     name: ClassVar[str] = "piecewise"
@@ -137,7 +128,7 @@ class SquareWave(GridWindow):
     differential privacy", SIGMOD 2020, section 5; the half-width b of the wave is theirs (5.3).
     Channel: encoder `grid` of M steps, `window` of width w near 2 b M, near/far = e^ε.
 
-    Made for the distribution of a bounded number; for its mean others are better.
+    It is made for the distribution of a bounded number; for its mean others are better.
     """
 
     name: ClassVar[str] = "square-wave"
@@ -147,7 +138,7 @@ class SquareWave(GridWindow):
 
 
 def half_width(epsilon: float) -> float:
-    """b: half the width of the wave, as a part of the range; it maximizes mutual information."""
+    """Return b, half the width of the wave as a part of the range; the most mutual information."""
     # (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)) with both parts of the fraction divided by e^ε
     # and written with expm1, which keeps them exact where ε is small.
     top = epsilon + math.expm1(-epsilon)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from analysis.core.channels.window import Window
 from analysis.core.domain import Categories, Estimand, Texts
@@ -21,9 +20,9 @@ from analysis.core.encoders.categories import Hash, is_prime
 from analysis.core.encoders.text import Digest, Prefix
 from analysis.core.epsilon import exp_lower
 from analysis.core.randomizer import Randomizer
+from analysis.core.types import Integers
 from analysis.mechanisms.base import NO_SHARES, Params, Share, Shares, spends
-from analysis.mechanisms.krr import window_of
-from analysis.mechanisms.one_of_k import OneOfK
+from analysis.mechanisms.one_of_k import OneOfK, window_of
 
 #: Functions of texts, one for each cohort: with so many, and candidates fitted together, the error
 #: of collisions is small beside the noise.
@@ -38,7 +37,7 @@ MOST_CELLS = 2**20
 
 
 class HashedKrr(OneOfK):
-    """For so many values that a report as long as their list would be too long; and for texts."""
+    """A mechanism for texts, and for values whose list would be too long for a report."""
 
     name: ClassVar[str] = "hashed-krr"
     serves: ClassVar[tuple[type, ...]] = (Categories, Texts)
@@ -57,7 +56,7 @@ class HashedKrr(OneOfK):
         return spends(Randomizer(encoder, window_of(symbols, epsilon)), epsilon)
 
     def bases(self, k: int) -> list[int]:
-        """The numbers of symbols to choose from: primes up to the first that is at least k."""
+        """Return the numbers of symbols to choose from: primes up to the first of at least k."""
         primes = [2]
         while primes[-1] < min(k, MOST_CELLS**0.5):
             primes.append(next(n for n in range(primes[-1] + 1, 2 * primes[-1] + 1) if is_prime(n)))
@@ -75,13 +74,13 @@ class HashedKrr(OneOfK):
     def cells(self, randomizer: Randomizer[Hash, Window], value: int) -> list[int]:
         encoder = randomizer.encoder
         cohorts = np.arange(encoder.cohorts)
-        symbols = encoder.encode_many(np.full(len(cohorts), value), cohorts, _no_words)
+        # A hash draws no words.
+        values = np.full(len(cohorts), value)
+        symbols = encoder.encode_many(values, cohorts, lambda n: np.empty(n, dtype=np.uint32))
         return [int(cell) for cell in cohorts * encoder.inputs + symbols]
 
-    def supports(
-        self, randomizer: Randomizer[Hash, Window], counts: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """One Fourier transform over F_g: of the symbol, and of each digit of the cohort.
+    def supports(self, randomizer: Randomizer[Hash, Window], counts: Integers) -> Integers:
+        """Return the supports, by one Fourier transform over F_g of symbol and cohort's digits.
 
         A report (c, s) supports v if s = <c, v>. With w = e^(2πi/g), that indicator is the mean
         over j of w^(j (s - <c, v>)), so the support of v is the mean of the transform at (j, j v).
@@ -93,18 +92,17 @@ class HashedKrr(OneOfK):
         values = np.arange(randomizer.encoder.values)
         total = np.zeros(len(values))
         for factor in range(g):
-            left, place = values, np.zeros(len(values), dtype=np.int64)
+            left, frequency = values, np.zeros(len(values), dtype=np.int64)
             for digit in range(digits):
-                place += left % g * factor % g * g**digit
+                frequency += left % g * factor % g * g**digit
                 left = left // g
             # The transform has w^-(c k) for the cohort, so that of the symbol is taken at -j.
-            total += spectrum[place, -factor % g].real
+            total += spectrum[frequency, -factor % g].real
         return np.rint(total / g).astype(np.int64)
 
 
 def _of_texts(domain: Texts, epsilon: Fraction) -> Randomizer[Any, Window]:
-    ratio = float(exp_lower(epsilon))
-    symbols = min(MOST_SYMBOLS, max(2, round(ratio + 1)))
+    symbols = min(MOST_SYMBOLS, max(2, round(float(exp_lower(epsilon)) + 1)))
     if domain.candidates is None:
         encoder: Digest | Prefix = Prefix(FUNCTIONS // 2, lengths_to(domain.longest), symbols)
     else:
@@ -113,21 +111,17 @@ def _of_texts(domain: Texts, epsilon: Fraction) -> Randomizer[Any, Window]:
 
 
 def lengths_to(longest: int) -> tuple[int, ...]:
-    """The lengths of beginnings that are asked for; at the last, which tells shares, all is whole.
+    """Return the lengths of beginnings that are asked for; at the last, texts are whole.
 
-    Steps of two letters found the most texts of three to fourteen letters, in simulations.
+    The last length tells the shares. Steps of two letters found the most texts of three to fourteen
+    letters, in simulations.
     """
     steps = [length for length in range(2, LONGEST_FOUND + 1, 2) if length < longest]
     return (*steps, *[longest] * (longest <= LONGEST_FOUND), longest + 1)
 
 
-def _no_words(_: int) -> NDArray[np.uint32]:
-    """A hash draws nothing."""
-    return np.empty(0, dtype=np.uint32)
-
-
 def digits_of(k: int, base: int) -> int:
-    """How many digits the numbers 0..k-1 take."""
+    """Return how many digits the numbers 0..k-1 take."""
     digits = 1
     while base**digits < k:
         digits += 1
@@ -135,6 +129,7 @@ def digits_of(k: int, base: int) -> int:
 
 
 def _variance(symbols: int, k: int, ratio: float) -> float:
+    """Return the variance of a share of 1/k, from one report of a hash with so many symbols."""
     p = Fraction(ratio) / (Fraction(ratio) + symbols - 1)
     return Share("", p, Fraction(1, symbols)).variance(1 / k)
 
@@ -148,7 +143,7 @@ class Hadamard(HashedKrr):
     F_2. Channel: encoder `hash` with g = 2, `window`.
     By hand: ε = ln 3 keeps the bit 3 times in 4; any other value is supported 1 time in 2.
 
-    A report of one bit and its cohort; near the best for many values at ε below 1.
+    A report is one bit and its cohort; it is near the best for many values at ε below 1.
     """
 
     name: ClassVar[str] = "hadamard"

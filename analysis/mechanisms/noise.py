@@ -1,10 +1,12 @@
-"""What mechanisms for a number have in common that add integer noise on a grid.
+"""Mechanisms for a number that add integer noise on a grid.
 
 What would leave the range of the numbers stays at its border, so a report tells no more than a
 number of the range does; decoding undoes what the border does to the mean.
 """
 
+import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
@@ -13,19 +15,28 @@ import numpy as np
 from analysis.core.channels.shift import Shift
 from analysis.core.domain import Domain, Numbers
 from analysis.core.encoders.grid import Grid
+from analysis.core.epsilon import TooCoarse, exp_lower
+from analysis.core.gaussian import analytic_sigma
 from analysis.core.randomizer import Randomizer
-from analysis.mechanisms.base import Mean, Mechanism, Params
+from analysis.core.words import WORD
+from analysis.mechanisms.base import Mean, Mechanism, Params, spends
 from analysis.mechanisms.decoded import number_mean
 
 #: Steps of the grids to choose from. Rounding to the finest adds at most 2^-14 of the squared range
 #: to the variance; but where noise is wide, a fine grid's points can hardly be told apart.
 _STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64)
 
+#: Smaller δ are below what tails of 32-bit weights can show.
+SMALLEST_DELTA = Fraction(1, 10**7)
+#: At larger δ a report tells its answer outright too often to be called private.
+LARGEST_DELTA = Fraction(1, 100)
+#: δ of a survey that does not state it.
+USUAL_DELTA = Fraction(1, 10**6)
+
 
 class Noise(Mechanism):
-    """For required questions only: noise has no place for no-answer."""
+    """A mechanism for required questions only: noise has no place for no-answer."""
 
-    name: ClassVar[str]
     serves: ClassVar[tuple[type, ...]] = (Numbers,)
 
     def fits(self, domain: Domain) -> bool:
@@ -33,11 +44,11 @@ class Noise(Mechanism):
 
     @abstractmethod
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
-        """The channel on a grid of so many steps, before its rounding is made safe."""
+        """Return the channel on a grid of so many steps, before its rounding is made safe."""
 
     @abstractmethod
     def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
-        """The randomizer on a grid of so many steps."""
+        """Return the randomizer on a grid of so many steps."""
 
     def compile(
         self, domain: Numbers, epsilon: Fraction, params: Params
@@ -58,7 +69,7 @@ class Noise(Mechanism):
 
 
 def _worst_variance(shift: Shift) -> float:
-    """Of one report's unbiased score for the number's place, rounding included."""
+    """Return the worst variance of a report's unbiased score for the number, with rounding."""
     steps = shift.inputs - 1
     weights = shift.chances()
     places = np.linspace(0, 1, shift.inputs)
@@ -71,6 +82,113 @@ def _worst_variance(shift: Shift) -> float:
     return float((mixed - (places[:-1] + part / steps) ** 2).max())
 
 
-def symmetric(half: list[int]) -> tuple[int, ...]:
-    """The weights of noise from those of 0, 1, 2, ..."""
-    return (*reversed(half[1:]), *half)
+def _on_grid(half: Sequence[float]) -> Shift:
+    """Return the channel from densities of the noise 0, 1, 2, ..., of which the last is the tail's.
+
+    What lies at the border of the range or beyond it is the tail.
+    """
+    steps = len(half) - 1
+    scale = (WORD - 2 * steps) / (half[0] + 2 * sum(half[1:]))
+    weights = [max(1, round(scale * density)) for density in half]
+    return Shift(steps + 1, (*reversed(weights[1:]), *weights))
+
+
+class Laplace(Noise):
+    """Discrete Laplace noise, clamped to the range: the truncated geometric mechanism.
+
+    Dwork, McSherry, Nissim and Smith, TCC 2006, for the real line; Ghosh, Roughgarden and
+    Sundararajan, "Universally utility-maximizing privacy mechanisms", SIAM Journal on Computing
+    2012, for integers. Channel: encoder `grid` of M steps, `shift` with weights near r^|z|,
+    r = e^(-ε/M).
+    By hand: M = 1, r = 1/3: the weights 1/4, 1/2, 1/4 of -1, 0, 1 keep an end 3 times in 4;
+    ε = ln 3.
+
+    It is the best known noise; the designs made for the mean are better at every ε.
+    """
+
+    name: ClassVar[str] = "laplace"
+
+    def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
+        rate = epsilon / steps
+        # 1 + r + r^2 + ... = 1 / (1 - r): the sum of the tail.
+        tail = math.exp(-epsilon) / -math.expm1(-rate)
+        return _on_grid([*(math.exp(-rate * size) for size in range(steps)), tail])
+
+    def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
+        bound, asked = exp_lower(epsilon), float(epsilon)
+        # Rounding can pass the bound by a little; ever more slack is given until it does not.
+        for slack in (0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 5e-3):
+            shift = self.draft(steps, asked * (1 - slack), params)
+            if shift.ratio() <= bound:
+                break
+        return spends(Randomizer(Grid(steps, steps + 1), shift), epsilon)
+
+
+class Gaussian(Noise):
+    """Discrete Gaussian noise, clamped to the range: (ε, δ)-privacy, by its exact table.
+
+    Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020.
+    Without clamping, σ is that of Balle and Wang, "Improving the Gaussian mechanism", ICML 2018,
+    theorem 8 (the classic sqrt(2 ln(1.25/δ)) / ε is too large, and fails above ε = 1). Clamped, the
+    tails that δ pays for are not seen, so σ is the smallest at which the exact δ of the table is
+    still small enough. Channel: encoder `grid` of M steps, `shift` with weights near e^(-z² / 2σ²).
+
+    It is for comparison with central deployments; it costs many times the respondents.
+    """
+
+    name: ClassVar[str] = "gaussian"
+    heeds: ClassVar[tuple[str, ...]] = ("delta",)
+
+    def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
+        delta = float(_delta(params))
+        high = steps * analytic_sigma(epsilon, delta)
+        low = high / 1000
+        for _ in range(30):
+            sigma = (low * high) ** 0.5
+            fits = _worst_delta(_clamped(steps, sigma), epsilon) <= delta
+            low, high = (low, sigma) if fits else (sigma, high)
+        return _clamped(steps, high)
+
+    def noise(self, steps: int, epsilon: Fraction, params: Params) -> Randomizer[Grid, Shift]:
+        delta = _delta(params)
+        limit = exp_lower(epsilon).limit_denominator(2**31)
+        if limit > exp_lower(epsilon):
+            limit -= Fraction(1, 2**31)
+        # Floats can pass the bound by a little; ever more slack is given until the exact δ fits.
+        for slack in (0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2):
+            shift = self.draft(steps, float(epsilon) * (1 - slack), params)
+            randomizer = Randomizer(Grid(steps, steps + 1), shift, limit)
+            if randomizer.delta <= delta:
+                break
+        else:
+            raise TooCoarse("weights of 32 bits are too coarse for so small an epsilon and delta")
+        randomizer.check()
+        randomizer.check_epsilon(epsilon)
+        return randomizer
+
+
+def _delta(params: Params) -> Fraction:
+    """Return the δ that a survey states, or the usual one."""
+    delta = params.get("delta", USUAL_DELTA)
+    delta = delta if isinstance(delta, Fraction) else Fraction(repr(delta))
+    if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
+        raise ValueError(
+            f"delta must be from {float(SMALLEST_DELTA):g} to {float(LARGEST_DELTA):g}, "
+            f"got {float(delta):g}"
+        )
+    return delta
+
+
+def _worst_delta(shift: Shift, epsilon: float) -> float:
+    """Return δ at this ε of the two inputs that are told apart best."""
+    rows = shift.chances()
+    return float(
+        max(np.maximum(row - math.exp(epsilon) * rows, 0).sum(axis=1).max() for row in rows)
+    )
+
+
+def _clamped(steps: int, sigma: float) -> Shift:
+    """Return clamped noise with this σ in steps."""
+    sizes = np.arange(math.ceil(steps + 12 * sigma))
+    density = np.exp(-((sizes / sigma) ** 2) / 2)
+    return _on_grid([*density[:steps].tolist(), float(density[steps:].sum())])

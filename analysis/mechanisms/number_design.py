@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from analysis.core.rational import least_variance, proven
+from analysis.core.types import Floats, Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.scale_design import LARGEST_TABLE, json_length, spends_all
 
@@ -31,8 +31,6 @@ _PARTS = 8
 #: The least singular value of a table, the largest being 1; below, decoding is ill-conditioned.
 _FLAT = 1e-7
 
-_Floats = NDArray[np.float64]
-_Whole = NDArray[np.int64]
 _Table = tuple[tuple[int, ...], ...]
 
 
@@ -45,20 +43,19 @@ class _Task:
     no_answer: bool
     prior: Sequence[float] | None
 
-    def points(self, inputs: int) -> tuple[_Floats, Any]:
-        """Numbers in [-1, 1] at which variance counts, and their random rounding to the grid."""
+    def points(self, inputs: int) -> tuple[Floats, Any]:
+        """Return numbers in [-1, 1] at which variance counts, and their rounding to the grid."""
         count = min(self.steps, _PARTS * inputs)
-        at = np.arange(count + 1)
-        place = at * inputs / count
+        number = np.arange(count + 1)
+        place = number * inputs / count
         left = np.minimum(place.astype(int), inputs - 1)
-        parts = np.concatenate([1 - (place - left), place - left])
-        cells = (np.concatenate([at, at]), np.concatenate([left, left + 1]))
-        return 2 * at / count - 1, scipy.sparse.csr_array(
-            (parts, cells), shape=(count + 1, inputs + 1)
-        )
+        chances = np.concatenate([1 - (place - left), place - left])
+        cells = (np.concatenate([number, number]), np.concatenate([left, left + 1]))
+        rounding = scipy.sparse.csr_array((chances, cells), shape=(count + 1, inputs + 1))
+        return 2 * number / count - 1, rounding
 
-    def frequencies(self, count: int) -> _Floats:
-        """The prior's shares of `count` equal parts of the range.
+    def frequencies(self, count: int) -> Floats:
+        """Return the prior's shares of `count` equal parts of the range.
 
         A twentieth is spread evenly, so that no part of the range is left without outputs.
         """
@@ -66,7 +63,7 @@ class _Task:
         sums = np.concatenate([[0.0], np.cumsum(prior) / sum(prior)])
         edges = np.linspace(0, len(prior), count + 1)
         shares = np.diff(np.interp(edges, np.arange(len(prior) + 1), sums))
-        mixed: _Floats = 0.95 * shares + 0.05 / count
+        mixed: Floats = 0.95 * shares + 0.05 / count
         return mixed
 
 
@@ -74,42 +71,33 @@ class _Task:
 class _Design:
     """Scores of outputs, ascending, their low probabilities, and that of no answer's output."""
 
-    scores: _Floats
-    lows: _Floats
-    own: float
+    scores: Floats
+    lows: Floats
+    no_answer: float
 
     @property
     def share(self) -> float:
         """The high probabilities of one input over the lows of all outputs, in units of e^ε - 1."""
-        return (1 - float(self.lows.sum()) - self.own) / (float(self.lows.sum()))
+        return (1 - float(self.lows.sum()) - self.no_answer) / (float(self.lows.sum()))
 
 
 def number_table(
     steps: int, bound: Fraction, no_answer: bool, prior: Sequence[float] | None = None
 ) -> tuple[tuple[int, ...], ...]:
-    """The integer weights of the best unbiased channel for a number between two limits.
+    """Return the integer weights of the best unbiased channel for a number between two limits.
+
+    There is one row of weights for each grid point, then one for no answer. Rows have equal sums of
+    at most 2^32 and are linearly independent; in a column no weight is above `bound` times another.
 
     Parameters
     ----------
-    steps
-        Equal steps between the least and the greatest answer, at least 1.
-    bound
-        The largest ratio allowed within a column, at most e^ε, more than 1.
-    no_answer
-        Whether one more input, and an output for it, stand for a skipped question.
-    prior
-        Relative frequencies of equal parts of the range. The mean variance under them is
-        least; without them, the worst case's.
+    steps : equal steps between the least and the greatest answer, at least 1
+    bound : the largest ratio allowed within a column, at most e^ε, more than 1
+    no_answer : whether one more input, and an output for it, stand for a skipped question
+    prior : relative frequencies of equal parts of the range; the mean variance under them is least,
+        or without them that of the worst case
 
-    Returns
-    -------
-    One row of weights for each grid point, then one for no answer. Rows have equal sums of at
-    most 2^32 and are linearly independent; in a column no weight is above `bound` times another.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Raise ValueError if an argument is outside its range.
     """
     if steps < 1:
         raise ValueError(f"steps expected at least 1, got {steps}")
@@ -118,24 +106,24 @@ def number_table(
     if prior is not None and (not prior or min(prior) < 0 or sum(prior) <= 0):
         raise ValueError("prior expected frequencies of at least 0 that are not all 0")
     task = _Task(steps, bound, no_answer, prior)
-    found = [
+    tables = [
         (variance, table)
         for inputs, reach, outputs in _sizes(task)
         for variance, table in _tables(task, inputs, _design(task, inputs, reach, outputs))
     ]
-    least = min(variance for variance, _ in found)
-    # Of tables as good as the best to 0.03 %, those that spend ε to the last millionth, so that
-    # what is charged is what was asked; of these the shortest: respondents load it.
-    good = [table for variance, table in found if variance <= least * 1.0003]
+    least = min(variance for variance, _ in tables)
+    # Among tables as good as the best to 0.03 %, those come first that spend ε to the last
+    # millionth, so that what is charged is what was asked; then the shortest, which loads fastest.
+    good = [table for variance, table in tables if variance <= least * 1.0003]
     good.sort(key=lambda table: (not spends_all(table, bound), json_length(table)))
-    for table in [*good, *(table for _, table in sorted(found))]:
+    for table in [*good, *(table for _, table in sorted(tables))]:
         if proven(table, bound):
             return table
     raise ValueError(f"bound expected to leave room for 32-bit weights, got {bound}")
 
 
 def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
-    """What to try: grid steps, how far scores reach, and number of outputs."""
+    """Yield the designs to try: grid steps, how far scores reach, and number of outputs."""
     bound = float(task.bound)
     tries = [(1.2, (1, 8)), (12.0, (16, 24)), (200.0, (32, 48)), (1e5, (48, 64))]
     sizes = next((sizes for limit, sizes in tries if bound < limit), (64, 80))
@@ -151,7 +139,7 @@ def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
 
 
 def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | None:
-    """The linear program for scores between -reach and reach; None if it has no solution.
+    """Return the design whose scores are in -reach..reach; None if the program has no solution.
 
     With ``P = L/e^ε + (1 - e^-ε) R``, the unknowns are the high probabilities `L` of the outputs,
     ``0 <= R <= L`` for each input and output, `Q = q e^ε` with `q` the chance that a number is
@@ -172,16 +160,16 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
     kinds = int(kind.max()) + 1
     share = 1 - 1 / bound
 
-    def equations(high: _Floats, low: _Floats, rest: Sequence[float] = (0, 0, 0)) -> Any:
-        """For each input, coefficients of its `R`, of all `L`, and of `Q`, `g`, the variance."""
+    def equations(high: Floats, low: Floats, rest: Sequence[float] = (0, 0, 0)) -> Any:
+        """Return each input's coefficients of its `R`, all `L`, and `Q`, `g`, the variance."""
         left = scipy.sparse.coo_array((high[column], (row, cell)), shape=(inputs + 1, size))
         right = np.append(np.bincount(kind, low, kinds), rest)
         return scipy.sparse.hstack(
             [left, scipy.sparse.csr_array(np.tile(right, (inputs + 1, 1)))], format="csr"
         )
 
-    def others(rest: _Floats) -> Any:
-        """Coefficients of `Q`, `g` and the variance alone."""
+    def others(rest: Floats) -> Any:
+        """Return coefficients of `Q`, `g` and the variance alone."""
         return scipy.sparse.hstack(
             [scipy.sparse.csr_array((len(rest), size + kinds)), scipy.sparse.csr_array(rest)],
             format="csr",
@@ -240,15 +228,15 @@ def _design(task: _Task, inputs: int, reach: float, outputs: int) -> _Design | N
 
 
 def _tables(task: _Task, inputs: int, design: _Design | None) -> Iterator[tuple[float, _Table]]:
-    """Integer tables of one design, short enough for a survey, and their variances."""
+    """Yield integer tables of one design, short enough for a survey, and their variances."""
     if design is None:
         return
     mean = design.lows[design.lows > 1e-3 * design.lows.max()].mean()
-    parts = (1, 3, 10, 30, 100, 1e3, 1e4, 1e6, 1e10)
+    weights = (1, 3, 10, 30, 100, 1e3, 1e4, 1e6, 1e10)
     # Outputs that no window tells apart may leave too few for all inputs: try fewer inputs.
     fewer = {max(1, inputs * part // 8) for part in (2, 4, 6)}
     sizes = sorted(fewer | set(range(max(1, inputs - 4), inputs + 1)))
-    for scale in sorted({min(each / mean, WORD - 1) for each in parts}):
+    for scale in sorted({min(weight / mean, WORD - 1) for weight in weights}):
         for size in sizes:
             table = _integers(task, design, scale, size)
             if table is None or json_length(table) > LARGEST_TABLE:
@@ -259,30 +247,30 @@ def _tables(task: _Task, inputs: int, design: _Design | None) -> Iterator[tuple[
 
 
 def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table | None:
-    """The design in whole weights: a low for each output and a window of raised outputs.
+    """Return the design in whole weights: a low for each output and a window of raised outputs.
 
     A window is a stretch of fixed length on the line on which the outputs' possible raises lie
     end to end, in the order of their scores. Its ends are whole, hence so are all weights, and
     all rows have one sum, exactly. Outputs that no window tells apart are one.
 
-    None where that sum would be above 2^32, or outputs are fewer than inputs.
+    Return None where that sum would be above 2^32, or outputs are fewer than inputs.
     """
     used = design.lows * scale >= 0.5
     pairs = list(zip(design.scores[used].tolist(), design.lows[used].tolist(), strict=True))
-    own = round(design.own * scale)
+    skipped = round(design.no_answer * scale)
     while True:
-        low = np.array([max(1, round(each * scale)) for _, each in pairs], dtype=np.int64)
-        value = np.array([each for each, _ in pairs])
-        raises = np.array([_raise(each, task.bound) for each in low.tolist()], dtype=np.int64)
+        low = np.array([max(1, round(chance * scale)) for _, chance in pairs], dtype=np.int64)
+        value = np.array([score for score, _ in pairs])
+        raises = np.array([_raise(weight, task.bound) for weight in low.tolist()], dtype=np.int64)
         ends = np.concatenate([[0], np.cumsum(raises)])
         if task.no_answer:
-            width = _raise(own, task.bound)
+            width = _raise(skipped, task.bound)
         else:
             width = round(design.share / float(task.bound - 1) * int(ends[-1]))
             near = int(raises[np.argmin(np.abs(raises - width))])
             # A window that covers one output exactly spills nothing into the next.
             width = near if abs(near - width) < 0.05 * near else width
-        total = int(low.sum()) + own + width
+        total = int(low.sum()) + skipped + width
         if len(low) < 2 or width < 1 or width >= ends[-1] or total > WORD:
             return None
         starts = _starts(raises, value, low, width, total, inputs)[:, None]
@@ -297,24 +285,24 @@ def _integers(task: _Task, design: _Design, scale: float, inputs: int) -> _Table
         pairs[first : first + 2] = [((v * a + w * b) / (a + b), a + b)]
     rows = (low + raised).tolist()
     if task.no_answer:
-        rows = [*([*row, own] for row in rows), [*low.tolist(), own + width]]
+        rows = [*([*row, skipped] for row in rows), [*low.tolist(), skipped + width]]
     return tuple(tuple(row) for row in rows) if len(rows) <= len(rows[0]) else None
 
 
 def _raise(low: int, bound: Fraction) -> int:
-    """By how much a weight may be above `low`."""
+    """Return by how much a weight may be above `low`."""
     return low * bound.numerator // bound.denominator - low
 
 
 def _starts(
-    raises: _Whole, value: _Floats, low: _Whole, width: int, total: int, inputs: int
-) -> _Whole:
-    """Where the window of each input begins, so that scores have the input as expectation."""
+    raises: Integers, value: Floats, low: Integers, width: int, total: int, inputs: int
+) -> Integers:
+    """Return where each input's window begins, so that the input is the scores' expectation."""
     ends = np.concatenate([[0.0], np.cumsum(raises)])
     areas = np.concatenate([[0.0], np.cumsum(raises * value)])
     lows = low @ value
 
-    def expectation(start: _Floats) -> _Floats:
+    def expectation(start: Floats) -> Floats:
         inside = np.interp(start + width, ends, areas) - np.interp(start, ends, areas)
         return np.asarray((inside + lows) / total)
 
@@ -329,14 +317,15 @@ def _starts(
         middle = (left + right) / 2
         up = expectation(middle) < goals
         left, right = np.where(up, middle, left), np.where(up, right, middle)
-    whole: _Whole = np.rint((left + right) / 2).astype(np.int64)
+    whole: Integers = np.rint((left + right) / 2).astype(np.int64)
     return whole
 
 
 def _variance(task: _Task, table: _Table) -> float | None:
-    """The variance after minimum-variance unbiased decoding; None if it is ill-conditioned.
+    """Return the variance after least-variance unbiased decoding; None if it is ill-conditioned.
 
-    Worst case, or mean under the prior, of one report when all answer; numbers in [-1, 1].
+    It is that of one report if all answer, for numbers in [-1, 1]: in the worst case, or the mean
+    under the prior.
     """
     chances = np.array(table, dtype=float) / sum(table[0])
     inputs = len(table) - 1 - task.no_answer

@@ -16,9 +16,9 @@ from fractions import Fraction
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from analysis.core.rational import least_variance, proven
+from analysis.core.types import Floats, Integers
 from analysis.core.words import WORD
 
 #: The most characters of JSON that a table may need in a survey.
@@ -38,8 +38,6 @@ AIMS = ("shares", "mean", "cumulative")
 #: 7 points the mean's variance is 3 % above its least; the shares' is 35 against 72 without.
 _SHARES = 0.03
 
-_Floats = NDArray[np.float64]
-
 
 def scale_table(
     values: int,
@@ -49,33 +47,23 @@ def scale_table(
     no_answer: bool,
     prior: Sequence[float] | None = None,
 ) -> tuple[tuple[int, ...], ...]:
-    """The integer weights of the channel that serves the aim best on a scale.
+    """Return the integer weights of the channel that serves the aim best on a scale.
+
+    There is one row of weights for each point, then one for no answer. Rows have equal sums of at
+    most 2^32 and are linearly independent; in a column no weight is above `bound` times another.
 
     Parameters
     ----------
-    values
-        Points of the scale, at least 2.
-    bound
-        The largest ratio allowed within a column, at most e^ε, more than 1.
-    aim
-        One of `AIMS`: the sum of variances of all shares, the variance of the mean of `scores`,
-        or the sum of variances of all cumulative shares.
-    scores
-        One number for each point; they matter for the aim "mean" only.
-    no_answer
-        Whether one more input stands for a skipped question.
-    prior
-        Relative frequencies of the points at which variances count; equal ones without.
+    values : points of the scale, at least 2
+    bound : the largest ratio allowed within a column, at most e^ε, more than 1
+    aim : one of `AIMS`: the sum of variances of all shares, the variance of the mean of `scores`,
+        or the sum of variances of all cumulative shares
+    scores : one number for each point; they matter for the aim "mean" only
+    no_answer : whether one more input stands for a skipped question
+    prior : relative frequencies of the points at which variances count; equal ones without
 
-    Returns
-    -------
-    One row of weights for each point, then one for no answer. Rows have equal sums of at most
-    2^32 and are linearly independent; in a column no weight is above `bound` times another.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the scale has more than `LARGEST_SCALE` inputs.
+    Raise ValueError if an argument is outside its range, or the scale has more than `LARGEST_SCALE`
+    inputs.
     """
     inputs = values + no_answer
     if inputs > LARGEST_SCALE:
@@ -96,54 +84,53 @@ def scale_table(
     shares = _frequencies(values, prior)
     mixture = np.append(shares * values / inputs, [1 / inputs] * no_answer)
     targets = _targets(aim, shares, np.array(scores, dtype=float), no_answer)
-    columns = np.arange(1, 2**inputs - 1)
-    raised = (columns >> np.arange(inputs)[:, None]) % 2
+    raised = (np.arange(1, 2**inputs - 1) >> np.arange(inputs)[:, None]) % 2
     lows = _masses(raised, float(bound), mixture, targets) / float(bound)
-    found = []
+    tables = []
     for least in (0.1, 1e-2, 1e-3, 1e-4):
-        kept, low = _kept(raised, float(bound), lows, least)
+        columns, low = _heavy(raised, float(bound), lows, least)
         for digits in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0):
             scale = min(10**digits / low.mean(), 0.99 * WORD)
-            table = _integers(kept, low * scale, bound)
+            table = _integers(columns, low * scale, bound)
             if json_length(table) <= LARGEST_TABLE and proven(table, bound):
-                found.append((_loss(table, mixture, targets), table))
-    if not found:
+                tables.append((_loss(table, mixture, targets), table))
+    if not tables:
         raise ValueError("optimal: expected an independent row for each value, got fewer")
-    limit = min(loss for loss, _ in found) * 1.0005
-    good = [table for loss, table in found if loss <= limit]
-    # As for numbers: what is charged shall be what was asked; then the shorter, the better.
+    limit = min(loss for loss, _ in tables) * 1.0005
+    good = [table for loss, table in tables if loss <= limit]
+    # As for numbers, what is charged shall be what was asked; then the shorter, the better.
     return min(good, key=lambda table: (not spends_all(table, bound), json_length(table)))
 
 
 def json_length(table: Sequence[Sequence[int]]) -> int:
-    """How many characters the table takes in a survey."""
+    """Return how many characters the table takes in a survey."""
     return len(json.dumps(table, separators=(",", ":")))
 
 
 def spends_all(table: Sequence[Sequence[int]], bound: Fraction) -> bool:
-    """Whether the largest ratio of a column is within 4e-7 of the bound, so its ε within that."""
+    """Return whether the largest ratio, and so ε, is within 4e-7 of what `bound` allows."""
     ratio = max(max(column) / min(column) for column in zip(*table, strict=True))
     return bool(ratio >= float(bound) * (1 - 4e-7))
 
 
-def _frequencies(values: int, prior: Sequence[float] | None) -> _Floats:
-    """The prior's shares, a twentieth of them spread evenly so that none is 0."""
+def _frequencies(values: int, prior: Sequence[float] | None) -> Floats:
+    """Return the prior's shares, a twentieth of them spread evenly so that none is 0."""
     even = np.full(values, 1 / values)
     if prior is None:
         return even
-    mixed: _Floats = 0.95 * np.array(prior, dtype=float) / sum(prior) + 0.05 * even
+    mixed: Floats = 0.95 * np.array(prior, dtype=float) / sum(prior) + 0.05 * even
     return mixed
 
 
-def _targets(aim: str, shares: _Floats, scores: _Floats, no_answer: bool) -> _Floats:
-    """Columns of expectations for each input, centered; no answer's are 0 (a ratio estimator's)."""
+def _targets(aim: str, shares: Floats, scores: Floats, no_answer: bool) -> Floats:
+    """Return centered columns of expectations; those of no answer are 0 (a ratio estimator's)."""
     points = np.eye(len(shares))
     cumulative = np.tril(np.ones_like(points)).T[:, :-1]
     wanted = {"shares": points, "mean": scores[:, None], "cumulative": cumulative}[aim]
 
-    def centered(vectors: _Floats) -> _Floats:
+    def centered(vectors: Floats) -> Floats:
         vectors = vectors - shares @ vectors
-        # As much spread in all as the aim's: then weights compare.
+        # All have the same spread, so that their weights can be compared.
         vectors = vectors / np.sqrt(shares @ (vectors**2).sum(axis=1))
         return np.vstack([vectors, np.zeros((int(no_answer), vectors.shape[1]))])
 
@@ -156,22 +143,22 @@ def _targets(aim: str, shares: _Floats, scores: _Floats, no_answer: bool) -> _Fl
     return np.hstack(targets)
 
 
-def _balance(raised: NDArray[np.int64], bound: float) -> tuple[_Floats, _Floats]:
-    """Equations ``A m = b`` of the masses: all rows raise equally much, and sum to 1."""
+def _balance(raised: Integers, bound: float) -> tuple[Floats, Floats]:
+    """Return equations ``A m = b`` of the masses: all rows raise equally much, and sum to 1."""
     first = np.where(raised[0], 1.0, 1 / bound)
     return np.vstack([first, raised[1:] - raised[0]]), np.eye(len(raised))[0]
 
 
-def _masses(raised: NDArray[np.int64], bound: float, mixture: _Floats, targets: _Floats) -> _Floats:
-    """The high probability of each column, by Newton's method with a logarithmic barrier."""
+def _masses(raised: Integers, bound: float, mixture: Floats, targets: Floats) -> Floats:
+    """Return high probabilities of columns, by Newton's method with a logarithmic barrier."""
     chances = np.where(raised, 1.0, 1 / bound)
     features = chances / np.sqrt(mixture @ chances)
     aims = targets @ targets.T
     equations, _ = _balance(raised, bound)
-    # All columns alike are feasible: every input is in as many of them as every other.
+    # Equal masses are feasible: every input is raised in as many columns as every other.
     masses = np.full(raised.shape[1], 1 / chances[0].sum())
 
-    def loss(at: _Floats) -> float:
+    def loss(at: Floats) -> float:
         return float(np.trace(np.linalg.solve((features * at) @ features.T, aims)))
 
     unit = loss(masses)
@@ -202,10 +189,10 @@ def _masses(raised: NDArray[np.int64], bound: float, mixture: _Floats, targets: 
     return _sparse(features, masses, equations)
 
 
-def _sparse(features: _Floats, masses: _Floats, equations: _Floats) -> _Floats:
-    """Masses of few columns with the same `J`: a vertex has at most k (k + 3) / 2 columns.
+def _sparse(features: Floats, masses: Floats, equations: Floats) -> Floats:
+    """Return masses of few columns with the same `J`: a vertex has at most k (k + 3) / 2 columns.
 
-    Carathéodory's theorem, as a linear program; heavy columns cost less and so are preferred.
+    This is Carathéodory's theorem as a linear program. Heavy columns cost less, so they stay.
     """
     root = np.linalg.cholesky((features * masses) @ features.T)
     white = np.linalg.solve(root, features) * np.sqrt(masses)
@@ -223,40 +210,36 @@ def _sparse(features: _Floats, masses: _Floats, equations: _Floats) -> _Floats:
     return masses if result.x is None else masses * np.asarray(result.x)
 
 
-def _newton(curve: _Floats, gradient: _Floats, equations: _Floats) -> _Floats:
-    """The minimum of ``gᵀs + sᵀHs/2`` among the steps `s` with ``A s = 0``."""
+def _newton(curve: Floats, gradient: Floats, equations: Floats) -> Floats:
+    """Return the step `s` with the least ``gᵀs + sᵀHs/2`` among those with ``A s = 0``."""
     solved = np.linalg.solve(curve, np.column_stack([gradient, equations.T]))
     prices = np.linalg.solve(equations @ solved[:, 1:], equations @ solved[:, 0])
-    step: _Floats = solved[:, 1:] @ prices - solved[:, 0]
+    step: Floats = solved[:, 1:] @ prices - solved[:, 0]
     return step
 
 
-def _kept(
-    raised: NDArray[np.int64], bound: float, lows: _Floats, least: float
-) -> tuple[NDArray[np.int64], _Floats]:
-    """The columns with some mass, corrected so that rows are balanced without the others."""
-    use = lows > least * lows.max()
-    kept, masses = raised[:, use], lows[use] * bound
-    equations, sums = _balance(kept, bound)
+def _heavy(raised: Integers, bound: float, lows: Floats, least: float) -> tuple[Integers, Floats]:
+    """Return the columns with some mass, corrected so that rows are balanced without the others."""
+    is_heavy = lows > least * lows.max()
+    columns, masses = raised[:, is_heavy], lows[is_heavy] * bound
+    equations, sums = _balance(columns, bound)
     gap = sums - equations @ masses
     prices, *_ = np.linalg.lstsq((equations * masses) @ equations.T, gap, rcond=None)
     corrected = masses * (1 + equations.T @ prices)
-    return kept, np.maximum(corrected, least * masses) / bound
+    return columns, np.maximum(corrected, least * masses) / bound
 
 
-def _integers(
-    raised: NDArray[np.int64], lows: _Floats, bound: Fraction
-) -> tuple[tuple[int, ...], ...]:
-    """Whole weights: each column's low and its highest high, rows lowered to one sum."""
-    low = [max(1, round(each)) for each in lows.tolist()]
-    high = [each * bound.numerator // bound.denominator for each in low]
+def _integers(raised: Integers, lows: Floats, bound: Fraction) -> tuple[tuple[int, ...], ...]:
+    """Return whole weights: each column's low and its highest high, rows lowered to one sum."""
+    low = [max(1, round(weight)) for weight in lows.tolist()]
+    high = [weight * bound.numerator // bound.denominator for weight in low]
     rows = [
         [top if up else bottom for up, bottom, top in zip(row, low, high, strict=True)]
         for row in raised.tolist()
     ]
     total = min(sum(row) for row in rows)
     for row in rows:
-        # What a row has too much leaves its raised weights, none falls below the column's low.
+        # What a row has too much is taken from its raised weights; none falls below the low.
         excess = sum(row) - total
         spare = sum(row) - sum(low)
         for index, bottom in enumerate(low):
@@ -268,8 +251,8 @@ def _integers(
     return tuple(tuple(row) for row in rows)
 
 
-def _loss(table: Sequence[Sequence[int]], mixture: _Floats, targets: _Floats) -> float:
-    """The sum of the targets' second moments after decoding, at the mixture of inputs."""
+def _loss(table: Sequence[Sequence[int]], mixture: Floats, targets: Floats) -> float:
+    """Return the sum of the targets' second moments after decoding, at the mixture of inputs."""
     chances = np.array(table, dtype=float) / sum(table[0])
     scores, _ = least_variance(chances, targets)
     return float((mixture @ chances) @ (scores**2).sum(axis=1))

@@ -1,19 +1,19 @@
 """Which mechanism a question gets: the one with the least variance, by exact formula."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain import Categories, Domain, Estimand, Rankings, Sets
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer
+from analysis.core.types import Floats
 from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.base import Mean, Mechanism, Share
+from analysis.mechanisms.base import Mean, Mechanism, Params, Share
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.mechanisms.two_stages import can_remember, with_memory
 
@@ -23,25 +23,22 @@ class Candidate:
     """A mechanism for a question, its randomizer, and the variance that it is judged by."""
 
     mechanism: Mechanism
-    randomizer: Randomizer[Any, Any]
+    randomizer: AnyRandomizer
     variance: float
 
 
 def candidates(
     domain: Domain,
     epsilon: Fraction,
-    params: Mapping[str, Any] | None = None,
+    params: Params | None = None,
     forever: Fraction | None = None,
 ) -> list[Candidate]:
-    """The mechanisms that serve a domain at this ε, the least variance first.
+    """Return the mechanisms that serve a domain at this ε, the least variance first.
 
-    Left out are those with own parameters instead of ε, those whose ε holds only but for a δ, those
-    that 32-bit weights cannot serve here, and with `forever` those that can have no memory.
+    Mechanisms are left out that take parameters instead of ε, whose ε holds only but for a δ, for
+    which weights of 32 bits are too coarse, or, with `forever`, which can have no memory.
 
-    Raises
-    ------
-    TooCoarse
-        If none is left: with the smallest ε that one can serve.
+    Raise TooCoarse if none is left; the message has the smallest ε that one can serve.
     """
     # A list, such as a prior's, cannot be a key of the cache.
     wishes = tuple(
@@ -60,7 +57,7 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     """Return what `candidates` does. Surveys, checks and plans ask for the same again and again."""
     params = dict(wishes)
-    found, fitting = [], []
+    serving, fitting = [], []
     for mechanism in MECHANISMS.values():
         if mechanism.parameters is not None or not mechanism.fits(domain):
             continue
@@ -70,21 +67,20 @@ def _candidates(
         except ValueError:
             continue
         if randomizer.limit is None:
-            found.append(
-                Candidate(mechanism, randomizer, variance(mechanism, randomizer, domain, params))
-            )
-    if not found:
-        raise TooCoarse(too_small(fitting[0], domain, epsilon, params))
-    return tuple(sorted(found, key=lambda one: one.variance))
+            spread = variance(mechanism, randomizer, domain, params)
+            serving.append(Candidate(mechanism, randomizer, spread))
+    if not serving:
+        raise TooCoarse(_too_small(fitting[0], domain, epsilon, params))
+    return tuple(sorted(serving, key=lambda candidate: candidate.variance))
 
 
 def choose(
     domain: Domain,
     epsilon: Fraction,
-    params: Mapping[str, Any] | None = None,
+    params: Params | None = None,
     forever: Fraction | None = None,
-) -> tuple[Mechanism, Randomizer[Any, Any]]:
-    """The mechanism with the least variance among those that fit, and its randomizer."""
+) -> tuple[Mechanism, AnyRandomizer]:
+    """Return the mechanism with the least variance among those that fit, and its randomizer."""
     best = candidates(domain, epsilon, params, forever)[0]
     return best.mechanism, best.randomizer
 
@@ -93,27 +89,23 @@ def compiled(
     mechanism: Mechanism,
     domain: Domain,
     epsilon: Fraction,
-    params: Mapping[str, Any],
+    params: Params,
     forever: Fraction | None = None,
-) -> Randomizer[Any, Any]:
-    """`mechanism.compile`, and with a memory if there is an ε for all waves.
+) -> AnyRandomizer:
+    """Return what `mechanism.compile` does, with a memory if there is an ε for all waves.
 
-    Raises
-    ------
-    TooCoarse
-        If 32-bit weights cannot serve this domain at this ε.
-    ValueError
-        If the mechanism does not serve the domain, or can have no memory.
+    Raise TooCoarse if 32-bit weights cannot serve this domain at this ε. Raise ValueError if the
+    mechanism does not serve the domain, or can have no memory.
     """
     return _remembering(mechanism, mechanism.compile(domain, epsilon, params), epsilon, forever)
 
 
 def _remembering(
     mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
+    randomizer: AnyRandomizer,
     epsilon: Fraction,
     forever: Fraction | None,
-) -> Randomizer[Any, Any]:
+) -> AnyRandomizer:
     """Return the randomizer, with a memory if there is an ε for all waves."""
     if forever is None:
         return randomizer
@@ -126,14 +118,14 @@ def compile_as(
     mechanism: Mechanism,
     domain: Domain,
     epsilon: Fraction,
-    params: Mapping[str, Any],
+    params: Params,
     forever: Fraction | None = None,
-) -> Randomizer[Any, Any]:
-    """As `compiled`; where ε is too small for so many values, the error says how small."""
+) -> AnyRandomizer:
+    """Return what `compiled` does; where ε is too small, the error says which would do."""
     try:
         randomizer = mechanism.compile(domain, epsilon, params)
     except TooCoarse:
-        raise ValueError(too_small(mechanism, domain, epsilon, params)) from None
+        raise ValueError(_too_small(mechanism, domain, epsilon, params)) from None
     try:
         return _remembering(mechanism, randomizer, epsilon, forever)
     except TooCoarse:
@@ -143,10 +135,8 @@ def compile_as(
         ) from None
 
 
-def too_small(
-    mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: Mapping[str, Any]
-) -> str:
-    """What to say where an ε cannot be served: the smallest that can, to two digits."""
+def _too_small(mechanism: Mechanism, domain: Domain, epsilon: Fraction, params: Params) -> str:
+    """Return the message for an ε that cannot be served: the smallest that can, to two digits."""
     served = None
     low, high = float(SMALLEST), float(LARGEST)
     for _ in range(14):
@@ -168,78 +158,87 @@ def too_small(
 
 def variance(
     mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
+    randomizer: AnyRandomizer,
     domain: Domain,
-    params: Mapping[str, Any] | None = None,
+    params: Params | None = None,
 ) -> float:
-    """The variance of one report's estimates, by which mechanisms are compared.
+    """Return the variance of one report's estimates, by which mechanisms are compared.
 
-    Of one of k and of a scale: that of the shares, averaged over the values, all equally frequent;
-    or that of the scale's mean or of its cumulative shares, if `aim` says so; at the `prior`.
-    Of a number: that of the mean, as a part of the squared range, at the least favorable number,
-    or, with a `prior`, averaged over it. Of several options: that of their shares, if as many are
-    ticked as may be. Of a ranking: that of the pairs' shares. Of a text: that of the share of
-    a rare one. Rounded to nine digits, so that designs which differ by whole-number rounding alone
-    are equal.
+    It is rounded to nine digits, so that designs which differ by whole-number rounding alone are
+    equal. What it is the variance of depends on the domain:
+
+    - one of k, and a scale: the shares, averaged over the values, all equally frequent; or the
+      scale's mean or its cumulative shares, if `aim` says so; at the `prior`
+    - a number: the mean, as a part of the squared range, at the least favorable number, or, with a
+      `prior`, averaged over it
+    - several options: their shares, if as many are ticked as may be
+    - a ranking: the pairs' shares
+    - a text: the share of a rare one
     """
     params = params or {}
     if domain.estimand is Estimand.TEXTS:
-        found = text_share(randomizer).variance(0.0)
+        spread = text_share(randomizer).variance(0.0)
     elif domain.estimand is Estimand.MEAN:
         mean = mechanism.means(randomizer, domain)[0]
-        found = _of_number(mean, randomizer, domain.steps, params.get("prior"))
+        spread = _of_number(mean, randomizer, domain.steps, params.get("prior"))
     else:
-        found = _of_shares(mechanism, randomizer, domain, params)
-    return float(f"{found:.9g}")
+        spread = _of_shares(mechanism, randomizer, domain, params)
+    return float(f"{spread:.9g}")
 
 
-def poisoning(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
-    """How many honest people one fake report can weigh in an estimate, at most."""
+def poisoning(mechanism: Mechanism, randomizer: AnyRandomizer, domain: Domain) -> float:
+    """Return how many honest people one fake report can weigh in an estimate, at most."""
     if domain.estimand is Estimand.TEXTS:
         return text_share(randomizer).poisoning
     quantities: list[Share | Mean] = [
         *mechanism.shares(randomizer, domain).values,
         *mechanism.means(randomizer, domain),
     ]
-    return max(one.poisoning for one in quantities)
+    return max(quantity.poisoning for quantity in quantities)
 
 
 def _of_number(
-    mean: Mean, randomizer: Randomizer[Any, Any], answers: int, prior: Sequence[float] | None
+    mean: Mean, randomizer: AnyRandomizer, answers: int, prior: Sequence[float] | None
 ) -> float:
-    """Of score - x present, everybody answering: the variance of their ratio, to first order."""
+    """Return the variance of a mean if all answer: that of score - x present (delta method)."""
     steps = randomizer.encoder.steps
     # At least 16 numbers between two grid points, and 16 in each part of the prior.
     parts = max(16, -(-16 * len(prior or ()) // steps))
     weights = randomizer.channel.chances()[: steps + 1]
-    score, there = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
-    products = weights @ np.column_stack([score**2, score * there, there**2])
-    # Between two grid points, rounding mixes what is expected at them.
-    # Few answers are possible: of a number with whole steps, no others.
+    score, present = np.array(mean.scores, dtype=float), np.array(mean.present, dtype=float)
+    products = weights @ np.column_stack([score**2, score * present, present**2])
+    # Without a prior, only the answers that a number of few steps can have are looked at.
     pieces = min(answers, steps * parts) if prior is None else steps * parts
     points = np.linspace(0, 1, pieces + 1)
+    # Between two grid points, rounding mixes what is expected at them.
     low = np.minimum((points * steps).astype(int), steps - 1)
     part = (points * steps - low)[:, None]
     squares, both, ones = ((1 - part) * products[low] + part * products[low + 1]).T
-    found = squares - 2 * points * both + points**2 * ones
+    variances = squares - 2 * points * both + points**2 * ones
     if prior is None:
-        return float(found.max())
-    share = np.asarray(prior, dtype=float) / sum(prior)
+        return float(variances.max())
+    shares = np.asarray(prior, dtype=float) / sum(prior)
     middles = (points[:-1] + points[1:]) / 2
-    place = np.minimum((middles * len(share)).astype(int), len(share) - 1)
-    own = share[place] / np.bincount(place, minlength=len(share))[place]
-    return float(own @ ((found[:-1] + found[1:]) / 2))
+    parts_of = np.minimum((middles * len(shares)).astype(int), len(shares) - 1)
+    of_pieces = shares[parts_of] / np.bincount(parts_of, minlength=len(shares))[parts_of]
+    return float(of_pieces @ ((variances[:-1] + variances[1:]) / 2))
 
 
 def _of_shares(
     mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
+    randomizer: AnyRandomizer,
     domain: Categories | Sets | Rankings,
-    params: Mapping[str, Any],
+    params: Params,
 ) -> float:
-    """The average variance of shares, or what the author's aim makes of it."""
+    """Return the average variance of shares, or of what the author's aim makes of them."""
     if domain.aims:
-        return _of_scale(mechanism, randomizer, domain, params)
+        points, prior = len(domain.terms), params.get("prior")
+        truth = np.full(points + domain.no_answer, 1 / (points + domain.no_answer))
+        if prior is not None:
+            truth[:points] = np.asarray(prior, dtype=float) / sum(prior) * truth[:points].sum()
+        covariance = share_covariance(mechanism, randomizer, domain, truth)
+        rows = domain.combined(params.get("aim", "shares"), truth)
+        return float(np.trace(rows @ covariance @ rows.T)) / len(rows)
     shares = mechanism.shares(randomizer, domain).values
     compared = [share for share in shares if share.term in domain.compared]
     if compared:
@@ -249,65 +248,37 @@ def _of_shares(
     return float(np.mean(spreads))
 
 
-def _of_scale(
-    mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
-    domain: Categories | Sets | Rankings,
-    params: Mapping[str, Any],
-) -> float:
-    """Of everybody's shares, or of what `aim` makes of them, at the prior."""
-    points, prior = len(domain.terms), params.get("prior")
-    truth = np.full(points + domain.no_answer, 1 / (points + domain.no_answer))
-    if prior is not None:
-        truth[:points] = np.asarray(prior, dtype=float) / sum(prior) * truth[:points].sum()
-    covariance = share_covariance(mechanism, randomizer, domain, truth)
-    rows = domain.combined(params.get("aim", "shares"), truth)
-    return float(np.trace(rows @ covariance @ rows.T)) / len(rows)
-
-
 def share_covariance(
-    mechanism: Mechanism,
-    randomizer: Randomizer[Any, Any],
-    domain: Domain,
-    frequencies: Sequence[float] | NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
-    """(k, k) covariance of one report's share estimates.
+    mechanism: Mechanism, randomizer: AnyRandomizer, domain: Domain, truth: Floats
+) -> Floats:
+    """Return the (k, k) covariance of one report's estimates of shares, of k values or a scale.
 
-    Parameters
-    ----------
-    mechanism, randomizer, domain
-        Of one of k, or of a scale.
-    frequencies : (k,) sequence, optional
-        True shares; equal ones if left out.
+    `truth` has the k true shares.
     """
-    k = len(domain.alternatives)
-    truth = np.full(k, 1 / k) if frequencies is None else np.asarray(frequencies, dtype=float)
     scores = mechanism.share_scores(randomizer, domain)
-    inputs = [_inputs(randomizer, value) for value in range(k)]
+    # What the channel gets for each value, in each cohort.
+    cohorts = range(randomizer.encoder.cohorts or 1)
+    inputs = [
+        [randomizer.encoder.encode(value, cohort, iter(())) for cohort in cohorts]
+        for value in range(len(truth))
+    ]
     if randomizer.channel.gives_one_symbol:
-        cohorts = len(inputs[0])
         table = randomizer.channel.chances()
         chances = sum(
-            share * table[own].reshape(-1) / cohorts
-            for share, own in zip(truth, inputs, strict=True)
+            share * table[symbols].reshape(-1) / len(cohorts)
+            for share, symbols in zip(truth, inputs, strict=True)
         )
         first = scores @ chances
         second = (scores * chances) @ scores.T
         return np.asarray(second.todense() - np.outer(first, first))
-    moments = [randomizer.channel.moments(own[0]) for own in inputs]
-    first = scores @ np.tensordot(truth, np.array([one for one, _ in moments]), 1)
-    both = np.tensordot(truth, np.array([one for _, one in moments]), 1)
-    return np.asarray(scores @ (scores @ both).T - np.outer(first, first))
+    moments = [randomizer.channel.moments(symbols[0]) for symbols in inputs]
+    first = scores @ np.tensordot(truth, np.array([mean for mean, _ in moments]), 1)
+    products = np.tensordot(truth, np.array([product for _, product in moments]), 1)
+    return np.asarray(scores @ (scores @ products).T - np.outer(first, first))
 
 
-def _inputs(randomizer: Randomizer[Any, Any], value: int) -> list[Any]:
-    """What the channel gets for a value, in each cohort."""
-    cohorts = randomizer.encoder.cohorts or 1
-    return [randomizer.encoder.encode(value, cohort, iter(())) for cohort in range(cohorts)]
-
-
-def _spread(mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
-    """Variance of the score of a pair, when all orders are equally frequent and nobody skips."""
+def _spread(mean: Mean, randomizer: AnyRandomizer, domain: Domain) -> float:
+    """Return the variance of a pair's score if all orders are as frequent and nobody skips."""
     scores = np.array(mean.scores, dtype=float)
     orders = randomizer.channel.inputs - domain.no_answer
     return float((randomizer.channel.chances()[:orders] @ scores**2).mean() - 0.25)

@@ -21,61 +21,49 @@ import scipy
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.epsilon import TooCoarse, best_weights, exp_lower, log_ratio
-from analysis.core.randomizer import Randomizer
+from analysis.core.randomizer import AnyRandomizer, Randomizer
+from analysis.core.waves_of_bits import MOST_ONES
 from analysis.core.words import WORD
-from analysis.mechanisms.krr import window_of
-
-#: In how many ones two inputs may differ, either way.
-MOST_ONES = 4
+from analysis.mechanisms.one_of_k import window_of
 
 
-def can_remember(randomizer: Randomizer[Any, Any]) -> bool:
+def can_remember(randomizer: AnyRandomizer) -> bool:
     """Whether a randomizer's channel can be taken apart into a permanent and an instant one."""
     channel = randomizer.channel
     if randomizer.limit is not None or randomizer.stages is not None:
         return False
-    # With many ones, so do the costs of waves take long to prove.
     ones = max(map(max, randomizer.encoder.apart), default=0)
     return bool(channel.can_be_kept and channel.p > channel.q and ones <= MOST_ONES)
 
 
-def with_memory(
-    randomizer: Randomizer[Any, Any], epsilon: Fraction, forever: Fraction
-) -> Randomizer[Any, Any]:
-    """The randomizer with a memory that over any number of waves tells e^forever of one answer.
+def with_memory(randomizer: AnyRandomizer, epsilon: Fraction, forever: Fraction) -> AnyRandomizer:
+    """Return the randomizer with a memory, which tells e^forever of one answer over all waves.
 
-    Parameters
-    ----------
-    randomizer
-        Of one wave, by a mechanism asked for `epsilon`; `can_remember` holds.
-    epsilon, forever
-        ε of one wave, and over all; ``epsilon < forever``.
+    Preconditions: a mechanism made it for one wave and `epsilon`, ``epsilon < forever``, and
+    `can_remember` holds.
 
-    Raises
-    ------
-    TooCoarse
-        If more than a hundredth of `epsilon` or `forever` is lost to weights of 32 bits.
+    Raise TooCoarse if more than a hundredth of `epsilon` or `forever` is lost to weights of 32
+    bits.
     """
     bound, whole = exp_lower(epsilon), exp_lower(forever)
-    permanent: Window | Bits
-    instant: Window | Bits
-    if not randomizer.channel.takes_bits:
-        permanent = window_of(randomizer.channel.inputs, forever)
-        instant = _instant_window(permanent, bound)
+    stages: tuple[Window, Window] | tuple[Bits, Bits]
+    if randomizer.channel.takes_bits:
+        stages = _stages_of_bits(randomizer, bound, whole)
     else:
-        permanent, instant = _stages_of_bits(randomizer, bound, whole)
-    found = Randomizer.remembering(randomizer.encoder, permanent, instant)
-    found.check()
-    found.check_epsilon(epsilon)
-    found.check_forever(forever)
-    spent = (found.ratio, 0.99 * float(epsilon)), (found.forever, 0.99 * float(forever))
-    if any(ratio < exp_lower(Fraction(least)) for ratio, least in spent):
+        permanent = window_of(randomizer.channel.inputs, forever)
+        stages = permanent, _instant_window(permanent, bound)
+    remembering = Randomizer.remembering(randomizer.encoder, *stages)
+    remembering.check()
+    remembering.check_epsilon(epsilon)
+    remembering.check_forever(forever)
+    spent = (remembering.ratio, epsilon), (remembering.forever, forever)
+    if any(ratio < exp_lower(Fraction(0.99 * float(asked))) for ratio, asked in spent):
         raise TooCoarse("weights of 32 bits lose over a hundredth of ε in two stages")
-    return found
+    return remembering
 
 
 def _instant_window(permanent: Window, bound: Fraction) -> Window:
-    """The one with the largest near/far such that both in a row have at most the ratio `bound`."""
+    """Return the window of the largest near/far with which both in a row keep to `bound`."""
     k, near, far = permanent.inputs, permanent.near, permanent.far
     top = bound * (near + (k - 2) * far) - (k - 1) * far
     ratio = top / (near - bound * far)
@@ -85,6 +73,7 @@ def _instant_window(permanent: Window, bound: Fraction) -> Window:
 def _stages_of_bits(
     randomizer: Randomizer[Any, Bits], bound: Fraction, whole: Fraction
 ) -> tuple[Bits, Bits]:
+    """Return both stages: ratios are at most `whole` over all waves, and `bound` in one."""
     bits, apart = randomizer.channel, randomizer.encoder.apart
     p, q = float(bits.p), float(bits.q)
 

@@ -10,7 +10,7 @@ from analysis.core.epsilon import LARGEST, MICRO, SMALLEST
 from analysis.core.errors import SurveyError
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mechanism
-from analysis.mechanisms.gaussian import USUAL_DELTA
+from analysis.mechanisms.noise import USUAL_DELTA
 from analysis.survey.document import Table, plain
 from analysis.survey.survey import WISHES, wishes_of
 

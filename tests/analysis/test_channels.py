@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-import analysis.core.channels.bits
-import analysis.core.channels.shift
-import analysis.core.channels.subset
-import analysis.core.channels.table
-import analysis.core.channels.window
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.one_symbol import OneSymbol
@@ -56,13 +50,6 @@ SAMPLES: list[Any] = [
     Table(2, ((1, 2, 3, 4), (4, 4, 1, 1))),
     Table(3, ((3, 1), (1, 3), (2, 2))),
 ]
-MODULES: dict[str, ModuleType] = {
-    "window": analysis.core.channels.window,
-    "subset": analysis.core.channels.subset,
-    "bits": analysis.core.channels.bits,
-    "shift": analysis.core.channels.shift,
-    "table": analysis.core.channels.table,
-}
 #: Weights as large as they may be.
 LARGE: list[Any] = [
     Window(1260, 259, 9991925, 1352260),
@@ -88,7 +75,7 @@ def sent(report: Any) -> Any:
 
 
 def test_every_channel_has_samples_here() -> None:
-    assert {sample.name for sample in SAMPLES} == set(CHANNELS) == set(MODULES)
+    assert {sample.name for sample in SAMPLES} == set(CHANNELS)
     for channel in (*SAMPLES, *LARGE):
         channel.check()
 
@@ -106,7 +93,9 @@ def largest_ratio(channel: Channel, symbols: list[Any]) -> Fraction:
     return max((max(column) / min(column) for column in columns), default=Fraction(1))
 
 
-@pytest.mark.parametrize("channel", [one for one in SAMPLES if not one.takes_bits], ids=str)
+@pytest.mark.parametrize(
+    "channel", [sample for sample in SAMPLES if not sample.takes_bits], ids=str
+)
 def test_ratio_is_the_largest_of_the_exact_channel(channel: Channel) -> None:
     assert channel.ratio() == largest_ratio(channel, symbols_of(channel))
 
@@ -170,7 +159,7 @@ def all_draws(
             totals.append(total)
             return path[len(totals) - 1] if len(totals) <= len(path) else 0
 
-        monkeypatch.setattr(MODULES[channel.name], "below", below)
+        monkeypatch.setattr(f"analysis.core.channels.{channel.name}.below", below)
         report = channel.randomize(symbol, iter(()))
         key = tuple(report) if isinstance(report, list) else report
         found[key] += Fraction(1, int(np.prod(np.array(totals, dtype=object))))
@@ -222,7 +211,9 @@ def repeated(channel: Channel, symbol: Any, n: int) -> NDArray[Any]:
     return np.repeat(pack(flags[None, :]), n, axis=0)
 
 
-@pytest.mark.parametrize("channel", [one for one in SAMPLES if isinstance(one, OneSymbol)], ids=str)
+@pytest.mark.parametrize(
+    "channel", [sample for sample in SAMPLES if isinstance(sample, OneSymbol)], ids=str
+)
 def test_many_draws_take_each_word_as_a_single_draw_does(channel: Any) -> None:
     for symbol in range(channel.inputs):
         row = channel.weights(symbol)
@@ -240,7 +231,7 @@ def test_many_draws_of_large_weights_are_those_of_single_ones(channel: Any) -> N
     words = (words % channel.total).astype(np.uint32)
     for symbol in (0, channel.inputs // 2, channel.inputs - 1):
         many = channel.randomize_many(np.full(len(words), symbol), lambda n: words)
-        assert many.tolist() == [channel.randomize(symbol, iter([int(one)])) for one in words]
+        assert many.tolist() == [channel.randomize(symbol, iter([int(word)])) for word in words]
 
 
 def wire(channel: Channel, packed: NDArray[np.uint64]) -> list[Any]:

@@ -45,11 +45,11 @@ CASES: list[tuple[Any, list[Any]]] = [
     (Multihot(70, 1, 72), [(1,) + (0,) * 70, (0,) * 70 + (1,), None]),
     (Pick(4, 2), sets(3, 3)),
     (Pick(4, 3), [*sets(3, 3), None]),
-    (Order(3, 6), [ordered(one) for one in permutations(range(3))]),
+    (Order(3, 6), [ordered(places) for places in permutations(range(3))]),
     (Digest(64, 5), ["", "a", "größe", None]),
     (Bloom(9, 2, 70), ["a", "b", "ab", None]),
     (Prefix(4, (1, 3), 7), ["a", "abc", "abcd", None]),
-    (Order(4, 25), [*(ordered(one) for one in permutations(range(4))), None]),
+    (Order(4, 25), [*(ordered(places) for places in permutations(range(4))), None]),
 ]
 every_case = pytest.mark.parametrize(("encoder", "values"), CASES, ids=str)
 
@@ -84,12 +84,12 @@ def test_many_values_are_encoded_as_single_ones(encoder: Encoder, values: list[A
     )
     assert len(many) == len(both)
     for (value, cohort), got in zip(both, many.tolist(), strict=True):
-        one = encoder.encode(value, cohort, iter(()))
+        single = encoder.encode(value, cohort, iter(()))
         if encoder.gives_bits:
             got = tuple(
                 bit for bit in range(64 * len(got)) if got[bit // 64] >> bit % 64 & 1
             )  # fmt: skip
-        assert got == one, (value, cohort)
+        assert got == single, (value, cohort)
 
 
 @every_case
@@ -121,10 +121,10 @@ def test_a_number_is_rounded_up_as_often_as_it_is_near() -> None:
     assert Grid(10, 11).chances(Fraction(1, 3), 0) == [(3, Fraction(2, 3)), (4, Fraction(1, 3))]
 
 
-@pytest.mark.parametrize("one", [encoder for encoder, _ in CASES if encoder.cohorts is None])
-def test_encoders_without_cohorts_lose_nothing(one: Encoder) -> None:
-    values = next(values for encoder, values in CASES if encoder == one)
-    assert len({one.encode(value, 0, iter(())) for value in values}) == len(values)
+@pytest.mark.parametrize("encoder", [encoder for encoder, _ in CASES if encoder.cohorts is None])
+def test_encoders_without_cohorts_lose_nothing(encoder: Encoder) -> None:
+    values = next(values for other, values in CASES if other == encoder)
+    assert len({encoder.encode(value, 0, iter(())) for value in values}) == len(values)
 
 
 @every_case
@@ -180,7 +180,7 @@ def test_primes_are_those_that_no_smaller_number_divides() -> None:
 @pytest.mark.parametrize("items", [2, 3, 4, 5, 6])
 def test_orders_and_places_are_one_to_one(items: int) -> None:
     encoder = Order(items, factorial(items))
-    places = [encoder.encode(ordered(one), 0, iter(())) for one in permutations(range(items))]
+    places = [encoder.encode(ordered(order), 0, iter(())) for order in permutations(range(items))]
     assert sorted(places) == list(range(factorial(items)))
     assert encoder.encode(ordered(tuple(range(items))), 0, iter(())) == 0
     assert encoder.encode(ordered(tuple(reversed(range(items)))), 0, iter(())) == len(places) - 1
@@ -189,7 +189,7 @@ def test_orders_and_places_are_one_to_one(items: int) -> None:
 @pytest.mark.parametrize("items", [2, 3, 4])
 def test_flags_of_no_order_are_refused(items: int) -> None:
     encoder = Order(items, factorial(items))
-    orders = {ordered(one) for one in permutations(range(items))}
+    orders = {ordered(order) for order in permutations(range(items))}
     for flags in product((0, 1), repeat=comb(items, 2)):
         if flags in orders:
             encoder.encode(flags, 0, iter(()))

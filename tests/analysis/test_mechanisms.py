@@ -50,12 +50,12 @@ PARAMS: dict[str, list[dict[str, Any]]] = {
 }
 CASES = [
     pytest.param(
-        mechanism, domain, Fraction(epsilon), params, id=f"{mechanism.name}-{place}-{epsilon}-{one}"
+        mechanism, domain, Fraction(epsilon), params, id=f"{mechanism.name}-{place}-{epsilon}-{nth}"
     )
     for mechanism in MECHANISMS.values()
     for place, domain in enumerate(DOMAINS)
     if mechanism.fits(domain)
-    for one, params in enumerate(PARAMS.get(mechanism.name, [{}]))
+    for nth, params in enumerate(PARAMS.get(mechanism.name, [{}]))
     for epsilon in (("0.1", "1", "2.5", "6") if mechanism.parameters is None else ("1",))
 ]
 every_case = pytest.mark.parametrize(("mechanism", "domain", "epsilon", "params"), CASES)
@@ -184,7 +184,10 @@ def _expected(randomizer: Any, law: Any, scores: tuple[Fraction, ...]) -> Fracti
         cohort, report = key
         sent = list(report) if isinstance(report, tuple) else report
         return sum(
-            (scores[cohort * symbols + one] for one in laws.counted(randomizer.channel, sent)),
+            (
+                scores[cohort * symbols + symbol]
+                for symbol in laws.counted(randomizer.channel, sent)
+            ),
             Fraction(0),
         )
 
@@ -367,7 +370,7 @@ def test_a_share_gives_the_same_for_a_number_and_for_many() -> None:
     # (1/4) / (1/2)^2 / (1/2) = 2. At 0 and 1 it is (3/16) / (1/2)^2 / (1/2) = 1.5.
     shares = np.array([0.0, 0.5, 1.0])
     assert share.variance(shares).tolist() == [1.5, 2.0, 1.5]
-    assert [share.variance(one) for one in shares.tolist()] == [1.5, 2.0, 1.5]
+    assert [share.variance(true) for true in shares.tolist()] == [1.5, 2.0, 1.5]
     # Of 25 trials, whichever portion of the reports these are.
     assert share.std_error(0.5, 25) == share.std_error(shares, 25)[1] == pytest.approx(0.2)
     assert share.estimate(10, 25) == share.estimate(np.array([10.0]), 25)[0] == pytest.approx(0.3)

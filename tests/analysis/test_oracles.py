@@ -23,8 +23,7 @@ from analysis.core.encoders.grid import Grid
 from analysis.core.epsilon import exp_lower
 from analysis.core.gaussian import analytic_sigma
 from analysis.core.words import WORD
-from analysis.mechanisms.gaussian import Gaussian
-from analysis.mechanisms.laplace import Laplace
+from analysis.mechanisms.noise import Gaussian, Laplace
 from analysis.mechanisms.selection import variance
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)

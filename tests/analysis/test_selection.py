@@ -62,9 +62,11 @@ def test_each_kind_gets_its_best(
 ) -> None:
     found = candidates(domain, Fraction(epsilon), params)
     assert found[0].mechanism.name == name
-    assert [one.variance for one in found] == sorted(one.variance for one in found)
+    variances = [candidate.variance for candidate in found]
+    assert variances == sorted(variances)
     # Never one whose ε can fail, nor one with parameters of its own.
-    assert not {"gaussian", "warner", "two-coin"} & {one.mechanism.name for one in found}
+    names = {candidate.mechanism.name for candidate in found}
+    assert not {"gaussian", "warner", "two-coin"} & names
 
 
 @pytest.mark.parametrize(
@@ -75,8 +77,8 @@ def test_variance_of_a_scale_is_that_of_its_aim(aim: str, subset: float, optimal
     # selection has; of the mean of the scores 0..6 (in squares of a point), and for each cut.
     domain = Categories(tuple("0123456"), tuple(map(Fraction, range(7))))
     found = {
-        one.mechanism.name: one.variance * (36 if aim == "mean" else 1)
-        for one in candidates(domain, Fraction(1), {"aim": aim})
+        candidate.mechanism.name: candidate.variance * (36 if aim == "mean" else 1)
+        for candidate in candidates(domain, Fraction(1), {"aim": aim})
     }
     assert found["subset"] == pytest.approx(subset, rel=2e-3)
     assert found["optimal"] == pytest.approx(optimal, rel=2e-3)
@@ -86,7 +88,7 @@ def test_variance_of_a_scale_is_that_of_its_aim(aim: str, subset: float, optimal
 def test_covariance_of_shares_has_the_variances_on_its_diagonal(name: str) -> None:
     mechanism = MECHANISMS[name]
     randomizer = mechanism.compile(SKIPPED, Fraction(1), {})
-    found = share_covariance(mechanism, randomizer, SKIPPED)
+    found = share_covariance(mechanism, randomizer, SKIPPED, np.full(6, 1 / 6))
     assert np.allclose(found, found.T)
     assert np.linalg.eigvalsh(found).min() > -1e-9
     for place, share in enumerate(mechanism.shares(randomizer, SKIPPED).values):
@@ -118,14 +120,16 @@ def test_an_even_prior_means_the_same_however_many_parts_it_has(name: str) -> No
 def test_a_prior_of_a_scale_is_where_its_shares_are_compared() -> None:
     rare = {"aim": "mean", "prior": [100, 1, 1, 1, 1]}
     mechanism = MECHANISMS["optimal"]
-    even, designed = (mechanism.compile(SCALE, Fraction(1), one) for one in ({"aim": "mean"}, rare))
+    even, designed = (
+        mechanism.compile(SCALE, Fraction(1), params) for params in ({"aim": "mean"}, rare)
+    )
     assert variance(mechanism, designed, SCALE, rare) < variance(mechanism, even, SCALE, rare)
 
 
 def test_hashes_of_a_long_scale_are_compared_without_a_huge_table() -> None:
     long = Categories(tuple(f"{n}" for n in range(50)), tuple(map(Fraction, range(50))))
     found = candidates(long, Fraction(4), {"aim": "mean"})
-    assert "hashed-krr" in {one.mechanism.name for one in found}
+    assert "hashed-krr" in {candidate.mechanism.name for candidate in found}
 
 
 def test_too_small_an_epsilon_is_refused_with_the_smallest_that_can_be_served() -> None:

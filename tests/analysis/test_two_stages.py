@@ -92,7 +92,7 @@ def test_ratios_of_one_and_of_all_waves_are_at_most_the_asked(
     rows = np.array([permanent.weights(x) for x in range(permanent.inputs)], dtype=object)
     told = rows @ np.array([instant.weights(x) for x in range(instant.inputs)], dtype=object)
     for x in range(permanent.inputs):
-        exact = [Fraction(int(one), permanent.total * instant.total) for one in told[x]]
+        exact = [Fraction(int(weight), permanent.total * instant.total) for weight in told[x]]
         assert exact == [chance for _, chance in kept.channel.distribution(x)]
     assert max(Fraction(max(column), min(column)) for column in told.T.tolist()) == kept.ratio
 
@@ -145,7 +145,7 @@ def test_the_best_mechanism_that_can_have_a_memory_is_chosen() -> None:
     for domain in DOMAINS:
         found = candidates(domain, Fraction(1), {}, Fraction(2))
         assert found
-        assert all(one.randomizer.stages for one in found)
+        assert all(candidate.randomizer.stages for candidate in found)
     assert not can_remember(MECHANISMS["subset"].compile(DOMAINS[2], Fraction(1), {}))
     with pytest.raises(
         ValueError, match="epsilon_forever must be left out: subset can have no memory"

@@ -30,9 +30,14 @@ def test_below_maps_equally_many_words_to_each_result() -> None:
     # With a word of three bits instead of 32 the whole space can be counted: limit is 6 of 8.
     total, word = 3, 8
     limit = word - word % total
-    assert Counter(one % total for one in range(limit)) == {0: 2, 1: 2, 2: 2}
+    assert Counter(word % total for word in range(limit)) == {0: 2, 1: 2, 2: 2}
     limit = WORD - WORD % total
-    assert [below(total, iter([one, 5])) for one in (0, limit - 1, limit, WORD - 1)] == [0, 2, 2, 2]
+    assert [below(total, iter([word, 5])) for word in (0, limit - 1, limit, WORD - 1)] == [
+        0,
+        2,
+        2,
+        2,
+    ]
 
 
 def test_below_draws_again_at_and_above_the_limit() -> None:
@@ -92,11 +97,11 @@ def test_many_draws_below_are_drawn_again_one_by_one() -> None:
 def test_many_draws_below_are_single_ones(total: int) -> None:
     limit = WORD - WORD % total
     edges = {0, 1, total - 1, total, 2 * total - 1, limit - 1, limit, WORD - 1}
-    first = sorted(one for one in edges if one < WORD)
-    again = [one for one in first if one >= limit]
+    first = sorted(word for word in edges if word < WORD)
+    again = [word for word in first if word >= limit]
     answers = [first, [5] * len(again)] if again else [first]
     many = below_many(total, len(first), scripted(*answers))
-    assert many.tolist() == [below(total, iter([one, 5])) for one in first]
+    assert many.tolist() == [below(total, iter([word, 5])) for word in first]
     assert below_many(total, 0, scripted([])).tolist() == []
 
 
@@ -115,7 +120,7 @@ def test_bits_of_a_chance_in_quarters_are_exact(chance: Fraction) -> None:
     # Sixteen binary digits tell a byte: each of their values is given once.
     every = np.arange(2**16, dtype=np.uint16).view(np.uint32)
     drawn = bernoulli_bits(chance, 2**13, lambda n: every).view(np.uint8)
-    assert np.bincount(drawn, minlength=256).tolist() == [2**16 * one for one in of_byte(chance)]
+    assert np.bincount(drawn, minlength=256).tolist() == [2**16 * part for part in of_byte(chance)]
 
 
 @pytest.mark.parametrize("chance", CHANCES)
@@ -132,7 +137,7 @@ def test_bits_are_exact_to_the_digits_that_follow(chance: Fraction) -> None:
         counts = np.bincount(bernoulli_bits(chance, 2**13, block).view(np.uint8), minlength=256)
         return np.cumsum(counts[::-1])
 
-    exact = np.array([*accumulate(2**16 * one for one in reversed(of_byte(chance)))])
+    exact = np.array([*accumulate(2**16 * part for part in reversed(of_byte(chance)))])
     low, high = np.sort([drawn(0), drawn(WORD - 1)], axis=0)
     assert (low <= exact).all()
     assert (exact <= high).all()
@@ -146,7 +151,7 @@ def test_many_bits_have_their_chance_each_and_together(chance: Fraction) -> None
     # Pearson's test of the bytes; those expected less than 5 times are one cell.
     drawn = bernoulli_bits(chance, 50_000, seeded_block("bits", str(chance)))
     counts = np.bincount(drawn.view(np.uint8), minlength=256)
-    expected = np.array([float(one) for one in of_byte(chance)]) * counts.sum()
+    expected = np.array([float(part) for part in of_byte(chance)]) * counts.sum()
     rare = expected < 5
     cells = [*zip(counts[~rare], expected[~rare], strict=True)]
     if expected[rare].sum() >= 5:

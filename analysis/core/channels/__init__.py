@@ -1,7 +1,7 @@
 """Channels: the one random step, and so the only thing that protects an answer.
 
 A channel takes an input ``0 <= x < inputs``, or, if it takes bits, the places of the ones among
-`inputs` of them, and gives a report. Its probabilities are integer weights over their sum, at most
+`inputs` bits, and gives a report. Its probabilities are integer weights over their sum, at most
 2^32, so that a draw of one 32-bit word realizes them exactly. Each stands once here and once in
 ``client/channels.js``, tied by the vectors in ``tests/vectors/``.
 """
@@ -18,11 +18,12 @@ from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.table import Table
 from analysis.core.channels.window import Window
+from analysis.core.types import Apart, Array
 from analysis.core.words import Block
 
 
 class Channel(Protocol):
-    """What every channel offers."""
+    """The attributes and methods that every channel has."""
 
     name: ClassVar[str]
     #: Whether an input is a tuple of places of ones, rather than one symbol.
@@ -45,37 +46,37 @@ class Channel(Protocol):
     def check(self) -> None:
         """Raise ValueError unless the weights form a channel: whole, positive, sums in range."""
 
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
-        """The largest ratio of the probabilities of one report under two inputs; e^ε exactly.
+    def ratio(self, apart: Apart = ()) -> Fraction:
+        """Return the largest ratio of the chances of one report under two inputs; exactly e^ε.
 
         `apart` is used if it takes bits: in how many ones two inputs can differ, either way.
         """
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[Any] | None:
-        """The (pairs, reports, 2) chances of reports under two inputs, for all pairs that matter.
+    def contrasts(self, apart: Apart = ()) -> Array | None:
+        """Return (pairs, reports, 2) chances of reports under two inputs, for pairs that matter.
 
         One of these pairs, either way round, tells its inputs apart at least as well as any two
         inputs can be, whatever ratio of chances is asked for. Reports of an equal ratio may stand
-        as one. A single pair is its own mirror image: it tells as much either way round. None where
-        there are too many pairs to look at. `apart` is used as by `ratio`.
+        as one. A single pair is its own mirror image: it tells as much either way round. It is None
+        where there are too many pairs to look at. `apart` is used as by `ratio`.
         """
 
     def randomize(self, symbol: Any, words: Iterator[int]) -> Any:
-        """Draw a report for the input `symbol`."""
+        """Return a report that is drawn for the input `symbol`."""
 
     def distribution(self, symbol: Any) -> Iterator[tuple[Any, Fraction]]:
-        """Every report with its exact probability for the input `symbol`."""
+        """Yield every report with its exact probability for the input `symbol`."""
 
-    def moments(self, symbol: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """How a report counts, given an input: (symbols,) mean and (symbols, symbols) E[c c']."""
+    def moments(self, symbol: Any) -> tuple[Array, Array]:
+        """Return how a report of an input counts: (symbols,) mean, (symbols, symbols) E[c c']."""
 
-    def bounds(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(symbols,) least and largest chances, over all inputs, that a report counts for each."""
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the (symbols,) least and largest chances that a report counts for each symbol."""
 
-    def size_chances(self, ones: int) -> NDArray[Any] | None:
-        """How likely a report is to count for 0, 1, 2, ... symbols, if the input has so many ones.
+    def size_chances(self, ones: int) -> Array | None:
+        """Return chances that a report counts for 0, 1, ... symbols if its input has so many ones.
 
-        None where every report counts for equally many.
+        It is None where every report counts for equally many.
         """
 
     @classmethod
@@ -86,37 +87,37 @@ class Channel(Protocol):
         """Raise ReportError unless `report` is one that this channel can make."""
 
     def longest(self) -> Any:
-        """The report that takes the most room as JSON."""
+        """Return the report that takes the most room as JSON."""
 
-    def reports_in(self, counts: NDArray[Any]) -> int:
-        """The number of reports behind the ``(symbols,)`` tally `counts`."""
+    def reports_in(self, counts: Array) -> int:
+        """Return the number of reports behind the ``(symbols,)`` tally `counts`."""
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
-        """A report for each of many inputs, drawn as exactly; sets and bits packed, 64 a word.
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
+        """Return a report for each of many inputs, drawn as exactly as by `randomize`.
 
-        Inputs of a channel that takes bits are packed, too.
+        Sets and bits are packed, 64 a word; so are the inputs of a channel that takes bits.
         """
 
-    def read_many(self, sent: Sequence[Any]) -> NDArray[Any]:
+    def read_many(self, sent: Sequence[Any]) -> Array:
         """Return reports that were sent in the packed form that `randomize_many` gives.
 
-        All that reads reports reads them so. Preconditions: each passes `check_report`.
+        Reports are read in no other way. Preconditions: each passes `check_report`.
         """
 
-    def count_many(self, reports: NDArray[Any]) -> NDArray[Any]:
-        """The ``(symbols,)`` tally of what `randomize_many` or `read_many` gave."""
+    def count_many(self, reports: Array) -> Array:
+        """Return the ``(symbols,)`` tally of what `randomize_many` or `read_many` gave."""
 
-    def entries(self, reports: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Everything that some reports count for: the places of the reports, and the symbols."""
+    def entries(self, reports: Array) -> tuple[Array, Array]:
+        """Return all that some reports count for: the rows of the reports, and the symbols."""
 
-    def sizes_many(self, reports: NDArray[Any]) -> NDArray[Any] | None:
-        """For how many symbols each report counts; None where all count for equally many."""
+    def sizes_many(self, reports: Array) -> Array | None:
+        """Return for how many symbols each report counts; None where it is the same for all."""
 
-    def holds_many(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[np.bool_]:
-        """(n, inputs) whether each report counts for each input; inputs of bits have a single 1."""
+    def holds_many(self, reports: Array, symbols: Sequence[Any]) -> NDArray[np.bool_]:
+        """Return (n, inputs) whether each report counts for each input; one of bits has one 1."""
 
-    def log_chances(self, reports: NDArray[Any], symbols: Sequence[Any]) -> NDArray[Any]:
-        """(n, inputs) natural logarithms of how likely each report is under each of `symbols`."""
+    def log_chances(self, reports: Array, symbols: Sequence[Any]) -> Array:
+        """Return (n, inputs) logarithms of how likely each report is under each of `symbols`."""
 
 
 #: Every channel by its name on the wire.

@@ -25,7 +25,8 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, clear_tail, column_sums, from_bytes, sizes, unpack
-from analysis.core.words import WORD, Block, below, bernoulli_bits, parts
+from analysis.core.types import Apart, Array, Floats, Integers
+from analysis.core.words import Block, below, bernoulli_bits, check_total, parts
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -42,19 +43,16 @@ class Bits:
     name: ClassVar[str] = "bits"
     takes_bits: ClassVar[bool] = True
     gives_one_symbol: ClassVar[bool] = False
+    can_be_kept: ClassVar[bool] = True
 
     @property
     def symbols(self) -> int:
-        """One for each bit, and a last one that every report counts for."""
+        """There is a symbol for each bit, and a last one that every report counts for."""
         return self.inputs + 1
 
     @property
-    def can_be_kept(self) -> bool:
-        return True
-
-    @property
     def length(self) -> int:
-        """Characters of a report: base64url of the bits, the first in each byte's highest place."""
+        """The characters of a report: base64url, the first bit in each byte's highest place."""
         return -(-8 * -(-self.inputs // 8) // 6)
 
     @cached_property
@@ -73,15 +71,14 @@ class Bits:
                 f"bits: zero must be at most one, one less than total, "
                 f"got {self.zero}, {self.one}, {self.total}"
             )
-        if self.total > WORD:
-            raise ValueError(f"bits: weights must sum to at most 2^32, got {self.total}")
+        check_total(self.name, self.total)
 
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
+    def ratio(self, apart: Apart = ()) -> Fraction:
         raised = Fraction(self.one, self.zero)
         lowered = Fraction(self.total - self.zero, self.total - self.one)
         return max(raised**up * lowered**down for up, down in apart)
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64] | None:
+    def contrasts(self, apart: Apart = ()) -> Floats | None:
         # Reports differ in ratio only by how many of the raised bits are 1, less how many of the
         # lowered ones. Between two ends of a line all pairs count, not only those of the largest
         # ratio: they can be told apart better at smaller ones.
@@ -98,8 +95,8 @@ class Bits:
         ]
         return np.array(pairs).swapaxes(1, 2)
 
-    def _chances(self, bits: int, chance: Fraction) -> NDArray[np.float64]:
-        """(bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
+    def _chances(self, bits: int, chance: Fraction) -> Floats:
+        """Return (bits + 1,) chances of 0, 1, .. ones: products, precise to the last digits."""
         one, zero = float(chance), float(1 - chance)
         return np.array([comb(bits, x) * one**x * zero ** (bits - x) for x in range(bits + 1)])
 
@@ -110,7 +107,7 @@ class Bits:
         return base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
 
     def _drawn(self, symbol: Container[int], words: Iterator[int]) -> tuple[int, ...]:
-        """The places of the ones of a report."""
+        """Return the places of the ones of a report."""
         return tuple(
             place
             for place in range(self.inputs)
@@ -118,7 +115,7 @@ class Bits:
         )
 
     def followed_by(self, instant: "Bits") -> "Bits":
-        """This channel, and after it another, as one; its total may be more than 2^32.
+        """Return this channel and another one after it as one; its total may be more than 2^32.
 
         Preconditions: ``inputs == instant.inputs``.
         """
@@ -133,7 +130,7 @@ class Bits:
     def remember(
         self, symbol: tuple[int, ...], words: Callable[[int], Iterator[int]]
     ) -> tuple[int, ...]:
-        """The places of the ones of the report that is kept for an input.
+        """Return the places of the ones of the report that is kept for an input.
 
         Each place has a kept bit for a 1 and one for a 0 of the input, drawn from the words of 1
         and of 0. So another input changes no bit that both have.
@@ -145,29 +142,29 @@ class Bits:
 
     def distribution(self, symbol: tuple[int, ...]) -> Iterator[tuple[str, Fraction]]:
         for flags in product((0, 1), repeat=self.inputs):
-            chances = [self.p if place in symbol else self.q for place in range(self.inputs)]
+            ones = (self.p if place in symbol else self.q for place in range(self.inputs))
+            drawn = (p if flag else 1 - p for p, flag in zip(ones, flags, strict=True))
             packed = np.packbits(flags).tobytes()
-            drawn = (one if flag else 1 - one for one, flag in zip(chances, flags, strict=True))
-            chance = prod(drawn, start=Fraction(1))
-            yield base64.urlsafe_b64encode(packed).rstrip(b"=").decode(), chance
+            report = base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
+            yield report, prod(drawn, start=Fraction(1))
 
-    def moments(self, symbol: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(self, symbol: tuple[int, ...]) -> tuple[Floats, Floats]:
         mean = np.full(self.symbols, float(self.q))
         mean[list(symbol)], mean[-1] = float(self.p), 1.0
         second = np.outer(mean, mean)
         np.fill_diagonal(second, mean)
         return mean, second
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         least = np.full(self.symbols, float(self.q))
         most = np.full(self.symbols, float(self.p))
         least[-1] = most[-1] = 1.0
         return least, most
 
-    def size_chances(self, ones: int) -> NDArray[np.float64]:
+    def size_chances(self, ones: int) -> Floats:
         told = _binomial(ones, float(self.p))
         rest = _binomial(self.inputs - ones, float(self.q))
-        # One more: the symbol that every report counts for.
+        # Every report counts for the last symbol, too.
         return np.convolve(np.append(0.0, told), rest)
 
     @classmethod
@@ -183,7 +180,7 @@ class Bits:
     def _pattern(self) -> re.Pattern[str]:
         """A pattern that matches every report, and no other text: bits past the last one are 0."""
         free, left = divmod(self.inputs, 6)
-        # Of the character with the last bits, the higher `left` places are free.
+        # In the character with the last bits, the higher `left` places are free.
         last = re.escape(_ALPHABET[:: 2 ** (6 - left)])
         zeros = "A" * (self.length - free - 1)
         end = f"[{last}]{zeros}" if self.length > free else ""
@@ -192,7 +189,7 @@ class Bits:
     def longest(self) -> str:
         return "A" * self.length
 
-    def reports_in(self, counts: NDArray[Any]) -> int:
+    def reports_in(self, counts: Array) -> int:
         return int(counts[self.inputs])
 
     def randomize_many(self, symbols: Packed, block: Block) -> Packed:
@@ -201,10 +198,10 @@ class Bits:
         # A bit that is 1 anyway with chance q is made so by one more draw, where x has a 1.
         more = (self.p - self.q) / (1 - self.q)
         for part in parts(len(given)):
-            own, new = given[part], drawn[part]
+            ones, new = given[part], drawn[part]
             new[:] = bernoulli_bits(self.q, len(new), block)
-            places = np.flatnonzero(own)
-            new[places] |= own[places] & bernoulli_bits(more, len(places), block)
+            places = np.flatnonzero(ones)
+            new[places] |= ones[places] & bernoulli_bits(more, len(places), block)
         clear_tail(reports, self.inputs)
         return reports
 
@@ -216,37 +213,34 @@ class Bits:
         rows = read.reshape(len(sent), width // 4 * 3)
         return from_bytes(rows[:, : -(-self.inputs // 8)], self.inputs)
 
-    def count_many(self, reports: Packed) -> NDArray[np.int64]:
+    def count_many(self, reports: Packed) -> Integers:
         return np.append(column_sums(reports, self.inputs), len(reports))
 
-    def entries(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        places, symbols = np.nonzero(unpack(reports, self.inputs))
-        every = np.arange(len(reports))
+    def entries(self, reports: Packed) -> tuple[Integers, Integers]:
+        rows, symbols = np.nonzero(unpack(reports, self.inputs))
         last = np.full(len(reports), self.inputs)
-        return np.append(places, every), np.append(symbols, last)
+        return np.append(rows, np.arange(len(reports))), np.append(symbols, last)
 
-    def sizes_many(self, reports: Packed) -> NDArray[np.int64]:
+    def sizes_many(self, reports: Packed) -> Integers:
         return sizes(reports) + 1
 
     def holds_many(self, reports: Packed, symbols: Sequence[tuple[int]]) -> NDArray[np.bool_]:
         flags = unpack(reports, self.inputs)
         return np.asarray(flags[:, np.array([place for (place,) in symbols], dtype=np.int64)] == 1)
 
-    def log_chances(
-        self, reports: Packed, symbols: Sequence[tuple[int, ...]]
-    ) -> NDArray[np.float64]:
+    def log_chances(self, reports: Packed, symbols: Sequence[tuple[int, ...]]) -> Floats:
         rates = np.full((len(symbols), self.inputs), float(self.q))
         for row, ones in enumerate(symbols):
             rates[row, list(ones)] = float(self.p)
         odds, none = np.log(rates) - np.log1p(-rates), np.log1p(-rates).sum(axis=1)
-        found = np.empty((len(reports), len(symbols)))
+        logarithms = np.empty((len(reports), len(symbols)))
         for part in parts(len(reports), 4096):
-            found[part] = unpack(reports[part], self.inputs).astype(np.float64) @ odds.T + none
-        return found
+            logarithms[part] = unpack(reports[part], self.inputs).astype(float) @ odds.T + none
+        return logarithms
 
 
-def _binomial(n: int, chance: float) -> NDArray[np.float64]:
-    """(n + 1,) chances of 0..n."""
+def _binomial(n: int, chance: float) -> Floats:
+    """Return (n + 1,) chances of 0..n."""
     x = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
     return np.asarray(np.exp(ways + xlogy(x, chance) + xlog1py(n - x, -chance)))

@@ -1,4 +1,4 @@
-"""What channels have in common whose report is one symbol, an integer of 0..symbols-1."""
+"""What all channels have in common whose report is one symbol, an integer of 0..symbols-1."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.errors import ReportError, shown
+from analysis.core.types import Apart, Array, Floats, Integers
 
-#: So many chances are compared, pair by pair of inputs, in a second and 200 MB.
+#: The chances of all pairs of inputs, so many, are compared in a second and 200 MB.
 _COMPARED = 2**21
 
 
@@ -33,17 +34,22 @@ class OneSymbol(ABC):
 
     @abstractmethod
     def weights(self, symbol: int) -> list[int]:
-        """The row of an input: the weight of each report. All rows have the same sum."""
+        """Return the row of an input: the weight of each report. All rows have the same sum."""
 
-    def chances(self) -> NDArray[np.float64]:
-        """(inputs, symbols) chance of each report under each input."""
+    def chances(self) -> Floats:
+        """Return the (inputs, symbols) chance of each report under each input."""
         rows = np.array([self.weights(symbol) for symbol in range(self.inputs)], dtype=float)
         return np.asarray(rows / rows[0].sum())
 
-    def delta(self, ratio: Fraction) -> Fraction:
-        """By how much the chance of some reports can exceed `ratio` times that under another input.
+    def ratio(self, apart: Apart = ()) -> Fraction:
+        """Return the largest weight of a column over its smallest, the largest of all columns."""
+        columns = zip(*(self.weights(symbol) for symbol in range(self.inputs)), strict=True)
+        return max(Fraction(max(column), min(column)) for column in columns)
 
-        The hockey-stick divergence of the worst two inputs, summed exactly.
+    def delta(self, ratio: Fraction) -> Fraction:
+        """Return the hockey-stick divergence of the worst two inputs, summed exactly.
+
+        It is by how much the chance of some reports can exceed `ratio` times another input's.
         """
         top, bottom = ratio.numerator, ratio.denominator
         rows = [self.weights(symbol) for symbol in range(self.inputs)]
@@ -59,18 +65,18 @@ class OneSymbol(ABC):
         total = sum(row)
         return ((output, Fraction(weight, total)) for output, weight in enumerate(row))
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64] | None:
+    def contrasts(self, apart: Apart = ()) -> Floats | None:
         if self.inputs**2 * self.symbols > _COMPARED:
             return None
         rows = np.array(list({tuple(self.weights(symbol)) for symbol in range(self.inputs)}))
         pairs = list(permutations(range(len(rows)), 2)) or [(0, 0)]
         return np.asarray(np.moveaxis(rows[pairs], 1, 2) / rows[0].sum())
 
-    def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(self, symbol: int) -> tuple[Floats, Floats]:
         row = np.array(self.weights(symbol), dtype=float)
         return row / row.sum(), np.diag(row / row.sum())
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         row = np.array(self.weights(0))
         least, most, total = row, row, row.sum()
         for symbol in range(1, self.inputs):
@@ -92,7 +98,7 @@ class OneSymbol(ABC):
     def longest(self) -> int:
         return self.symbols - 1
 
-    def reports_in(self, counts: NDArray[Any]) -> int:
+    def reports_in(self, counts: Array) -> int:
         return int(counts.sum())
 
     @property
@@ -100,21 +106,21 @@ class OneSymbol(ABC):
         """The smallest integer that many of its reports can be kept in."""
         return np.min_scalar_type(self.symbols - 1)
 
-    def read_many(self, sent: Sequence[int]) -> NDArray[Any]:
+    def read_many(self, sent: Sequence[int]) -> Array:
         return np.array(sent, dtype=self.dtype)
 
-    def count_many(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+    def count_many(self, reports: Array) -> Integers:
         return np.bincount(reports, minlength=self.symbols)
 
-    def entries(self, reports: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def entries(self, reports: Array) -> tuple[Integers, Array]:
         return np.arange(len(reports)), reports
 
-    def sizes_many(self, reports: NDArray[Any]) -> None:
+    def sizes_many(self, reports: Array) -> None:
         return None
 
-    def holds_many(self, reports: NDArray[Any], symbols: Sequence[int]) -> NDArray[np.bool_]:
+    def holds_many(self, reports: Array, symbols: Sequence[int]) -> NDArray[np.bool_]:
         return np.asarray(reports[:, None] == np.asarray(symbols, dtype=np.int64))
 
-    def log_chances(self, reports: NDArray[Any], symbols: Sequence[int]) -> NDArray[np.float64]:
+    def log_chances(self, reports: Array, symbols: Sequence[int]) -> Floats:
         rows = np.log(self.chances()[np.asarray(symbols, dtype=np.int64)])
         return np.asarray(rows[:, reports].T)

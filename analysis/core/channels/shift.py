@@ -9,17 +9,17 @@ it the truncated geometric mechanism) and the discrete Gaussian.
 By hand: 2 inputs, weights [1, 2, 1] give rows 3:1 and 1:3, ratio 3, ε = ln 3 = 1.0986.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels.one_symbol import OneSymbol
-from analysis.core.words import WORD, Block, below, below_many
+from analysis.core.types import Array
+from analysis.core.words import Block, below, below_many, check_total
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Shift(OneSymbol):
 
     @property
     def symbols(self) -> int:
-        """As many as inputs."""
+        """There are as many symbols as inputs."""
         return self.inputs
 
     @property
     def total(self) -> int:
-        """Sum of the weights."""
+        """The sum of the weights."""
         return sum(self.noise)
 
     def check(self) -> None:
@@ -47,25 +47,14 @@ class Shift(OneSymbol):
                 f"shift: noise must have 2 inputs - 1 weights, inputs at least 2, "
                 f"got {len(self.noise)}"
             )
-        if self.total > WORD:
-            raise ValueError(f"shift: weights must sum to at most 2^32, got {self.total}")
-
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
-        """The largest weight of a column over its smallest, the largest of all columns."""
-        columns = zip(*(self.weights(symbol) for symbol in range(self.inputs)), strict=True)
-        return max(Fraction(max(column), min(column)) for column in columns)
+        check_total(self.name, self.total)
 
     def randomize(self, symbol: int, words: Iterator[int]) -> int:
-        draw = below(self.total, words)
-        report = symbol - (self.inputs - 1)
-        for weight in self.noise:
-            if draw < weight:
-                break
-            draw -= weight
-            report += 1
-        return min(max(report, 0), self.inputs - 1)
+        noise = bisect_right(list(accumulate(self.noise)), below(self.total, words))
+        last = self.inputs - 1
+        return min(max(symbol + noise - last, 0), last)
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
         draws = below_many(self.total, len(symbols), block)
         noise = np.searchsorted(list(accumulate(self.noise)), draws, side="right")
         last = self.inputs - 1

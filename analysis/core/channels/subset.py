@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, clear_tail, column_sums, pack, sizes, unpack, words_for
-from analysis.core.words import WORD, Block, below, below_many, bernoulli_bits, parts
+from analysis.core.types import Apart, Array, Floats, Integers
+from analysis.core.words import Block, below, below_many, bernoulli_bits, check_total, parts
 
-#: Of so few sets, a list is made and drawn from.
+#: If there are no more sets than this, they are listed, and drawn from the list.
 _FEW = 16384
 
 
@@ -41,38 +42,32 @@ class Subset:
     name: ClassVar[str] = "subset"
     takes_bits: ClassVar[bool] = False
     gives_one_symbol: ClassVar[bool] = False
+    can_be_kept: ClassVar[bool] = False
 
     @property
     def symbols(self) -> int:
-        """A set counts for each of its members, so there are as many symbols as inputs."""
+        """There are as many symbols as inputs, since a set counts for each of its members."""
         return self.inputs
-
-    @property
-    def can_be_kept(self) -> bool:
-        return False
 
     def check(self) -> None:
         if self.size >= self.inputs:
             raise ValueError(f"subset: size must be less than inputs, got {self.size}")
-        if self.include + self.exclude > WORD:
-            raise ValueError(
-                f"subset: weights must sum to at most 2^32, got {self.include + self.exclude}"
-            )
+        check_total(self.name, self.include + self.exclude)
 
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
-        """The ratio of the two probabilities above; the larger way round."""
+    def ratio(self, apart: Apart = ()) -> Fraction:
+        """Return the ratio of the two probabilities above, or its inverse if that is larger."""
         ratio = Fraction(self.include * (self.inputs - self.size), self.exclude * self.size)
         return max(ratio, 1 / ratio)
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
-        # Sets that hold one of the two inputs; the others are as likely under both.
+    def contrasts(self, apart: Apart = ()) -> Floats:
+        # Sets that hold just one of the two inputs; the others are as likely under both.
         one, other = self.include * (self.inputs - self.size), self.exclude * self.size
         total = (self.include + self.exclude) * (self.inputs - 1)
         alike = total - one - other
         return np.array([[(one, other), (other, one), (alike, alike)]]) / total
 
     def randomize(self, symbol: int, words: Iterator[int]) -> list[int]:
-        """A sorted list: whether the input is a member, then the others by selection sampling.
+        """Return a sorted list: whether the input is a member, then others by selection sampling.
 
         Selection sampling: Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S.
         """
@@ -98,20 +93,20 @@ class Subset:
         for members in combinations(range(self.inputs), self.size):
             yield members, within if symbol in members else without
 
-    def moments(self, symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(self, symbol: int) -> tuple[Floats, Floats]:
         others, include = self.inputs - 1, self.include / (self.include + self.exclude)
         # Of the others, needed or needed + 1 are members, all equally likely.
         needed = self.size - 1
-        one = (include * needed + (1 - include) * self.size) / others
+        other = (include * needed + (1 - include) * self.size) / others
         pairs = include * needed * (needed - 1) + (1 - include) * self.size * needed
-        mean = np.full(self.inputs, one)
+        mean = np.full(self.inputs, other)
         mean[symbol] = include
         second = np.full((self.inputs, self.inputs), pairs / max(1, others * (others - 1)))
         second[symbol] = second[:, symbol] = include * needed / others
         np.fill_diagonal(second, mean)
         return mean, second
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         include = self.include / (self.include + self.exclude)
         chances = include, (self.size - include) / (self.inputs - 1)
         return np.full(self.inputs, min(chances)), np.full(self.inputs, max(chances))
@@ -125,22 +120,22 @@ class Subset:
         return {"type": "array", "items": members, "minItems": 1, "uniqueItems": True}
 
     def check_report(self, report: Any, field: str) -> None:
-        expected = f"{self.size} different integers of 0..{self.inputs - 1} in rising order"
         if (
             not isinstance(report, list)
             or len(report) != self.size
             or not all(type(member) is int and 0 <= member < self.inputs for member in report)
             or not all(first < second for first, second in pairwise(report))
         ):
+            expected = f"{self.size} different integers of 0..{self.inputs - 1} in rising order"
             raise ReportError(field, expected, shown(report))
 
     def longest(self) -> list[int]:
         return list(range(self.inputs - self.size, self.inputs))
 
-    def reports_in(self, counts: NDArray[Any]) -> int:
+    def reports_in(self, counts: Array) -> int:
         return int(counts.sum()) // self.size
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> Packed:
+    def randomize_many(self, symbols: Array, block: Block) -> Packed:
         reports = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
         few = self.inputs <= 64 and comb(self.inputs, self.size) <= _FEW
         draw = self._draw_from_list if few else self._draw
@@ -149,11 +144,11 @@ class Subset:
         return reports
 
     def _members(self, n: int, block: Block) -> NDArray[np.bool_]:
-        """For each of `n` reports, whether it holds the input."""
+        """Draw for each of `n` reports whether it holds the input."""
         return below_many(self.include + self.exclude, n, block) < np.uint32(self.include)
 
-    def _draw_from_list(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
-        """Whether the input is a member, and one of all sets of others, with a gap put in."""
+    def _draw_from_list(self, symbols: Array, sets: Packed, block: Block) -> None:
+        """Draw whether the input is a member, and one of all sets of others, with a gap put in."""
         member = self._members(len(symbols), block)
         others = np.empty(len(symbols), dtype=np.uint64)
         for is_in in (False, True):
@@ -164,42 +159,41 @@ class Subset:
         lower = others & (bit - np.uint64(1))
         sets[:, 0] = (others << np.uint64(1)) - lower + bit * member
 
-    def _draw(self, symbols: NDArray[Any], sets: Packed, block: Block) -> None:
-        """A set of others whose members are independent is uniform among those of its size.
+    def _draw(self, symbols: Array, sets: Packed, block: Block) -> None:
+        """Draw each other as a member, then take members out or put them in to get the size right.
 
-        Members are taken out or put in, all equally likely, until the size is right: still uniform.
+        A set whose members are independent is uniform among those of its size. It stays so, since
+        all members are as likely to be taken out, and all others to be put in.
         """
         sets[:] = bernoulli_bits(self._start, sets.size, block).reshape(sets.shape)
         clear_tail(sets, self.inputs)
         rows = np.arange(len(symbols))
-        own, bit = symbols >> 6, np.uint64(1) << (symbols & 63).astype(np.uint64)
-        sets[rows, own] &= ~bit
+        word, bit = symbols >> 6, np.uint64(1) << (symbols & 63).astype(np.uint64)
+        sets[rows, word] &= ~bit
         member = self._members(len(symbols), block)
         surplus = sizes(sets) + member - self.size
         self._flip(sets, np.flatnonzero(surplus > 0), surplus, block)
-        # A bit that is 1 cannot be put in: so the input's own is kept out of it.
-        sets[rows, own] |= bit
+        # A bit that is 1 cannot be put in, so the input's bit is 1 meanwhile.
+        sets[rows, word] |= bit
         self._flip(sets, np.flatnonzero(surplus < 0), surplus, block)
-        sets[rows, own] ^= bit * ~member
+        sets[rows, word] ^= bit * ~member
 
     @property
     def _start(self) -> Fraction:
-        """How likely each other is a member at first: any chance will do, this takes few flips.
+        """The chance that each other is a member at first; any will do, and this takes few flips.
 
-        To put one in takes inputs / (inputs - size) tries, to take one out inputs / size; so it is
-        best if a part size / inputs of the sets is too large, by the normal approximation.
+        To put a member in takes inputs / (inputs - size) tries, and to take one out inputs / size.
+        So it is best if a part size / inputs of the sets is too large, by the normal approximation.
         """
         share = self.size / self.inputs
         spread = (self.inputs * share * (1 - share)) ** 0.5
         first = round(self.size + spread * NormalDist().inv_cdf(share))
         return Fraction(min(max(first, 0), self.inputs), self.inputs)
 
-    def _flip(
-        self, sets: Packed, rows: NDArray[Any], surplus: NDArray[np.int64], block: Block
-    ) -> None:
-        """Flip |surplus| bits of each of the `rows`, of those that are 1 if it is positive, else 0.
+    def _flip(self, sets: Packed, rows: Array, surplus: Integers, block: Block) -> None:
+        """Flip |surplus| bits of each of the `rows`: ones if it is positive, else zeros.
 
-        At random places, until so many have hit one; a miss changes nothing.
+        Places are random, until so many have hit such a bit; a miss changes nothing.
         """
         if not len(rows):
             return
@@ -224,12 +218,12 @@ class Subset:
         np.put_along_axis(flags, members, 1, axis=1)
         return pack(flags)
 
-    def count_many(self, reports: Packed) -> NDArray[np.int64]:
+    def count_many(self, reports: Packed) -> Integers:
         return column_sums(reports, self.inputs)
 
-    def entries(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        places, symbols = np.nonzero(unpack(reports, self.inputs))
-        return places, symbols
+    def entries(self, reports: Packed) -> tuple[Integers, Integers]:
+        rows, symbols = np.nonzero(unpack(reports, self.inputs))
+        return rows, symbols
 
     def sizes_many(self, reports: Packed) -> None:
         return None
@@ -238,7 +232,7 @@ class Subset:
         flags = unpack(reports, self.inputs)
         return np.asarray(flags[:, np.asarray(symbols, dtype=np.int64)] == 1)
 
-    def log_chances(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.float64]:
+    def log_chances(self, reports: Packed, symbols: Sequence[int]) -> Floats:
         total = self.include + self.exclude
         within = log(self.include / total) - log(comb(self.inputs - 1, self.size - 1))
         without = log(self.exclude / total) - log(comb(self.inputs - 1, self.size))
@@ -247,6 +241,6 @@ class Subset:
 
 @lru_cache(maxsize=16)
 def _sets(inputs: int, size: int) -> NDArray[np.uint64]:
-    """All sets of this size, one word each."""
-    found = combinations([1 << place for place in range(inputs)], size)
-    return np.array([sum(bits) for bits in found], dtype=np.uint64)
+    """Return all sets of this size, one word each."""
+    members = combinations([1 << place for place in range(inputs)], size)
+    return np.array([sum(bits) for bits in members], dtype=np.uint64)

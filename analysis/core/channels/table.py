@@ -7,17 +7,17 @@ It holds what has no simpler form: classic designs with unequal answers (Greenbe
 By hand: weights [[5, 1], [1, 5]] keep the input 5 times in 6; ratio 5, ε = ln 5 = 1.609.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels.one_symbol import OneSymbol
-from analysis.core.words import WORD, Block, below, below_many
+from analysis.core.types import Array
+from analysis.core.words import Block, below, below_many, check_total
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Table(OneSymbol):
 
     @property
     def symbols(self) -> int:
-        """Number of columns."""
+        """How many columns the table has."""
         return len(self.rows[0])
 
     @property
     def total(self) -> int:
-        """Sum of a row's weights."""
+        """The sum of a row's weights."""
         return sum(self.rows[0])
 
     def check(self) -> None:
@@ -51,30 +51,17 @@ class Table(OneSymbol):
                 raise ValueError(
                     f"table: rows must have equal sums, got {self.total} and {sum(row)}"
                 )
-        if self.total > WORD:
-            raise ValueError(f"table: weights must sum to at most 2^32, got {self.total}")
-
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
-        """The largest weight of a column over its smallest, the largest of all columns."""
-        columns = zip(*self.rows, strict=True)
-        return max(Fraction(max(column), min(column)) for column in columns)
+        check_total(self.name, self.total)
 
     def randomize(self, symbol: int, words: Iterator[int]) -> int:
-        draw = below(self.total, words)
-        report = 0
-        for weight in self.rows[symbol]:
-            if draw < weight:
-                break
-            draw -= weight
-            report += 1
-        return report
+        return bisect_right(list(accumulate(self.rows[symbol])), below(self.total, words))
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
         draws = below_many(self.total, len(symbols), block).astype(np.int64)
         reports = np.empty(len(symbols), dtype=self.dtype)
         for symbol, row in enumerate(self.rows):
-            own = np.flatnonzero(symbols == symbol)
-            reports[own] = np.searchsorted(list(accumulate(row)), draws[own], side="right")
+            places = np.flatnonzero(symbols == symbol)
+            reports[places] = np.searchsorted(list(accumulate(row)), draws[places], side="right")
         return reports
 
     def weights(self, symbol: int) -> list[int]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels.one_symbol import OneSymbol
-from analysis.core.words import WORD, Block, below, below_many, parts
+from analysis.core.types import Apart, Array, Floats
+from analysis.core.words import Block, below, below_many, check_total, parts
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Window(OneSymbol):
 
     @property
     def symbols(self) -> int:
-        """Number of outputs: the last input has a whole window too."""
+        """How many outputs there are: the last input has a whole window, too."""
         return self.inputs + self.width - 1
 
     @property
     def total(self) -> int:
-        """Sum of the weights, the same for every input."""
+        """The sum of the weights, the same for every input."""
         return self.width * self.near + (self.inputs - 1) * self.far
 
     @cached_property
@@ -59,14 +59,16 @@ class Window(OneSymbol):
     def check(self) -> None:
         if self.inputs < 2:
             raise ValueError(f"window: inputs must be at least 2, got {self.inputs}")
-        if self.total > WORD:
-            raise ValueError(f"window: weights must sum to at most 2^32, got {self.total}")
+        check_total(self.name, self.total)
 
-    def ratio(self, apart: tuple[tuple[int, int], ...] = ()) -> Fraction:
-        """near/far or its inverse: any two inputs have outputs in one window and not the other."""
+    def ratio(self, apart: Apart = ()) -> Fraction:
+        """Return near/far or its inverse, the larger one.
+
+        Any two inputs have outputs that lie in the window of one and not in that of the other.
+        """
         return max(Fraction(self.near, self.far), Fraction(self.far, self.near))
 
-    def contrasts(self, apart: tuple[tuple[int, int], ...] = ()) -> NDArray[np.float64]:
+    def contrasts(self, apart: Apart = ()) -> Floats:
         # The farther apart two windows are, the fewer outputs are in both.
         outputs = min(self.width, self.inputs - 1)
         near, far = outputs * self.near, outputs * self.far
@@ -82,7 +84,7 @@ class Window(OneSymbol):
         return outside if outside < symbol else outside + self.width
 
     def followed_by(self, instant: "Window") -> "Window":
-        """This channel, and after it another, as one; its weights may sum to more than 2^32.
+        """Return this channel and another one after it as one; the sum may be more than 2^32.
 
         Preconditions: both have width 1, and equally many inputs.
         """
@@ -93,35 +95,35 @@ class Window(OneSymbol):
         return Window(self.inputs, 1, near // common, far // common)
 
     def remember(self, symbol: int, words: Callable[[int], Iterator[int]]) -> int:
-        """The report that `words` of this input make: the same at every call, if they are."""
+        """Return the report that `words` of this input make: equal words make equal reports."""
         return self.randomize(symbol, words(symbol))
 
-    def randomize_many(self, symbols: NDArray[Any], block: Block) -> NDArray[Any]:
+    def randomize_many(self, symbols: Array, block: Block) -> Array:
         reports = np.empty(len(symbols), dtype=self.dtype)
         inside = np.uint32(self.width * self.near)
         for part in parts(len(symbols)):
-            own = symbols[part].astype(np.uint32)
-            draws = below_many(self.total, len(own), block)
-            # What is not outside becomes a number that does not matter.
+            starts = symbols[part].astype(np.uint32)
+            draws = below_many(self.total, len(starts), block)
+            # Where the report is inside, `outside` is a number that does not matter.
             outside = (draws - inside) // np.uint32(self.far)
-            outside += (outside >= own) * np.uint32(self.width)
-            own += draws // np.uint32(self.near)
-            reports[part] = np.where(draws < inside, own, outside)
+            outside += (outside >= starts) * np.uint32(self.width)
+            starts += draws // np.uint32(self.near)
+            reports[part] = np.where(draws < inside, starts, outside)
         return reports
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        # Each output lies in some window; it lies in all, if in that of the last input and the
-        # first. No row is listed: there can be thousands, as long.
+    def bounds(self) -> tuple[Floats, Floats]:
+        # Each output lies in some window. It lies in all if it lies in that of the last input and
+        # in that of the first. Rows are not listed: there can be thousands, each as long.
         outputs = np.arange(self.symbols)
         in_all = (outputs >= self.inputs - 1) & (outputs < self.width)
         near, far = float(self.p), float(self.q)
         other = np.where(in_all, near, far)
         return np.minimum(near, other), np.maximum(near, other)
 
-    def chances(self) -> NDArray[np.float64]:
-        # There can be thousands, as long.
-        place = np.arange(self.symbols) - np.arange(self.inputs)[:, None]
-        near = (place >= 0) & (place < self.width)
+    def chances(self) -> Floats:
+        # Rows are not listed: there can be thousands, each as long.
+        offset = np.arange(self.symbols) - np.arange(self.inputs)[:, None]
+        near = (offset >= 0) & (offset < self.width)
         return np.where(near, float(self.p), float(self.q))
 
     def weights(self, symbol: int) -> list[int]:

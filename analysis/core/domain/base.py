@@ -7,8 +7,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
+from analysis.core.types import Floats
 
 #: The value of skipped, hidden and "prefer not to say": who skipped is as private as what was said.
 NO_ANSWER = "no-answer"
@@ -177,7 +176,7 @@ class BaseDomain(ABC):
         """Return the values that a value of a truth stands for, which share it evenly."""
         return (value,)
 
-    def combined(self, aim: str, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def combined(self, aim: str, truth: Floats) -> Floats:
         """Return (combinations, values) of shares whose variances an aim is about, at a truth."""
         raise TypeError(f"{type(self).__name__} has no aims")
 
@@ -186,10 +185,7 @@ class BaseDomain(ABC):
     ) -> list[tuple[Any, float]]:
         """Return values with shares that sum to 1; what is not stated goes to `usual_values`.
 
-        Raises
-        ------
-        ValueError
-            If an answer is none, or the shares cannot be true together.
+        Raise ValueError if an answer is none, or the shares cannot be true together.
         """
         total = sum(stated.values())
         if total > 1 + ROUNDING:

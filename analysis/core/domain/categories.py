@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
+from analysis.core.types import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Categories(BaseDomain):
     scores: tuple[Fraction, ...] = ()
 
     estimand: ClassVar[Literal[Estimand.SHARES]] = Estimand.SHARES
+    columns: ClassVar[tuple[str, ...]] = ("",)
 
     @property
     def no_answer(self) -> bool:
@@ -34,6 +35,12 @@ class Categories(BaseDomain):
         """The lowest score of a scale, and from there to the highest."""
         low = min(self.scores)
         return low, max(self.scores) - low
+
+    @property
+    def places(self) -> list[Fraction]:
+        """Where each score of a scale lies in `score_range`, from 0 to 1."""
+        low, width = self.score_range
+        return [(score - low) / width for score in self.scores]
 
     @property
     def usual_share(self) -> float:
@@ -80,10 +87,6 @@ class Categories(BaseDomain):
             return None
         return (*map(float, self.scores), *[float("nan")] * self.no_answer)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return ("",)
-
     def required(self) -> Self:
         return replace(self, ids=self.terms)
 
@@ -93,24 +96,24 @@ class Categories(BaseDomain):
     def counts_for(self, value: int, term: str) -> bool:
         return self.ids[value] == term
 
-    def as_array(self, values: Sequence[int]) -> NDArray[np.int64]:
+    def as_array(self, values: Sequence[int]) -> Integers:
         return np.array(values)
 
     def mean_of(self, term: str) -> MeanOf | None:
         if term not in self.mean_terms:
             return None
-        low, width = self.score_range
-        places = [(score - low) / width for score in self.scores]
-        return MeanOf(low, width, lambda value: places[value] if value < len(places) else None)
+        places = self.places
+        return MeanOf(
+            *self.score_range, lambda value: places[value] if value < len(places) else None
+        )
 
-    def combined(self, aim: str, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def combined(self, aim: str, truth: Floats) -> Floats:
         values, points = len(self.ids), len(self.scores)
         if aim == "shares":
             return np.eye(values)
         if aim == "cumulative":
             return np.tril(np.ones((points, values)))[:-1]
-        low, width = self.score_range
-        places = np.array([float((score - low) / width) for score in self.scores])
+        places = np.array(self.places, dtype=float)
         mean = truth[:points] @ places / truth[:points].sum()
         return np.append(places - mean, np.zeros(values - points))[None]
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
+from analysis.core.types import Floats
 
 #: A truth that is stated by its shares may miss 1 by so much; more points tell nothing more.
 _MISSED, _MOST_POINTS = 1e-6, 100
@@ -27,6 +27,11 @@ class Numbers(BaseDomain):
     no_answer: bool
 
     estimand: ClassVar[Literal[Estimand.MEAN]] = Estimand.MEAN
+    terms: ClassVar[tuple[str, ...]] = ()
+    mean_terms: ClassVar[tuple[str, ...]] = ("mean",)
+    columns: ClassVar[tuple[str, ...]] = ("",)
+    #: The lengths of priors: each frequency is that of one of so many equal parts of the range.
+    prior_lengths: ClassVar[range] = range(1, 101)
 
     @property
     def start(self) -> float:
@@ -36,23 +41,6 @@ class Numbers(BaseDomain):
     def span(self) -> float:
         """From the lowest number to the highest."""
         return float(self.high - self.low)
-
-    @property
-    def terms(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def mean_terms(self) -> tuple[str, ...]:
-        return ("mean",)
-
-    @property
-    def prior_lengths(self) -> range:
-        # Each is that of one of so many equal parts of the range.
-        return range(1, 101)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return ("",)
 
     def required(self) -> Self:
         return replace(self, no_answer=False)
@@ -66,7 +54,7 @@ class Numbers(BaseDomain):
     def counts_for(self, value: Fraction | None, term: str) -> bool:
         return value is None and term == NO_ANSWER
 
-    def as_array(self, values: Sequence[Fraction | None]) -> NDArray[np.float64]:
+    def as_array(self, values: Sequence[Fraction | None]) -> Floats:
         return np.array([np.nan if value is None else float(value) for value in values])
 
     def mean_of(self, term: str) -> MeanOf | None:

@@ -4,20 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from analysis.core.domain.base import NO_ANSWER, BaseDomain, Estimand, MeanOf, Sides
-from analysis.core.domain.sets import Flags, flag_rows
+from analysis.core.domain.base import NO_ANSWER, MeanOf, Sides
+from analysis.core.domain.sets import Flags, OfFlags
 
 #: Of more items, an order and its reverse stand for all orders: pairs have the same shares then.
 _FEW_ITEMS = 4
 
 
 @dataclass(frozen=True)
-class Rankings(BaseDomain):
+class Rankings(OfFlags):
     """The orders of some items; a value is a flag for each pair, set if it is in that order.
 
     None is no answer.
@@ -26,7 +23,6 @@ class Rankings(BaseDomain):
     items: tuple[str, ...]
     no_answer: bool
 
-    estimand: ClassVar[Literal[Estimand.SHARES]] = Estimand.SHARES
     unasked: ClassVar[str] = "a ranking"
     symmetric: ClassVar[bool] = True
     #: The share of a pair at which variances are compared.
@@ -41,11 +37,6 @@ class Rankings(BaseDomain):
     def terms(self) -> tuple[str, ...]:
         """How the share of those is called who have a pair in its order."""
         return tuple(f"{first}>{second}" for first, second in self.flags)
-
-    @property
-    def compared(self) -> tuple[str, ...]:
-        """The terms whose variances are compared."""
-        return self.terms
 
     @property
     def mean_terms(self) -> tuple[str, ...]:
@@ -63,14 +54,6 @@ class Rankings(BaseDomain):
         if len(self.items) > _FEW_ITEMS:
             return [self.value(self.items), self.value(self.items[::-1])]
         return [self.value(order) for order in permutations(self.items)]
-
-    def counts_for(self, value: Flags | None, term: str) -> bool:
-        if value is None or term == NO_ANSWER:
-            return value is None and term == NO_ANSWER
-        return bool(value[self.terms.index(term)])
-
-    def as_array(self, values: Sequence[Flags | None]) -> NDArray[np.int64]:
-        return flag_rows(values, len(self.flags))
 
     def mean_of(self, term: str) -> MeanOf | None:
         if term not in self.items:

@@ -6,16 +6,37 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain.base import NO_ANSWER, NONE, ROUNDING, BaseDomain, Estimand, Sides
 from analysis.core.errors import shown
+from analysis.core.types import Integers
 
 Flags = tuple[int, ...]
 
 
+class OfFlags(BaseDomain):
+    """A domain whose values are tuples of flags, one for each of its terms; None is no answer."""
+
+    estimand: ClassVar[Literal[Estimand.SHARES]] = Estimand.SHARES
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The terms whose variances are compared."""
+        return self.terms
+
+    def counts_for(self, value: Flags | None, term: str) -> bool:
+        if value is None or term == NO_ANSWER:
+            return value is None and term == NO_ANSWER
+        return bool(value[self.terms.index(term)])
+
+    def as_array(self, values: Sequence[Flags | None]) -> Integers:
+        # No answer is a row of -1.
+        skipped = (-1,) * len(self.terms)
+        return np.array([skipped if value is None else value for value in values])
+
+
 @dataclass(frozen=True)
-class Sets(BaseDomain):
+class Sets(OfFlags):
     """Up to `at_most` of several options; a value is a flag for each and for `NONE`.
 
     None is no answer.
@@ -25,7 +46,6 @@ class Sets(BaseDomain):
     at_most: int
     no_answer: bool
 
-    estimand: ClassVar[Literal[Estimand.SHARES]] = Estimand.SHARES
     asked_by: ClassVar[str] = "selected"
 
     @property
@@ -37,11 +57,6 @@ class Sets(BaseDomain):
     def usual_share(self) -> float:
         """The share of an option at which variances are compared: as many ticked as may be."""
         return min(0.5, self.at_most / len(self.options))
-
-    @property
-    def compared(self) -> tuple[str, ...]:
-        """The terms whose variances are compared."""
-        return self.flags
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -61,14 +76,6 @@ class Sets(BaseDomain):
     def usual_values(self) -> list[Flags]:
         # Each option alone.
         return [tuple(int(flag == option) for flag in self.flags) for option in self.options]
-
-    def counts_for(self, value: Flags | None, term: str) -> bool:
-        if value is None or term == NO_ANSWER:
-            return value is None and term == NO_ANSWER
-        return bool(value[self.flags.index(term)])
-
-    def as_array(self, values: Sequence[Flags | None]) -> NDArray[np.int64]:
-        return flag_rows(values, len(self.flags))
 
     def answers_in(self, answer: str) -> list[str]:
         return (answer or NO_ANSWER).split("|")
@@ -118,8 +125,3 @@ class Sets(BaseDomain):
 
     def sides(self, term: str, is_answer: bool) -> Sides:
         return Sides("ticked", "unticked", {"answer": term})
-
-
-def flag_rows(values: Sequence[Flags | None], length: int) -> NDArray[np.int64]:
-    """Return (n, length) rows of flags; of -1 for no answer."""
-    return np.array([(-1,) * length if value is None else value for value in values])

@@ -1,4 +1,4 @@
-"""What every encoder offers."""
+"""The base of all encoders."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.core.types import Apart, Array, Integers
 from analysis.core.words import Block
 
 
@@ -32,12 +32,12 @@ class Encoder(ABC):
 
     @property
     def cohorts(self) -> int | None:
-        """How many cohorts it has, of which each report names one; None if none."""
+        """How many cohorts it has, of which each report names one; None if it has none."""
         return None
 
     @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
-        """If it gives bits: in how many ones two inputs can differ, (more, fewer), the extremes.
+    def apart(self) -> Apart:
+        """In how many ones two inputs of bits can differ: the extremes, as (more, fewer).
 
         No input has more ones than the largest of these numbers.
         """
@@ -53,40 +53,35 @@ class Encoder(ABC):
         """Raise ValueError unless its numbers make sense."""
 
     def fits(self, domain: Any) -> bool:
-        """Whether it maps each value of `domain`, and nothing else, to an input."""
+        """Return whether it maps each value of `domain`, and nothing else, to an input."""
         return isinstance(domain, self.takes) and self._has_room_for(domain)
 
     @abstractmethod
     def _has_room_for(self, domain: Any) -> bool:
-        """Whether its numbers are those of a domain that it takes."""
+        """Return whether its numbers are those of a domain that it takes."""
 
     @abstractmethod
     def encode(self, value: Any, cohort: int, words: Iterator[int]) -> Any:
-        """The channel's input for `value`.
+        """Return the channel's input for `value`.
 
-        Raises
-        ------
-        ValueError
-            If there is no such value or cohort.
+        Raise ValueError if there is no such value or cohort.
         """
 
     def chances(self, value: Any, cohort: int) -> list[tuple[Any, Fraction]]:
-        """Every input that `value` can become, with its probability above 0; raises as `encode`."""
+        """Return every input that `value` can become, and its chance above 0; raise as `encode`."""
         return [(self.encode(value, cohort, iter(())), Fraction(1))]
 
     @abstractmethod
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
-        """The inputs for many values, as arrays; bits packed. Preconditions: all are values."""
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        """Return the inputs for many values, bits packed. Preconditions: all are values."""
 
-    def encode_all(self, values: Sequence[Any]) -> NDArray[np.int64]:
+    def encode_all(self, values: Sequence[Any]) -> Integers:
         """Return the (cohorts, values, hashes) inputs, or places of ones, of some values.
 
         Preconditions: it draws nothing, and gives equally many ones for each value.
         """
-        found = [
+        inputs = [
             [self.encode(value, cohort, iter(())) for value in values]
             for cohort in range(self.cohorts or 1)
         ]
-        return np.array(found, dtype=np.int64).reshape(len(found), len(values), -1)
+        return np.array(inputs, dtype=np.int64).reshape(len(inputs), len(values), -1)

@@ -2,69 +2,60 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain import Categories
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import whole
 from analysis.core.packed import Packed, one_bit
+from analysis.core.types import Apart, Array
 from analysis.core.words import WORD, Block, parts
 
 
 @dataclass(frozen=True)
-class Index(Encoder):
-    """The value itself."""
+class _OfEach(Encoder):
+    """An encoder with an input, or a bit of one, for each category."""
 
     inputs: int
 
-    name: ClassVar[str] = "index"
     takes: ClassVar[tuple[type, ...]] = (Categories,)
-    is_identity: ClassVar[bool] = True
 
     def check(self) -> None:
         if self.inputs < 2:
-            raise ValueError(f"index: inputs must be at least 2, got {self.inputs}")
+            raise ValueError(f"{self.name}: inputs must be at least 2, got {self.inputs}")
 
     def _has_room_for(self, domain: Categories) -> bool:
         return len(domain.ids) == self.inputs
+
+
+@dataclass(frozen=True)
+class Index(_OfEach):
+    """The value itself."""
+
+    name: ClassVar[str] = "index"
+    is_identity: ClassVar[bool] = True
 
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
         return whole("value", value, self.inputs)
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         return values
 
 
 @dataclass(frozen=True)
-class Onehot(Encoder):
+class Onehot(_OfEach):
     """A bit for each category, of which that of the value is 1."""
 
-    inputs: int
-
     name: ClassVar[str] = "onehot"
-    takes: ClassVar[tuple[type, ...]] = (Categories,)
     gives_bits: ClassVar[bool] = True
-
-    @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
-        return ((1, 1),)
-
-    def check(self) -> None:
-        if self.inputs < 2:
-            raise ValueError(f"onehot: inputs must be at least 2, got {self.inputs}")
-
-    def _has_room_for(self, domain: Categories) -> bool:
-        return len(domain.ids) == self.inputs
+    apart: ClassVar[Apart] = ((1, 1),)
 
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         return (whole("value", value, self.inputs),)
 
-    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         return one_bit(values, self.inputs)
 
 
@@ -86,7 +77,7 @@ class Hash(Encoder):
 
     @property
     def cohorts(self) -> int:
-        """One for each list of digits."""
+        """There is a cohort for each list of digits."""
         return int(self.inputs**self.digits)
 
     def check(self) -> None:
@@ -111,9 +102,7 @@ class Hash(Encoder):
             left, factors = left // self.inputs, factors // self.inputs
         return symbol % self.inputs
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         # Words of 32 bits, which are divided twice as fast, where the sum of products fits.
         dtype = np.uint32 if self.digits * self.inputs**2 < WORD else np.uint64
         symbols = np.empty(len(values), dtype=np.min_scalar_type(self.inputs - 1))
@@ -121,7 +110,7 @@ class Hash(Encoder):
             symbols[part] = self._hashed(values[part].astype(dtype), cohorts[part].astype(dtype))
         return symbols
 
-    def _hashed(self, left: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]:
+    def _hashed(self, left: Array, factors: Array) -> Array:
         base, total = left.dtype.type(self.inputs), np.zeros_like(left)
         for _ in range(self.digits):
             # numpy divides by one number fast, and takes its remainder slowly.
@@ -132,5 +121,5 @@ class Hash(Encoder):
 
 
 def is_prime(number: int) -> bool:
-    """Whether a small number is a prime."""
+    """Return whether a small number is a prime."""
     return number > 1 and all(number % part for part in range(2, int(number**0.5) + 1))

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain import Numbers
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown
+from analysis.core.types import Array
 from analysis.core.words import WORD, Block, bernoulli
 
 
@@ -44,10 +44,11 @@ class Grid(Encoder):
         point, rest = self._place(value)
         return [(point, 1 - rest), *[(point + 1, rest)] * (rest > 0)]
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
-        """Places as floats, NaN for no answer; each is rounded to within 2^-32 of a step."""
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        """Return points of the grid; values are places in 0..1, NaN for no answer.
+
+        The chances of rounding are precise to 2^-32.
+        """
         skipped = np.isnan(values)
         places = np.where(skipped, 0.0, values) * self.steps
         points = np.floor(places)
@@ -56,7 +57,7 @@ class Grid(Encoder):
         return np.where(skipped, self.inputs - 1, rounded)
 
     def _place(self, value: Any) -> tuple[int, Fraction]:
-        """The point at or below a value, and how far from there to the next the value lies."""
+        """Return the point at or below a value, and how far from there to the next it lies."""
         if value is None and self.inputs > self.steps + 1:
             return self.inputs - 1, Fraction(0)
         # NaN is no rational, so it cannot slip through a comparison.

@@ -7,19 +7,19 @@ from math import factorial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.window import Window
 from analysis.core.domain import Rankings, Sets
+from analysis.core.domain.sets import Flags
 from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown, whole
 from analysis.core.packed import Packed, pack
+from analysis.core.types import Apart, Array, Floats, Integers
 from analysis.core.words import Block
 
-Flags = tuple[int, ...]
-
-#: More than this, and a ratio could have over 4,000 digits, the most that are read.
+#: Values may differ in so many bits: with more, a ratio could have over the 4,000 digits that are
+#: read.
 _FURTHEST = 400
 
 
@@ -40,7 +40,7 @@ class Multihot(Encoder):
     gives_bits: ClassVar[bool] = True
 
     @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
+    def apart(self) -> Apart:
         # A largest set, and another that overlaps with it where it must and nowhere else; "none"
         # and no-answer are sets of one bit that overlap with no other. If there is no room for two
         # largest sets, the pairs between these two lie on a line, where the logarithm is linear.
@@ -78,8 +78,8 @@ class Multihot(Encoder):
             )
         return tuple(place for place, flag in enumerate(flags) if flag)
 
-    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
-        """Rows of flags; of -1 for no answer."""
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
+        """Return packed bits; values are rows of flags, of -1 for no answer."""
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
         flags[:, : self.options + 1] = values == 1
         if self.inputs == self.options + 2:
@@ -87,8 +87,8 @@ class Multihot(Encoder):
         return pack(flags)
 
     def told_of_option(
-        self, option: int, channel: Bits, cohorts: NDArray[Any], drawn: Packed
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        self, option: int, channel: Bits, cohorts: Array, drawn: Packed
+    ) -> tuple[Integers, Floats]:
         """Return what reports say of one option: from its bit, and from that of no-answer.
 
         Returns
@@ -121,7 +121,7 @@ class Pick(Encoder):
 
     @property
     def cohorts(self) -> int:
-        """One for each flag."""
+        """There is a cohort for each flag."""
         return self.parts
 
     def check(self) -> None:
@@ -137,18 +137,16 @@ class Pick(Encoder):
             return 2
         return 1 - _flags(value, self.parts)[cohort]
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
-        """Rows of flags; of -1 for no answer."""
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        """Return symbols; values are rows of flags, of -1 for no answer."""
         return np.asarray(1 - values[np.arange(len(values)), cohorts], dtype=np.int64)
 
     def told_of_option(
-        self, option: int, channel: Window, cohorts: NDArray[Any], drawn: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        self, option: int, channel: Window, cohorts: Array, drawn: Array
+    ) -> tuple[Integers, Floats]:
         """Return what reports say of one option: as of `Multihot`, if it was the one picked."""
         told = channel.chances().T / self.parts
-        # The last kind is of those who told of another option, as likely under every value.
+        # The last kind is that of reports about another option, as likely under every value.
         chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / self.parts)])
         return np.where(cohorts == option, drawn.astype(np.int64), len(told)), chances
 
@@ -198,10 +196,8 @@ class Order(Encoder):
             left = left[later:]
         return place
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
-        """Rows of flags; of -1 for no answer."""
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        """Return places of orders; values are rows of flags, of -1 for no answer."""
         places, start = np.zeros(len(values), dtype=np.int64), 0
         for later in range(self.items - 1, 0, -1):
             before = values[:, start : start + later].sum(axis=1)
@@ -211,6 +207,7 @@ class Order(Encoder):
 
 
 def _flags(value: Any, number: int) -> Flags:
+    """Return `value`; raise ValueError unless it is so many flags."""
     if (
         not isinstance(value, tuple)
         or len(value) != number

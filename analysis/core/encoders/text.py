@@ -18,50 +18,67 @@ from analysis.core.encoders.base import Encoder
 from analysis.core.errors import shown, whole
 from analysis.core.packed import Packed, pack
 from analysis.core.texts import BEGINNING, NOTHING, WHOLE, text_words
+from analysis.core.types import Apart, Array, Integers
 from analysis.core.words import Block
 
 #: The most words of a text that cohorts and hashes may call for.
 _MOST = 2**20
 
 
+class _Hashed(Encoder):
+    """An encoder that hashes texts, by functions that the cohort names."""
+
+    takes: ClassVar[tuple[type, ...]] = (Texts,)
+    is_hashed: ClassVar[bool] = True
+
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        pairs = zip(values, cohorts, strict=True)
+        symbols = (self.encode(value, int(cohort), iter(())) for value, cohort in pairs)
+        return np.fromiter(symbols, dtype=np.int64, count=len(values))
+
+
+class _OfCandidates(_Hashed):
+    """An encoder of whole texts, with `hashes` words of a text for each of `functions` cohorts."""
+
+    functions: int
+    hashes: int
+
+    @property
+    def cohorts(self) -> int:
+        """There is one for each function of the family, or list of `hashes` functions."""
+        return self.functions
+
+    def _has_room_for(self, domain: Texts) -> bool:
+        return not domain.is_open
+
+    def encode_all(self, values: Sequence[str | None]) -> Integers:
+        named = tuple(value for value in values if value is not None)
+        hits = hits_of(self, named, None in values).astype(np.int64)
+        # What stands for no answer comes last.
+        columns = iter(range(len(named)))
+        return hits[:, [len(named) if value is None else next(columns) for value in values]]
+
+
 @dataclass(frozen=True)
-class Digest(Encoder):
-    """The text's word of that number, the cohort, modulo `inputs`."""
+class Digest(_OfCandidates):
+    """The word of the text whose number is the cohort, modulo `inputs`."""
 
     functions: int
     inputs: int
 
     name: ClassVar[str] = "digest"
-    takes: ClassVar[tuple[type, ...]] = (Texts,)
-    is_hashed: ClassVar[bool] = True
-    hashes: ClassVar[int] = 1
-
-    @property
-    def cohorts(self) -> int:
-        """One for each function of the family."""
-        return self.functions
+    hashes = 1
 
     def check(self) -> None:
         _check_sizes("digest", self.inputs, self.functions)
-
-    def _has_room_for(self, domain: Texts) -> bool:
-        return not domain.is_open
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
         (word,) = _words(value, whole("cohort", cohort, self.functions), 1)
         return word % self.inputs
 
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
-        return _inputs(self, values, cohorts)
-
-    def encode_all(self, values: Sequence[str | None]) -> NDArray[np.int64]:
-        return _hit_by_all(self, values)
-
 
 @dataclass(frozen=True)
-class Bloom(Encoder):
+class Bloom(_OfCandidates):
     """A bit for each of `hashes` words of the text, those of its cohort, modulo `inputs`.
 
     A Bloom filter of one text (Bloom, Communications of the ACM 1970), as in RAPPOR (Erlingsson,
@@ -73,18 +90,11 @@ class Bloom(Encoder):
     inputs: int
 
     name: ClassVar[str] = "bloom"
-    takes: ClassVar[tuple[type, ...]] = (Texts,)
-    is_hashed: ClassVar[bool] = True
     gives_bits: ClassVar[bool] = True
     keeps_cohort: ClassVar[bool] = True
 
     @property
-    def cohorts(self) -> int:
-        """One for each list of words."""
-        return self.functions
-
-    @property
-    def apart(self) -> tuple[tuple[int, int], ...]:
+    def apart(self) -> Apart:
         return ((self.hashes, self.hashes),)
 
     def check(self) -> None:
@@ -94,31 +104,25 @@ class Bloom(Encoder):
                 f"bloom: hashes must be at most 16, and half of inputs, got {self.hashes}"
             )
 
-    def _has_room_for(self, domain: Texts) -> bool:
-        return not domain.is_open
-
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         start = whole("cohort", cohort, self.functions) * self.hashes
-        return tuple(sorted({one % self.inputs for one in _words(value, start, self.hashes)}))
+        return tuple(sorted({word % self.inputs for word in _words(value, start, self.hashes)}))
 
-    def encode_many(self, values: NDArray[Any], cohorts: NDArray[Any], block: Block) -> Packed:
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
         for row, (value, cohort) in enumerate(zip(values, cohorts, strict=True)):
             flags[row, self.encode(value, int(cohort), iter(()))] = 1
         return pack(flags)
 
-    def encode_all(self, values: Sequence[str | None]) -> NDArray[np.int64]:
-        return _hit_by_all(self, values)
-
 
 @dataclass(frozen=True)
-class Prefix(Encoder):
+class Prefix(_Hashed):
     """A hash of the text's beginning, whose length its cohort says; of all of it, if no longer.
 
     For texts of which no list is known (Wang, Li and Jha, "Locally differentially private heavy
     hitter identification", IEEE TDSC 2021: the prefix-extending method). The cohort c asks for the
-    first ``lengths[c // functions]`` letters, and has a function of its own: were those of all
-    lengths the same, texts that collide would do so at each, and look the same at all.
+    first ``lengths[c // functions]`` letters, and has a function of its own: if all lengths had the
+    same functions, texts that collide at one length would collide at all.
     """
 
     functions: int
@@ -126,17 +130,15 @@ class Prefix(Encoder):
     inputs: int
 
     name: ClassVar[str] = "prefix"
-    takes: ClassVar[tuple[type, ...]] = (Texts,)
-    is_hashed: ClassVar[bool] = True
 
     @property
     def cohorts(self) -> int:
-        """One for each length and function."""
+        """There is a cohort for each length and function."""
         return len(self.lengths) * self.functions
 
     @property
     def portion(self) -> Fraction:
-        # Only at the last length texts are whole.
+        # Texts are whole at the last length alone.
         return Fraction(1, len(self.lengths))
 
     def check(self) -> None:
@@ -148,47 +150,27 @@ class Prefix(Encoder):
         return domain.is_open and self.lengths[-1] >= domain.longest
 
     def encode(self, value: str | None, cohort: int, words: Iterator[int]) -> int:
-        place = whole("cohort", cohort, self.cohorts) // self.functions
-        (word,) = _words(value, cohort, 1, self.lengths[place])
+        length = self.lengths[whole("cohort", cohort, self.cohorts) // self.functions]
+        (word,) = _words(value, cohort, 1, length)
         return word % self.inputs
-
-    def encode_many(
-        self, values: NDArray[Any], cohorts: NDArray[Any], block: Block
-    ) -> NDArray[Any]:
-        return _inputs(self, values, cohorts)
-
-
-def _inputs(
-    encoder: Digest | Prefix, values: NDArray[Any], cohorts: NDArray[Any]
-) -> NDArray[np.int64]:
-    pairs = zip(values, cohorts, strict=True)
-    found = (encoder.encode(value, int(cohort), iter(())) for value, cohort in pairs)
-    return np.fromiter(found, dtype=np.int64, count=len(values))
 
 
 @lru_cache(maxsize=4)
 def hits_of(
     encoder: Digest | Bloom, candidates: tuple[str, ...], no_answer: bool
 ) -> NDArray[np.uint16]:
-    """(cohorts, candidates, hashes) inputs of the candidates, and of no answer after them."""
+    """Return (cohorts, candidates, hashes) inputs of candidates, and of no answer after them."""
     hashes = encoder.hashes
     hashed = [(WHOLE, text) for text in candidates] + [(NOTHING, "")] * no_answer
-    found = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
+    inputs = np.empty((encoder.functions, len(hashed), hashes), dtype=np.uint16)
     for column, (what, text) in enumerate(hashed):
         words = np.array(text_words(what, text, 0, encoder.functions * hashes), dtype=np.uint32)
-        found[:, column] = (words % encoder.inputs).reshape(encoder.functions, hashes)
-    return found
-
-
-def _hit_by_all(encoder: Digest | Bloom, values: Sequence[str | None]) -> NDArray[np.int64]:
-    named = tuple(value for value in values if value is not None)
-    hits = hits_of(encoder, named, None in values).astype(np.int64)
-    # What stands for no answer comes last.
-    places = iter(range(len(named)))
-    return hits[:, [len(named) if value is None else next(places) for value in values]]
+        inputs[:, column] = (words % encoder.inputs).reshape(encoder.functions, hashes)
+    return inputs
 
 
 def _check_sizes(name: str, inputs: int, words: int) -> None:
+    """Raise ValueError unless an encoder of texts has few enough inputs and words of a text."""
     if not 2 <= inputs <= 65536:
         raise ValueError(f"{name}: inputs must be from 2 to 65536, got {inputs}")
     if words > _MOST:
@@ -196,7 +178,7 @@ def _check_sizes(name: str, inputs: int, words: int) -> None:
 
 
 def _words(value: Any, start: int, count: int, length: int | None = None) -> tuple[int, ...]:
-    """The words of an answer, or of its beginning."""
+    """Return the words of an answer, or of its beginning."""
     if value is None:
         return text_words(NOTHING, "", start, count)
     if not isinstance(value, str):

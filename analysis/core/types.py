@@ -1,0 +1,13 @@
+"""Short names for types: of arrays, and of how inputs of bits differ."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+#: In how many ones two inputs of bits can differ, either way: pairs of (more, fewer).
+Apart = tuple[tuple[int, int], ...]
