@@ -1,7 +1,7 @@
-"""Whether a likelihood over latent answers agrees with equations that need less.
+"""Checks whether a likelihood over latent answers agrees with equations that assume less.
 
-A law of the errors that is not theirs makes such a likelihood find effects where there are none: it
-tells latent groups by the outcome's shape.
+With a wrong law of the errors such a likelihood finds effects where there are none: it takes the
+shape of the outcome's distribution for latent groups.
 """
 
 import numpy as np
@@ -22,27 +22,17 @@ _ALARM = 1e-3
 def doubts(
     table: Table, family: str, unit: float, point: Point, back: NDArray[np.float64]
 ) -> list[str]:
-    """A sentence if the reports speak against the likelihood, or cannot.
+    """Return a sentence if the reports speak against the likelihood's maximum, or too few do.
 
-    Parameters
-    ----------
-    table : Table
-        With a known outcome.
-    family : str
-        Of `LAWS`.
-    unit : float
-        What `point` counts the outcome in.
-    point : Point
-        The likelihood's maximum.
-    back : (p, p) array
-        From the coefficients' units to their own.
+    The outcome of `table` is known, and `point` counts it in units of `unit`. `back` (p, p) turns
+    coefficients into their own units.
 
     References
     ----------
     Hausman, Econometrica 1978; the covariance of the difference is that of respondents' influences,
     which holds for weights too, and whichever of the two is efficient.
     """
-    rows, design = table.rows, point.of.designs[0]
+    rows, design = table.rows, point.likelihood.designs[0]
     other = corrected(table, family, design, unit)
     if not other.certain:
         return [
@@ -76,9 +66,9 @@ def doubts(
 
 
 def _spread(table: Table, coefficients: NDArray[np.float64], design: NDArray[np.float64]) -> float:
-    """How many standard errors the counts' variance lies above their mean.
+    """Return how many standard errors the counts' variance lies above their mean.
 
-    That the coefficients are estimated does not matter: it has no slope in them.
+    It does not matter that the coefficients are estimated, since it has no slope in them.
 
     References
     ----------

@@ -15,30 +15,24 @@ Array = NDArray[np.float64]
 
 
 def debiased(table: Table, family: str, confidence_level: float) -> Regression:
-    """A linear model of a randomized column's amounts; or one of a known outcome, or of counts.
+    """Fit a linear model of a randomized column's amounts, or a known outcome, also of counts.
 
-    Raises
-    ------
-    ValueError
-        If a randomized outcome has no amounts.
+    Raise `ValueError` if a randomized outcome has no amounts.
     """
     rows = table.rows
     design, back = unit_matrix(table.design, rows.times)
     if isinstance(table.outcome, Column):
         outcome, present, unit = _amounts(table.outcome)
-        found = _solve(table, family, design, outcome / unit, present)
+        solution = _solve(table, family, design, outcome / unit, present)
+        messages = ["least squares of the debiased outcome: there is no likelihood"]
     else:
         unit = known_response(family, table.name, table.outcome, rows.times).unit
-        found = corrected(table, family, design, unit)
-    spread, sound = covariance(found.bread, found.meat(rows.squares), unit * back)
-    sound &= found.certain
+        solution = corrected(table, family, design, unit)
+        messages = ["corrected scores: no law is taken for the errors, and there is no likelihood"]
+    spread, sound = covariance(solution.bread, solution.meat(rows.squares), unit * back)
+    sound &= solution.certain
     spread[~sound] = np.nan
-    estimates = unit * back @ found.coefficients
-    messages = [
-        "least squares of the debiased outcome: there is no likelihood"
-        if isinstance(table.outcome, Column)
-        else "corrected scores: no law is taken for the errors, and there is no likelihood"
-    ]
+    estimates = unit * back @ solution.coefficients
     if not sound.all():
         messages.append(
             "the noise hides how the predictors vary, so no estimate is given: take more "
@@ -59,18 +53,10 @@ def debiased(table: Table, family: str, confidence_level: float) -> Regression:
 
 
 def corrected(table: Table, family: str, design: Array, unit: float) -> Solution:
-    """Corrected scores of a known outcome: linear, or of counts.
+    """Solve the corrected scores of a known outcome, ``linear`` or ``poisson``.
 
-    Parameters
-    ----------
-    table : Table
-        With that outcome.
-    family : str
-        ``linear`` or ``poisson``.
-    design : (n, cells, p) array
-        That of the table in units of `analysis.study.regression.units`.
-    unit : float
-        What the outcome is counted in.
+    `design` is that of the table in units of `analysis.study.regression.units`, and the outcome is
+    counted in units of `unit`.
     """
     outcome = np.asarray(table.outcome, dtype=np.float64) / unit
     return _solve(table, family, design, outcome, np.ones(len(outcome)))
@@ -83,7 +69,7 @@ def _solve(table: Table, family: str, design: Array, outcome: Array, present: Ar
 
 
 def _amounts(column: Column) -> tuple[Array, Array, float]:
-    """(n,) debiased amounts and indicators of an answer; and a unit of amounts."""
+    """Return (n,) debiased amounts and indicators of an answer; and a unit of amounts."""
     if column.amounts is None:
         raise ValueError(
             f'the outcome of a linear model must have amounts, got "{column.name}", whose values '

@@ -20,17 +20,11 @@ _GAIN = 1e-16
 
 @dataclass(frozen=True)
 class Solution:
-    """Where the equations are 0.
+    """The (p,) coefficients at which the equations are 0.
 
-    Attributes
-    ----------
-    coefficients : (p,) array
-    bread : (p, p) array
-        Minus their derivative.
-    errors : (n, p) array
-        What each respondent adds to them, if they count once.
-    certain : bool
-        Whether there is a solution, and the noise does not hide how the predictors vary.
+    `bread` is minus the derivative of the equations, `errors` (n, p) what each respondent adds to
+    them, if they count once. `certain` says whether there is a solution, and the noise does not
+    hide how the predictors vary.
     """
 
     coefficients: Array
@@ -39,13 +33,13 @@ class Solution:
     certain: bool
 
     def meat(self, squares: Array) -> Array:
-        """(p, p) sum of the errors' products."""
+        """Return the (p, p) sum of the errors' products."""
         return np.asarray((self.errors * squares[:, None]).T @ self.errors)
 
 
 @dataclass(frozen=True)
 class Equations:
-    """Of n respondents.
+    """The equations of n respondents.
 
     Noise is drawn for each column on its own, so products of debiased reports are unbiased. The
     mean is over those who answered.
@@ -79,17 +73,17 @@ class Equations:
     loglinear: bool = False
 
     def solve(self) -> Solution:
-        """By Newton's method from a constant mean, along the corrected log-likelihood.
+        """Climb the corrected log-likelihood by Newton's method, from a constant mean.
 
-        That has no maximum in some small samples, or none near: the solution is not certain then.
+        In some small samples it has no maximum, or none near: the solution is not certain then.
         """
-        place, found = self._climb(self._start())
+        place, reached = self._climb(self._start())
         means, slopes, _ = self._means(place)
         weighed = np.einsum("nc,ncp->np", self.scores, self.design)
         expected = np.einsum("nc,ncp->np", self.scores * means, self.design)
         errors = weighed * self.outcome[:, None] - expected * self.present[:, None]
         bread = self._at(place)[2]
-        return Solution(place, bread, errors, found and self._is_certain(bread, slopes))
+        return Solution(place, bread, errors, reached and self._is_certain(bread, slopes))
 
     def _climb(self, place: Array) -> tuple[Array, bool]:
         value, gradient, bread = self._at(place)
@@ -126,7 +120,7 @@ class Equations:
         )
 
     def _means(self, place: Array) -> tuple[Array, Array, Array]:
-        """(n, cells) means, their derivatives and their integrals."""
+        """Return (n, cells) means, their derivatives and their integrals."""
         predictors = self.design @ place
         if self.loglinear:
             with np.errstate(over="ignore"):
@@ -135,12 +129,12 @@ class Equations:
         return predictors, np.ones_like(predictors), predictors**2 / 2
 
     def _at(self, place: Array) -> tuple[float, Array, Array]:
-        """The corrected log-likelihood, its gradient, and minus its second derivative."""
+        """Return the corrected log-likelihood, its gradient, and minus its second derivative."""
         means, slopes, integrals = self._means(place)
         weights = (self.times * self.present)[:, None] * self.scores
         flat = self.design.reshape(-1, len(place))
         pull = np.einsum("n,nc,ncp->p", self.times * self.outcome, self.scores, self.design)
-        # Of a place too far off these are no numbers, and it is left.
+        # Too far off these are no numbers, and the climb turns back.
         with np.errstate(all="ignore"):
             return (
                 float(pull @ place - np.sum(weights * integrals)),

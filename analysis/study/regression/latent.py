@@ -25,7 +25,7 @@ def latent_design(
     frame: Mapping[str, NDArray[Any]],
     size: int,
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Names of the p columns, and the (n, cells, p) design.
+    """Return the names of the p columns, and the (n, cells, p) design.
 
     Each combination is evaluated with a table of all respondents, so that functions of known
     columns see these once and in their order. Terms with a column of amounts are 0 for those who
@@ -48,39 +48,34 @@ def latent_design(
         if column.amounts is not None and NO_ANSWER in column.values
     }
     formula = SimpleFormula([*terms, *_without_answer(terms, absent)], _ordering="none")
-    # Where every combination is: levels of categories are those that occur.
+    # All combinations occur in this table: the levels of categories are those that occur.
     turns = np.arange(size) % len(cells)
     mixed = matrix(formula, {**frame, **_values(columns, cells[turns])}, size)
     _refuse_states(mixed.spec, columns)
     if len(cells) == 1:
         return mixed.terms, mixed.values[:, None]
-    found = np.stack(
-        [
-            matrix(mixed.spec, {**frame, **_values(columns, np.tile(cell, (size, 1)))}, size).values
-            for cell in cells
-        ],
-        axis=1,
-    )
-    apart = np.abs(found[np.arange(size), turns] - mixed.values)
+    frames = ({**frame, **_values(columns, np.tile(cell, (size, 1)))} for cell in cells)
+    design = np.stack([matrix(mixed.spec, table, size).values for table in frames], axis=1)
+    apart = np.abs(design[np.arange(size), turns] - mixed.values)
     wrong = (apart > 1e-9 * np.abs(mixed.values).max(axis=0)).any(axis=0)
     if wrong.any():
         raise _depends(mixed.terms[int(wrong.argmax())])
-    for term, places in mixed.spec.term_indices.items():
+    for term, indices in mixed.spec.term_indices.items():
         for name in absent.keys() & variables(term.factors):
             at = [column.name for column in columns].index(name)
             gone = cells[:, at] == columns[at].values.index(NO_ANSWER)
-            found[:, np.flatnonzero(gone)[:, None], places] = 0.0
-    return mixed.terms, found
+            design[:, np.flatnonzero(gone)[:, None], indices] = 0.0
+    return mixed.terms, design
 
 
 def _without_answer(terms: Sequence[Term], absent: Mapping[str, str]) -> list[Term]:
-    """Of each column of amounts whether there is no answer; that also in its place in each term.
+    """Return indicators of no answer to each column of amounts, alone and in its terms.
 
     So those without an answer have a level and slopes of their own. In a function of several
     columns, the others stand as they are.
     """
     gone_factors = {name: Factor(new, eval_method="lookup") for name, new in absent.items()}
-    found = [Term([factor]) for factor in gone_factors.values()]
+    added = [Term([factor]) for factor in gone_factors.values()]
     for term in terms:
         held = sorted(absent.keys() & variables(term.factors))
         several = (combinations(held, count) for count in range(1, len(held) + 1))
@@ -94,30 +89,29 @@ def _without_answer(terms: Sequence[Term], absent: Mapping[str, str]) -> list[Te
                     factors += [gone_factors[name] for name in gone if name in used]
                     rest = sorted(used.difference(gone))
                     factors += [Factor(name, eval_method="lookup") for name in rest]
-            found.append(Term(dict.fromkeys(factors)))
-    return list(dict.fromkeys(found))
+            added.append(Term(dict.fromkeys(factors)))
+    return list(dict.fromkeys(added))
 
 
-def _values(columns: Sequence[Column], places: NDArray[np.int64]) -> dict[str, Any]:
-    """Of the (n, columns) latent values: numbers where there are amounts, else categories."""
-    found: dict[str, Any] = {}
-    for column, chosen in zip(columns, places.T, strict=True):
+def _values(columns: Sequence[Column], latent: NDArray[np.int64]) -> dict[str, Any]:
+    """Return (n, columns) latent values as numbers where there are amounts, else categories."""
+    frame: dict[str, Any] = {}
+    for column, chosen in zip(columns, latent.T, strict=True):
         if column.amounts is None:
             order = levels(column)
-            codes = np.argsort(order)[chosen]
-            names = [column.values[place] for place in order]
-            found[column.name] = Categorical.from_codes(codes, names)
+            names = [column.values[index] for index in order]
+            frame[column.name] = Categorical.from_codes(np.argsort(order)[chosen], names)
             continue
         # Any number will do for no-answer, if functions and levels have it already.
         missing = np.isnan(column.amounts)
-        found[column.name] = np.where(missing, column.amounts[0], column.amounts)[chosen]
+        frame[column.name] = np.where(missing, column.amounts[0], column.amounts)[chosen]
         if missing.any():
-            found[f"{column.name}[{NO_ANSWER}]"] = missing[chosen].astype(np.float64)
-    return found
+            frame[f"{column.name}[{NO_ANSWER}]"] = missing[chosen].astype(np.float64)
+    return frame
 
 
 def _refuse_states(spec: ModelSpec, columns: Sequence[Column]) -> None:
-    """A mean or knots, as such functions keep, would be of latent values that nobody knows."""
+    """Raise `ValueError` if a function keeps a mean or knots of latent values, which are hidden."""
     # Calls are kept with names that Python can read.
     latent = {re.sub(r"\W|^(?=\d)", "_", column.name) for column in columns}
     for call in spec.transform_state:

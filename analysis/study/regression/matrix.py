@@ -25,26 +25,14 @@ class Matrix:
 def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
     """Evaluate terms, or the `spec` of a matrix with the state that its functions keep.
 
-    Parameters
-    ----------
-    made_of : SimpleFormula or ModelSpec
-        One side of a formula.
-    frame : mapping
-        All columns that it names.
-    size : int
-        Respondents.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be evaluated, or not to finite numbers.
+    `made_of` is a SimpleFormula or a ModelSpec, `frame` has all columns that it names, of `size`
+    respondents. Raise `ValueError` if it cannot be evaluated, or not to finite numbers.
     """
     try:
         with np.errstate(all="ignore"):
-            found = made_of.get_model_matrix(
-                DataFrame(dict(frame), index=range(size)), context={}, na_action="ignore"
-            )
-            values = found.to_numpy(np.float64)
+            table = DataFrame(dict(frame), index=range(size))
+            model = made_of.get_model_matrix(table, context={}, na_action="ignore")
+            values = model.to_numpy(np.float64)
     except Exception as error:
         told = str(error).split("\n")[0]
         raise ValueError(f"cannot evaluate the formula: {told}") from None
@@ -52,25 +40,25 @@ def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
     if lacking.any():
         worst = int(lacking.any(axis=0).argmax())
         raise ValueError(
-            f'term "{found.columns[worst]}" must be a finite number in every row, got '
+            f'term "{model.columns[worst]}" must be a finite number in every row, got '
             f"{int(lacking[:, worst].sum())} of {size} rows where it is not"
         )
-    return Matrix(tuple(map(str, found.columns)), values, found.model_spec)
+    return Matrix(tuple(map(str, model.columns)), values, model.model_spec)
 
 
 def variables(factors: Iterable[Factor]) -> set[str]:
-    """Names of the columns that factors are made of.
+    """Return the names of the columns that factors are made of.
 
     formulaic's own list lacks what stands in functions that keep a state, as in ``center(age)``.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for factor in factors:
         if factor.eval_method is Factor.EvalMethod.LOOKUP:
-            found.add(factor.expr)
+            names.add(factor.expr)
         elif factor.eval_method is Factor.EvalMethod.PYTHON:
             try:
                 needed = get_required_variables(factor.expr)
             except SyntaxError:
                 raise ValueError(f'cannot read "{factor.expr}" in the formula') from None
-            found |= {str(each.root) for each in needed if each.root not in TRANSFORMS}
-    return found
+            names |= {str(each.root) for each in needed if each.root not in TRANSFORMS}
+    return names
