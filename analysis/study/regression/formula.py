@@ -11,9 +11,8 @@ from formulaic.parser.types import Factor, Term
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
-from analysis.study.regression.latent import latent_design
 from analysis.study.regression.levels import cells
-from analysis.study.regression.matrix import matrix, variables
+from analysis.study.regression.matrix import latent_design, matrix, variables
 
 
 @dataclass(frozen=True)

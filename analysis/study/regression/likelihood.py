@@ -47,7 +47,7 @@ class Likelihood:
 
     @cached_property
     def log_chances(self) -> Array:
-        """Minus infinity where a report is impossible."""
+        """Logarithms of `chances`; minus infinity where a report is impossible."""
         with np.errstate(divide="ignore"):
             return np.log(self.chances)
 
