@@ -40,11 +40,11 @@ def difference(first: Column, second: Column) -> HypothesisTest:
     ValueError
         If the values differ, or one has fewer than two respondents.
     """
-    sides = _compared(first, second)
-    inverse, rank = inverse_and_rank(sides[0].alike + sides[1].alike)
-    apart = sides[1].away - sides[0].away
+    earlier, later = _compared(first, second)
+    inverse, rank = inverse_and_rank(earlier.alike + later.alike)
+    apart = later.away - earlier.away
     statistic = float(apart @ inverse @ apart)
-    fewest, telling = min(first.n, second.n), min(side.telling for side in sides)
+    fewest, telling = min(first.n, second.n), min(earlier.telling, later.telling)
     return chi_square_test("difference", statistic, rank, first.n + second.n, telling, fewest)
 
 
@@ -86,14 +86,14 @@ def changes_of_shares(
         As `difference`.
     """
     check_level(confidence_level)
-    one, other = _compared(first, second)
-    apart = other.away - one.away
+    earlier, later = _compared(first, second)
+    apart = later.away - earlier.away
     by_reports, if_alike = (
         np.sqrt(np.maximum(0.0, sum(covariance.diagonal() for covariance in covariances)))
-        for covariances in ((one.by_reports, other.by_reports), (one.alike, other.alike))
+        for covariances in ((earlier.by_reports, later.by_reports), (earlier.alike, later.alike))
     )
     known = if_alike > _LEAST
-    telling = np.minimum(one.of_each, other.of_each)
+    telling = np.minimum(earlier.of_each, later.of_each)
     # A few reports, or none, of a value tell little of their own error, but more with the others'.
     unsure = (telling < FEWEST) | (by_reports <= _LEAST)
     errors = np.where(unsure, np.maximum(by_reports, if_alike), by_reports)
@@ -155,11 +155,11 @@ def _compared(first: Column, second: Column) -> tuple[_Side, _Side]:
             f"{', '.join(second.values)}"
         )
     pooled = likeliest_shares(first, second)
-    one, other = both = [Scored(column, pooled) for column in (first, second)]
+    scored = [Scored(column, pooled) for column in (first, second)]
     designs = {(column.whole, column.mechanism, column.epsilon) for column in (first, second)}
-    if first.whole or len(designs) > 1:
-        return _side(one, [one]), _side(other, [other])
-    return _side(one, both), _side(other, both)
+    alone = first.whole or len(designs) > 1
+    left, right = (_side(side, [side] if alone else scored) for side in scored)
+    return left, right
 
 
 def _side(scored: Scored, peers: list[Scored]) -> _Side:

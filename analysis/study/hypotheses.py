@@ -69,11 +69,10 @@ def independence(first: Column, second: Column) -> HypothesisTest:
         question has more than 64 values.
     """
     n, pairs = first.n, pairs_of(first, second)
-    one, other = sides = [Scored(column, likeliest_shares(column)) for column in (first, second)]
-    cross = pairs.averages(one.ratios, other.ratios) - np.outer(one.mean, other.mean)
+    left, right = sides = [Scored(column, likeliest_shares(column)) for column in (first, second)]
+    cross = pairs.averages(left.ratios, right.ratios) - np.outer(left.mean, right.mean)
     inverses, ranks = zip(*(inverse_and_rank(side.covariance) for side in sides), strict=True)
-    left, right = inverses
-    statistic = max(0.0, n * float(np.trace(left @ cross @ right @ cross.T)))
+    statistic = max(0.0, n * float(np.trace(inverses[0] @ cross @ inverses[1] @ cross.T)))
     squares = []
     for side, inverse in zip(sides, inverses, strict=True):
         leverages = ((side.centered @ inverse) * side.centered).sum(axis=1)

@@ -33,16 +33,8 @@ class Finding:
 def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 0.95) -> Finding:
     """Return the share of a value of the second question among those with a value of the first.
 
-    It has an empirical-likelihood interval.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        `Pairs.turned` gives the groups by the second question.
-    group, value : int
-        Index of a value of the first question, and of the second.
-    confidence_level : float
-        In (0, 1).
+    `group` is the index of the value of the first question, `value` that of the second. Take
+    `Pairs.turned` for groups by the second question. The interval is by empirical likelihood.
     """
     (among, there), covariance = _moments(pairs, [group], value)
     estimate = std_error = None
@@ -61,17 +53,8 @@ def contrasts(
     Both are ratios of products of unbiased shares, and have Fieller's interval: at borders, where
     those made of the intervals of both shares (MOVER) hold .90, it holds .94 and more. But where
     reports are few, Fieller's holds .72 and MOVER's .95, which is then given. The upper end of the
-    interval of a ratio may be infinite.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    groups : pair of int
-        Indices of values of the first question: the group, and the one to compare it with.
-    value : int
-        Index of a value of the second.
-    confidence_level : float
-        In (0, 1).
+    interval of a ratio may be infinite. `groups` are indices of values of the first question: the
+    group, and its reference; `value` is that of a value of the second.
     """
     (share, size, other, base), covariance = _moments(pairs, list(groups), value)
     product, cross, cross_other = size * base, share * base, other * size

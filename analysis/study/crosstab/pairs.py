@@ -53,20 +53,14 @@ class Pairs:
     def averages(self, left: Array, right: Array) -> Array:
         """Return the (i, j) weighted averages over respondents of products of two scores.
 
-        Parameters
-        ----------
-        left, right : (reports of first, i) and (reports of second, j) arrays
-            The scores of each report.
+        `left` has i scores of each report of the first column, `right` j of the second.
         """
         return np.asarray(left.T @ (self.counts @ right)) / self.total
 
     def covariance(self, left: Array, right: Array) -> Array:
         """Return the (i j, i j) covariance of raveled `averages`, linearized if there are weights.
 
-        Raises
-        ------
-        ValueError
-            If there are fewer than two respondents.
+        Raise `ValueError` if there are fewer than two respondents.
         """
         if self.n < 2:
             raise ValueError(f"expected 2 respondents at least to tell an error, got {self.n}")

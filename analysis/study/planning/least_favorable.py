@@ -65,7 +65,7 @@ def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
 
 
 def scores_of(mean: Mean) -> tuple[_Floats, _Floats]:
-    """Return a mean's scores and those of who is present, by cell of a tally."""
+    """Return the scores of a mean, and of having answered, by cell of a tally."""
     return np.array(mean.scores, dtype=float), np.array(mean.present, dtype=float)
 
 

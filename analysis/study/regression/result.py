@@ -82,21 +82,11 @@ class Regression:
 def covariance(
     information: Array, meat: Array | None, back: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the covariance of parameters in their own units, and which of them are known.
+    """Return the (p, p) covariance of parameters in their own units, and which of them are known.
 
-    Parameters
-    ----------
-    information : (p, p) array
-        In units of `analysis.study.regression.units`.
-    meat : (p, p) array, optional
-        Sum of the products of scores, for the sandwich.
-    back : (p, p) array
-        From there to the parameters' own units.
-
-    Returns
-    -------
-    (p, p) array, (p,) array
-        The covariance is NaN where a parameter is not known.
+    The covariance is NaN where a parameter is not known. `information` is in units of
+    `analysis.study.regression.units`, from which `back` leads to the parameters' own. `meat` is the
+    sum of the products of scores, for the sandwich.
 
     References
     ----------

@@ -46,15 +46,9 @@ def group(
 ) -> Rows:
     """Return the rows of a table, equal ones together where that at least halves their number.
 
-    Parameters
-    ----------
-    keys : sequence of (n,) arrays
-        All that a respondent's likelihood depends on.
-    design : (n, ...) array
-        What a formula made of it. Equal rows stay apart if the formula tells them apart, such as by
-        their order.
-    weights : (n,) array, optional
-        Finite, 0 or more, not all 0.
+    `keys` are (n,) arrays of all that a respondent's likelihood depends on, `design` (n, ...) is
+    what a formula made of it. Equal rows stay apart if the formula tells them apart, such as by
+    their order. `weights` are as `check_weights` passes them.
     """
     size = len(design)
     scale = 1.0 if weights is None else float(weights[weights > 0].mean())
