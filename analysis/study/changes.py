@@ -1,4 +1,4 @@
-"""Differences between two waves, or two known groups: a test of all shares, and each share's own.
+"""Differences between two waves, or two known groups: of all shares together, and of each.
 
 Both columns are scored against the likeliest shares of both together, as if nothing had changed.
 """
@@ -44,16 +44,16 @@ def difference(first: Column, second: Column) -> HypothesisTest:
     inverse, rank = inverse_and_rank(earlier.alike + later.alike)
     apart = later.away - earlier.away
     statistic = float(apart @ inverse @ apart)
-    fewest, telling = min(first.n, second.n), min(earlier.telling, later.telling)
-    return chi_square_test("difference", statistic, rank, first.n + second.n, telling, fewest)
+    fewest, effective = min(first.n, second.n), min(earlier.effective, later.effective)
+    return chi_square_test("difference", statistic, rank, first.n + second.n, effective, fewest)
 
 
 @dataclass(frozen=True)
 class Change:
     """How much the share of a value differs between two waves, or groups: second less first.
 
-    `std_error` is at least that of no change where few reports tell of the value. The interval is
-    that of a normal estimate of what lies within [-1, 1]. If no reports tell of the value, it is
+    `std_error` is at least that of no change where few reports concern the value. The interval is
+    that of a normal estimate of what lies within [-1, 1]. If no reports concern the value, it is
     all of [-1, 1], with the method ``none``, and there is no `p_value`. `p_value` is of this value
     alone, with the error there is if nothing changed; `p_holm` is of it as one of all values (Holm,
     Scandinavian Journal of Statistics 1979). `flag` is ``few`` as of a test.
@@ -93,9 +93,9 @@ def changes_of_shares(
         for covariances in ((earlier.by_reports, later.by_reports), (earlier.alike, later.alike))
     )
     known = if_alike > _LEAST
-    telling = np.minimum(earlier.of_each, later.of_each)
-    # A few reports, or none, of a value tell little of their own error, but more with the others'.
-    unsure = (telling < FEWEST) | (by_reports <= _LEAST)
+    effective = np.minimum(earlier.of_each, later.of_each)
+    # From few reports on a value, or none, its error is hardly known; all reports know more of it.
+    unsure = (effective < FEWEST) | (by_reports <= _LEAST)
     errors = np.where(unsure, np.maximum(by_reports, if_alike), by_reports)
     chances = 2 * ndtr(-np.abs(apart[known]) / if_alike[known])
     p_values, p_holm = np.full((2, len(apart)), np.nan)
@@ -109,7 +109,7 @@ def changes_of_shares(
             interval=_change_interval(float(apart[index]), float(errors[index]), confidence_level),
             p_value=float(p_values[index]) if known[index] else None,
             p_holm=float(p_holm[index]) if known[index] else None,
-            flag=few_flag(fewest, float(telling[index])),
+            flag=few_flag(fewest, float(effective[index])),
         )
         for index, value in enumerate(first.values)
     )
@@ -135,15 +135,15 @@ def _change_interval(estimate: float, std_error: float, confidence_level: float)
 class _Side:
     """The shares of one of two columns, less those of both, with the least error if all are alike.
 
-    `by_reports` is the covariance of `away` as the column's reports tell it, `alike` as it is if
-    the shares are those of both. `telling` and `of_each` are how many reports make a difference, to
-    all of it and to each share, by the kurtosis of their scores.
+    `by_reports` is the covariance of `away` by the column's reports, `alike` by the shares of both.
+    `effective` and `of_each` are how many reports make a difference, to all of `away` and to each
+    share, by the kurtosis of their scores.
     """
 
     away: NDArray[np.float64]
     by_reports: NDArray[np.float64]
     alike: NDArray[np.float64]
-    telling: float
+    effective: float
     of_each: NDArray[np.float64]
 
 
@@ -163,7 +163,7 @@ def _compared(first: Column, second: Column) -> tuple[_Side, _Side]:
 
 
 def _side(scored: Scored, peers: list[Scored]) -> _Side:
-    """Return one side; what its law does not tell of its scores, its peers' reports do."""
+    """Return one side; the law of its scores is estimated from its peers' reports if not known."""
     column = scored.column
     kinds, often, freedom = scored.ratios, scored.law, 1.0
     if not column.whole:
@@ -184,6 +184,6 @@ def _side(scored: Scored, peers: list[Scored]) -> _Side:
         away=debiased @ (scored.mean - expected),
         by_reports=debiased @ scored.covariance @ debiased / (column.n - 1),
         alike=errors / column.n,
-        telling=column.n / peak(often, scores, errors) / alone,
+        effective=column.n / peak(often, scores, errors) / alone,
         of_each=column.n * spread**2 / np.maximum(fourth, 1e-300) / alone,
     )

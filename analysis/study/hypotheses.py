@@ -38,7 +38,7 @@ class HypothesisTest:
     is infinite if a report was made that was impossible, and 0, with `p_value` 1, if no reports
     could have spoken against it. `n` counts all respondents. `flag` is ``few`` if the approximation
     does not hold: if there are fewer than 100 respondents; if what is compared hangs on fewer than
-    5 reports, or 50 where these alone tell the covariance; of independence, if the variance of the
+    5 reports, or 50 where only these give the covariance; of independence, if the variance of the
     statistic is over twice that of chi-square; or if nothing could be compared.
     """
 
@@ -147,21 +147,21 @@ def goodness_of_fit(
     if column.whole:
         covariance = (ratios * law[:, None]).T @ ratios - 1
         inverse, rank = inverse_and_rank(covariance)
-        telling = n / peak(law, ratios - 1, covariance)
-        return chi_square_test(name, n * float(away @ inverse @ away), rank, n, telling)
+        effective = n / peak(law, ratios - 1, covariance)
+        return chi_square_test(name, n * float(away @ inverse @ away), rank, n, effective)
     inverse, rank = inverse_and_rank(scored.covariance)
-    telling = n / peak(counts, scored.centered, scored.covariance) / ALONE
+    effective = n / peak(counts, scored.centered, scored.covariance) / ALONE
     statistic = (n - 1) * float(away @ inverse @ away)
     p_value = 1.0
     if 0 < rank < n:
         p_value = float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
-    return HypothesisTest(name, statistic, rank, p_value, n, few_flag(n, telling))
+    return HypothesisTest(name, statistic, rank, p_value, n, few_flag(n, effective))
 
 
 def chi_square_test(
-    test: str, statistic: float, df: int, n: int, telling: float, fewest: int | None = None
+    test: str, statistic: float, df: int, n: int, effective: float, fewest: int | None = None
 ) -> HypothesisTest:
     """Return a test by chi-square; `fewest` are the respondents of the smaller group, if any."""
     p_value = float(chdtrc(df, max(0.0, statistic))) if df else 1.0
-    flag = few_flag(n if fewest is None else fewest, telling if df else 0.0)
+    flag = few_flag(n if fewest is None else fewest, effective if df else 0.0)
     return HypothesisTest(test, max(0.0, statistic), df, p_value, n, flag)

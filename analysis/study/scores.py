@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 #: Directions with less than this part of the largest variance have none, but for rounding.
 _NOTHING = 1e-9
-#: So many times as many reports it takes where they alone tell the covariance, and not the noise.
+#: How many times as many reports it takes if the covariance is known from them alone.
 ALONE = 10.0
 
 
@@ -106,6 +106,6 @@ def peak(often: Array, centered: Array, covariance: Array) -> float:
     return float(((parts @ along**4) / (parts @ along**2) ** 2).max())
 
 
-def few_flag(n: int, telling: float) -> str:
-    """Return ``few`` if there are too few respondents, or reports that tell what is compared."""
-    return "few" if n < FEW or telling < FEWEST else ""
+def few_flag(n: int, effective: float) -> str:
+    """Return ``few`` if there are too few respondents, or reports that make a difference."""
+    return "few" if n < FEW or effective < FEWEST else ""

@@ -51,7 +51,7 @@ def trend(
     ------
     ValueError
         If there is one column only, or all have the same place; if the value is none of a column's,
-        or amounts are missing; if a column's reports do not differ, so that they tell no error.
+        or amounts are missing; if a column's reports do not differ, so that no error is known.
     """
     check_level(confidence_level)
     where = np.array(range(len(columns)) if places is None else places, float)

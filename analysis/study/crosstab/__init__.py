@@ -149,13 +149,13 @@ def crosstab(
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself: two options that one
-        report tells of together are not.
+        Of the same respondents, in the same order, each randomized by itself: two options that
+        share a report are not.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     weights : (n,) array, optional
-        Of respondents. Standard errors are linearized; likelihoods count as many respondents as
-        would tell as much with equal weights (Kish).
+        Of respondents. Standard errors are linearized; likelihoods count the effective number of
+        respondents (Kish).
 
     Raises
     ------

@@ -47,7 +47,7 @@ class Pairs:
 
     @cached_property
     def n_effective(self) -> float:
-        """Respondents of equal weight that would tell as much (Kish, Survey Sampling 1965)."""
+        """The effective number of respondents, of equal weight (Kish, Survey Sampling 1965)."""
         return self.total**2 / float(self.squares.sum())
 
     def averages(self, left: Array, right: Array) -> Array:

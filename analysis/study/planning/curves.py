@@ -3,8 +3,8 @@
 They follow the normal law, with the variance at the least favorable truth, so that a page of curves
 takes no longer than a table. `analysis.study.planning.half_width.expected` differs a little where
 intervals are clipped, and where respondents are few. At other ε than the file's the variance is
-that of the best mechanism with a closed form, times what the question's own is better or worse at
-its own ε: a linear program for each point would take long.
+that of the best mechanism with a closed form, times the ratio of the question's mechanism to it at
+the file's ε: a linear program for each point would take long.
 """
 
 from collections.abc import Sequence

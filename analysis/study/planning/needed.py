@@ -128,9 +128,9 @@ def epsilon_for(
         other = with_epsilon(question, epsilon, used)
         return expected(other, respondents, confidence_level, truth, rng=rng).half_width
 
-    place = f'question "{question.id}"'
+    where = f'question "{question.id}"'
     while True:
-        epsilon = _least_epsilon(lambda epsilon: width(epsilon) / half_width, place, half_width)
+        epsilon = _least_epsilon(lambda epsilon: width(epsilon) / half_width, where, half_width)
         chosen = used
         if best:
             chosen, _ = choose(question.domain, epsilon, wishes_of(question.spec))
@@ -140,13 +140,13 @@ def epsilon_for(
         used, best = chosen, False
     if forever is not None and epsilon >= forever:
         raise OutOfReach(
-            f"{place}: half_width {half_width:g} takes epsilon {float(epsilon):g}, which must be "
+            f"{where}: half_width {half_width:g} takes epsilon {float(epsilon):g}, which must be "
             f"less than epsilon_forever {float(forever):g}"
         )
     return epsilon
 
 
-def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: float) -> Fraction:
+def _least_epsilon(ratio: Callable[[Fraction], float], where: str, half_width: float) -> Fraction:
     """Return the least ε of three digits at which a falling ratio is at most 1."""
     low, high = index_of(SMALLEST) - 1, index_of(LARGEST)
     known: dict[int, float] = {}
@@ -161,7 +161,7 @@ def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: f
 
     if not at(high) <= 1:
         raise OutOfReach(
-            f"{place}: half_width must be at least {at(high) * half_width:.3g}, which epsilon "
+            f"{where}: half_width must be at least {at(high) * half_width:.3g}, which epsilon "
             f"{float(LARGEST):g} gives, got {half_width:g}"
         )
     # Half-widths fall about as 1/ε: so ends are looked for around 1, and then between them.

@@ -31,7 +31,7 @@ _DRAWS, _PAIR_DRAWS = 4000, 1500
 
 
 @dataclass(frozen=True)
-class Told:
+class Possible:
     """Estimates that there can be, with their squared standard errors and their chances."""
 
     values: NDArray[np.float64]
@@ -59,16 +59,16 @@ class Side:
     def of(cls, question: Question, term: str, truth: TrueShares) -> "Side":
         """Return the side of a term; raise `ValueError` unless there is such a term and truth."""
         domain, randomizer = question.domain, question.randomizer
-        place = f'question "{question.id}"'
+        where = f'question "{question.id}"'
         if domain.estimand is Estimand.TEXTS:
-            raise ValueError(f"{place}: power is planned for other kinds than text")
+            raise ValueError(f"{where}: power is planned for other kinds than text")
         shares = {s.term: s for s in question.mechanism.shares(randomizer, domain).values}
         means = {mean.term: mean for mean in question.mechanism.means(randomizer, domain)}
         if term not in shares and term not in means:
             known = ", ".join([*shares, *means])
-            raise ValueError(f"{place}: expected one of the terms {known}, got {term}")
+            raise ValueError(f"{where}: expected one of the terms {known}, got {term}")
         if not isinstance(truth, Mapping) and not (isfinite(truth) and 0 <= truth <= 1):
-            raise ValueError(f"{place}: share of {term} must be in [0, 1], got {truth:g}")
+            raise ValueError(f"{where}: share of {term} must be in [0, 1], got {truth:g}")
         if term in shares:
             share, value = shares[term], truth
             if isinstance(value, Mapping):
@@ -83,10 +83,10 @@ class Side:
             law = Law(randomizer, domain, _having(question, term, truth))
         else:
             raise ValueError(
-                f"{place}: {term} must be given as the shares of all answers, got {truth:g}"
+                f"{where}: {term} must be given as the shares of all answers, got {truth:g}"
             )
         if law.first(scores_of(mean)[1]) <= NOBODY:
-            raise ValueError(f"{place}: truth must have somebody who answers")
+            raise ValueError(f"{where}: truth must have somebody who answers")
         middle, variance = mean_variance(mean, law)
         low, width = float(mean.low), float(mean.width)
         return cls(term, None, mean, law, low + width * middle, width**2 * variance, is_share)
@@ -96,10 +96,10 @@ class Side:
         """Whether its estimates are computed from drawn tallies: its reports are single symbols."""
         return self.law is not None and self.law.table is not None
 
-    def told(self, n: int, rng: Generator) -> Told | None:
+    def possible(self, n: int, rng: Generator) -> Possible | None:
         """Return the estimates of all counts, or of drawn tallies; None if reports are sets.
 
-        If a part of the reports tells a share, that part is taken as if it were not random.
+        If only a part of the reports can support a share, that part is taken as not random.
         """
         if self.share is not None:
             trials = max(1, round(n * self.share.portion))
@@ -108,7 +108,7 @@ class Side:
             values = self.share.estimate(counts.astype(np.float64), trials)
             least = possible_share(0.0, trials)
             errors = self.share.std_error(np.clip(values, least, 1 - least), trials)
-            return Told(values, errors**2, weights_of(counts, trials, chance))
+            return Possible(values, errors**2, weights_of(counts, trials, chance))
         if self.mean is None or not self.is_drawn:
             return None
         # An estimate that does not exist is a NaN, which differs from nothing.
@@ -116,14 +116,14 @@ class Side:
         pairs = np.array([(nan, nan) if None in pair else pair for pair in drawn], dtype=float)
         values, errors = float(self.mean.width) * pairs.T
         values = values + float(self.mean.low)
-        return Told(values, errors**2, np.full(_PAIR_DRAWS, 1 / _PAIR_DRAWS))
+        return Possible(values, errors**2, np.full(_PAIR_DRAWS, 1 / _PAIR_DRAWS))
 
     def left_out(self, null: float, n: int, level: float, rng: Generator) -> float:
         """Return the chance that the printed interval, of `mean_quantity`, excludes a value."""
         assert self.mean is not None
-        place = (null - float(self.mean.low)) / float(self.mean.width)
+        scaled = (null - float(self.mean.low)) / float(self.mean.width)
         intervals = (ratio.interval for ratio in self._drawn(n, _DRAWS, level, rng))
-        return sum(not ends.low <= place <= ends.high for ends in intervals) / _DRAWS
+        return sum(not ends.low <= scaled <= ends.high for ends in intervals) / _DRAWS
 
     def _drawn(self, n: int, times: int, level: float, rng: Generator) -> list[Ratio]:
         assert self.mean is not None

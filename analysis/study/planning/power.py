@@ -113,7 +113,7 @@ def _power_of_change(
 ) -> float:
     z, rng = float(ndtri((1 + level) / 2)), deepcopy(rng)
     left, right = (
-        side.told(n, rng) if side.is_drawn or n <= _PAIRS else None
+        side.possible(n, rng) if side.is_drawn or n <= _PAIRS else None
         for side, n in zip(sides, respondents, strict=True)
     )
     if left and right and (sides[0].is_drawn or len(left.weights) * len(right.weights) <= _PAIRS):

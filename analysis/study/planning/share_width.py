@@ -18,7 +18,7 @@ _Counts = NDArray[np.int64]
 _FAR = 7.2
 #: The most counts, and numbers of trials, that are summed over; of more, one in so many.
 _COUNTS, _TRIALS = 20_000, 65
-#: Counts that tell the least favorable share: at most .4 standard deviations apart.
+#: Counts that find the least favorable share: they are at most .4 standard deviations apart.
 _SOME = 1000
 
 

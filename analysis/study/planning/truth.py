@@ -72,15 +72,15 @@ def truth_of(question: Question, truth: Mapping[str, float] | None = None) -> Tr
     ValueError
         If an answer or a share is impossible, or they cannot be true together.
     """
-    stated, place = dict(truth or {}), f'truth of question "{question.id}"'
+    stated, where = dict(truth or {}), f'truth of question "{question.id}"'
     for answer, share in stated.items():
         fine = isinstance(share, int | float) and not isinstance(share, bool) and isfinite(share)
         if not fine or not 0 <= share <= 1:
-            raise ValueError(f"{place}: share of {shown(answer)} must be in [0, 1], got {share}")
+            raise ValueError(f"{where}: share of {shown(answer)} must be in [0, 1], got {share}")
     try:
         return Truth.of(question.domain.completed(stated, partial(_read, question)))
     except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _read(question: Question, answer: str) -> Any:

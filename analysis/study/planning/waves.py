@@ -57,7 +57,7 @@ def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[
     for n in waves:
         answered = [(survey, check_count(n, "waves"))]
         bill = bills.of(((survey.version, n),))
-        # A little more than the questions' own, whose sum may be rounded another way.
+        # A little more than the δ of the questions, whose sum may be rounded another way.
         row = composed(losses(answered), n, max(delta, bill.delta * (1 + 1e-9)))
         charged = spent_on(answered)
         rows.append(

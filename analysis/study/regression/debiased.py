@@ -85,36 +85,36 @@ class Equations:
 
         In some small samples it has no maximum, or none near: the solution is not certain then.
         """
-        place, reached = self._climb(self._start())
-        means, slopes, _ = self._means(place)
+        coefficients, reached = self._climb(self._start())
+        means, slopes, _ = self._means(coefficients)
         weighed = np.einsum("nc,ncp->np", self.scores, self.design)
         expected = np.einsum("nc,ncp->np", self.scores * means, self.design)
         errors = weighed * self.outcome[:, None] - expected * self.present[:, None]
-        bread = self._at(place)[2]
-        return Solution(place, bread, errors, reached and self._is_certain(bread, slopes))
+        bread = self._at(coefficients)[2]
+        return Solution(coefficients, bread, errors, reached and self._is_certain(bread, slopes))
 
-    def _climb(self, place: Array) -> tuple[Array, bool]:
-        value, gradient, bread = self._at(place)
+    def _climb(self, coefficients: Array) -> tuple[Array, bool]:
+        value, gradient, bread = self._at(coefficients)
         for _ in range(_ROUNDS):
             try:
                 np.linalg.cholesky(bread)
             except scipy.linalg.LinAlgError:
-                return place, False
+                return coefficients, False
             step = np.linalg.solve(bread, gradient)
             gain = float(step @ gradient)
             if gain <= _GAIN * self.times.sum():
-                return place, True
+                return coefficients, True
             length = 1.0
-            ahead = self._at(place + step)
+            ahead = self._at(coefficients + step)
             slack = 1e-13 * abs(value)
             while not value + 1e-4 * length * gain - slack <= ahead[0] < np.inf:
                 length /= 2
                 if length < 1e-9:
-                    return place, False
-                ahead = self._at(place + length * step)
-            place = place + length * step
+                    return coefficients, False
+                ahead = self._at(coefficients + length * step)
+            coefficients = coefficients + length * step
             value, gradient, bread = ahead
-        return place, False
+        return coefficients, False
 
     def _start(self) -> Array:
         width = self.design.shape[2]
@@ -127,25 +127,25 @@ class Equations:
             * np.average(self.design.mean(axis=1), axis=0, weights=self.times)
         )
 
-    def _means(self, place: Array) -> tuple[Array, Array, Array]:
+    def _means(self, coefficients: Array) -> tuple[Array, Array, Array]:
         """Return (n, cells) means, their derivatives and their integrals."""
-        predictors = self.design @ place
+        predictors = self.design @ coefficients
         if self.loglinear:
             with np.errstate(over="ignore"):
                 means = np.exp(predictors)
             return means, means, means
         return predictors, np.ones_like(predictors), predictors**2 / 2
 
-    def _at(self, place: Array) -> tuple[float, Array, Array]:
+    def _at(self, coefficients: Array) -> tuple[float, Array, Array]:
         """Return the corrected log-likelihood, its gradient, and minus its second derivative."""
-        means, slopes, integrals = self._means(place)
+        means, slopes, integrals = self._means(coefficients)
         weights = (self.times * self.present)[:, None] * self.scores
-        flat = self.design.reshape(-1, len(place))
+        flat = self.design.reshape(-1, len(coefficients))
         pull = np.einsum("n,nc,ncp->p", self.times * self.outcome, self.scores, self.design)
         # Too far off these are no numbers, and the climb turns back.
         with np.errstate(all="ignore"):
             return (
-                float(pull @ place - np.sum(weights * integrals)),
+                float(pull @ coefficients - np.sum(weights * integrals)),
                 pull - (weights * means).reshape(-1) @ flat,
                 (flat * (weights * slopes).reshape(-1, 1)).T @ flat,
             )

@@ -136,13 +136,13 @@ def climb(
     start: NDArray[np.float64],
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Point, bool]:
-    """Return the likeliest parameters that were found, and whether they are at a maximum.
+    """Return the likeliest parameters, as far as seen, and whether they are at a maximum.
 
     Parameters are in units of `analysis.study.regression.units`. At `start` the likelihood is
     finite. `progress` is called with the part of the most steps that were taken.
     """
-    tell = progress or (lambda part: None)
-    best, reached = _climb(likelihood, start, lambda part: tell(part / 2))
+    advance = progress or (lambda part: None)
+    best, reached = _climb(likelihood, start, lambda part: advance(part / 2))
     if not reached or np.linalg.eigvalsh(best.information)[0] < _WEAK:
         places = np.arange(1, len(start) + 1)
         for turn in range(1, _STARTS + 1):
@@ -150,13 +150,13 @@ def climb(
             other, there = _climb(likelihood, start + np.cos(turn * places), lambda part: None)
             if other.value > best.value + GAIN * (there <= reached):
                 best, reached = other, there
-            tell((1 + turn / _STARTS) / 2)
-    tell(1.0)
+            advance((1 + turn / _STARTS) / 2)
+    advance(1.0)
     return best, reached
 
 
 def _climb(
-    likelihood: Likelihood, start: NDArray[np.float64], tell: Callable[[float], None]
+    likelihood: Likelihood, start: NDArray[np.float64], advance: Callable[[float], None]
 ) -> tuple[Point, bool]:
     point = likelihood.at(start)
     for turn in range(ROUNDS):
@@ -174,7 +174,7 @@ def _climb(
                 return point, False
             ahead = likelihood.at(point.parameters + length * step)
         point = ahead
-        tell((turn + 1) / ROUNDS)
+        advance((turn + 1) / ROUNDS)
     return point, False
 
 

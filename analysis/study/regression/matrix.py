@@ -41,8 +41,8 @@ def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
             model = made_of.get_model_matrix(table, context={}, na_action="ignore")
             values = model.to_numpy(np.float64)
     except Exception as error:
-        told = str(error).split("\n")[0]
-        raise ValueError(f"cannot evaluate the formula: {told}") from None
+        reason = str(error).split("\n")[0]
+        raise ValueError(f"cannot evaluate the formula: {reason}") from None
     lacking = ~np.isfinite(values)
     if lacking.any():
         worst = int(lacking.any(axis=0).argmax())

@@ -20,7 +20,7 @@ _PART = 1e-3
 
 @dataclass(frozen=True)
 class Term:
-    """A coefficient, after broom; None where the data tell no such number."""
+    """A coefficient, with broom's columns; None where the data give no such number."""
 
     term: str
     estimate: float | None
