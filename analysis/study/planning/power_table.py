@@ -1,6 +1,7 @@
 """A table of power: how likely each question shows a difference, and how many it takes."""
 
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 
 from numpy.random import Generator
@@ -84,50 +85,37 @@ def powers(
     check_power(wanted, confidence_level)
     stated = truth or {}
     check_truth(survey, stated)
-
-    def rows(question: Question) -> list[Power]:
-        return _rows(question, respondents, difference, wanted, confidence_level, stated, rng)
-
-    asked = (q for q in survey.questions if q.domain.estimand is not Estimand.TEXTS)
-    return [row for question in asked for row in rows(question)]
-
-
-def _rows(
-    question: Question,
-    n: int,
-    difference: float,
-    wanted: float,
-    level: float,
-    truth: Stated,
-    rng: Generator,
-) -> list[Power]:
-    domain = question.domain
-    term = (*domain.terms, *domain.mean_terms)[0]
-    null = (1 - difference) / 2
-    if question.id in truth and domain.estimand is Estimand.SHARES:
-        null = share_of(domain, truth_of(question, truth[question.id]), term)
-    true = null + difference if null + difference <= 1 else null - difference
-    if true < 0:
-        raise ValueError(
-            f"difference must have room above or below the share of {term} of question "
-            f'"{question.id}", {null:g}, got {difference:g}'
-        )
-    pair = _truth(question, null), _truth(question, true)
-    null, true = (domain.start + domain.span * share for share in (null, true))
-    alone, halves = (question, term, pair[1], null), (n // 2, n - n // 2)
-    needed = or_none(lambda: respondents_for_share(*alone, wanted, level, rng=rng))
-    each = or_none(lambda: respondents_for_change(question, term, pair, wanted, level, rng=rng))
-    groups = power_of_change(question, term, pair, halves, level, rng=rng)
-    waves = power_of_change(question, term, pair, (n, n), level, rng=rng)
-    compared = [
-        ("one", power_of_share(*alone, n, level, rng=rng), needed),
-        ("groups", groups, each and sum(each)),
-        ("waves", waves, each and each[0]),
-    ]
-    return [
-        Power(question.id, term, comparison, null, true, n, power, wanted, needed)
-        for comparison, power, needed in compared
-    ]
+    n, level, rows = respondents, confidence_level, []
+    for question in survey.questions:
+        domain = question.domain
+        if domain.estimand is Estimand.TEXTS:
+            continue
+        term = (*domain.terms, *domain.mean_terms)[0]
+        null = (1 - difference) / 2
+        if question.id in stated and domain.estimand is Estimand.SHARES:
+            null = share_of(domain, truth_of(question, stated[question.id]), term)
+        true = null + difference if null + difference <= 1 else null - difference
+        if true < 0:
+            raise ValueError(
+                f"difference must have room above or below the share of {term} of question "
+                f'"{question.id}", {null:g}, got {difference:g}'
+            )
+        pair = _truth(question, null), _truth(question, true)
+        null, true = (domain.start + domain.span * share for share in (null, true))
+        alone, both = (question, term, pair[1], null), (question, term, pair)
+        needed = or_none(partial(respondents_for_share, *alone, wanted, level, rng=rng))
+        each = or_none(partial(respondents_for_change, *both, wanted, level, rng=rng))
+        groups = power_of_change(*both, (n // 2, n - n // 2), level, rng=rng)
+        waves = power_of_change(*both, (n, n), level, rng=rng)
+        rows += [
+            Power(question.id, term, comparison, null, true, n, power, wanted, people)
+            for comparison, power, people in (
+                ("one", power_of_share(*alone, n, level, rng=rng), needed),
+                ("groups", groups, each and sum(each)),
+                ("waves", waves, each and each[0]),
+            )
+        ]
+    return rows
 
 
 def _truth(question: Question, share: float) -> float | dict[str, float]:
