@@ -65,8 +65,8 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     Raises
     ------
     ValueError
-        If the columns are of other respondents, or of one report, there are fewer than two, or a
-        question has more than 64 values.
+        If the columns are of different respondents, or of one report, there are fewer than two
+        respondents, or a question has more than 64 values.
     """
     n, pairs = first.n, pairs_of(first, second)
     left, right = sides = [Scored(column, likeliest_shares(column)) for column in (first, second)]

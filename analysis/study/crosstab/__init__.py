@@ -163,7 +163,7 @@ def crosstab(
         If the noise hides everything: if all pairs were equally common, the interval of a share
         of one half would be [0, 1] in the cell with the most noise.
     ValueError
-        If the columns are of other respondents or of one report, a question has more than 64
+        If the columns are of different respondents or of one report, a question has more than 64
         values, or weights are not numbers of at least 0.
     """
     check_level(confidence_level)

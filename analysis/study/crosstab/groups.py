@@ -56,10 +56,10 @@ def contrasts(
     interval of a ratio may be infinite. `groups` are indices of values of the first question: the
     group, and its reference; `value` is that of a value of the second.
     """
-    (share, size, other, base), covariance = _moments(pairs, list(groups), value)
-    product, cross, cross_other = size * base, share * base, other * size
+    (share, size, reference, base), covariance = _moments(pairs, list(groups), value)
+    product, cross, cross_reference = size * base, share * base, reference * size
     slope_product, slope_cross = np.array([0, base, 0, size]), np.array([base, 0, 0, share])
-    slope_other = np.array([0, other, size, 0])
+    slope_reference = np.array([0, reference, size, 0])
     parts = [_part(pairs, group, value) for group in groups]
     few = any(part.few for part in parts)
 
@@ -75,12 +75,12 @@ def contrasts(
     difference = Finding(None, None, Interval(-1.0, 1.0, "none"))
     ratio = Finding(None, None, Interval(0.0, inf, "none"))
     if min(size, base) > 0:
-        slopes = [slope_cross - slope_other, slope_product]
-        difference = ratio_of(cross - cross_other, product, slopes, (-1.0, 1.0))
-    if min(size, base, other) > 0:
-        ratio = ratio_of(cross, cross_other, [slope_cross, slope_other], (0.0, inf))
+        slopes = [slope_cross - slope_reference, slope_product]
+        difference = ratio_of(cross - cross_reference, product, slopes, (-1.0, 1.0))
+    if min(size, base, reference) > 0:
+        ratio = ratio_of(cross, cross_reference, [slope_cross, slope_reference], (0.0, inf))
     if few:
-        shares = np.clip([share / size, other / base], 0.0, 1.0)
+        shares = np.clip([share / size, reference / base], 0.0, 1.0)
         intervals = [part.interval((0.0, 1.0), confidence_level) for part in parts]
         if difference.interval.method != "none":
             difference = replace(difference, interval=_mover_difference(shares, intervals))

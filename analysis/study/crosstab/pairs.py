@@ -127,8 +127,8 @@ def pairs_of(first: Column, second: Column, weights: Array | None = None) -> Pai
     Raises
     ------
     ValueError
-        If the columns are of other respondents, or of one report; if weights are not numbers of at
-        least 0, of as many respondents; if there is nobody.
+        If the columns are of different respondents, or of one report; if weights are not numbers of
+        at least 0, of as many respondents; if there is nobody.
     """
     if first.n != second.n:
         raise ValueError(

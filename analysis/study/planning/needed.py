@@ -125,8 +125,8 @@ def epsilon_for(
         raise OutOfReach(f"{used.name} takes probabilities instead of epsilon")
 
     def width(epsilon: Fraction) -> float:
-        other = with_epsilon(question, epsilon, used)
-        return expected(other, respondents, confidence_level, truth, rng=rng).half_width
+        redesigned = with_epsilon(question, epsilon, used)
+        return expected(redesigned, respondents, confidence_level, truth, rng=rng).half_width
 
     where = f'question "{question.id}"'
     while True:

@@ -164,13 +164,13 @@ class _Part:
         near = (best for at, best in self.tried.items() if abs(log(at / epsilon)) < _SAME)
         mechanism = self.question.mechanism if self.stays else next(near, None)
         try:
-            other = with_epsilon(self.question, Fraction(epsilon, MICRO), mechanism)
+            redesigned = with_epsilon(self.question, Fraction(epsilon, MICRO), mechanism)
         except TooCoarse:
             self.least = max(self.least, round(epsilon * 1.2))
             return
         if mechanism is None:
-            self.tried[epsilon] = other.mechanism
-        self.known[epsilon] = log(self.scale * self.width(other))
+            self.tried[epsilon] = redesigned.mechanism
+        self.known[epsilon] = log(self.scale * self.width(redesigned))
 
     def needed(self, badness: float) -> float:
         """Return the ε, in millionths, at which it is so bad: a power law between known points."""

@@ -22,7 +22,7 @@ _ALARM = 1e-3
 def doubts(
     table: Table, family: str, unit: float, point: Point, back: NDArray[np.float64]
 ) -> list[str]:
-    """Return a sentence if the reports speak against the likelihood's maximum, or too few do.
+    """Return a sentence on the likelihood's maximum if reports speak against it, or are too few.
 
     The outcome of `table` is known, and `point` counts it in units of `unit`. `back` (p, p) turns
     coefficients into their own units.
@@ -33,17 +33,17 @@ def doubts(
     which holds for weights too, and whichever of the two is efficient.
     """
     rows, design = table.rows, point.likelihood.designs[0]
-    other = corrected(table, family, design, unit)
-    if not other.certain:
+    solution = corrected(table, family, design, unit)
+    if not solution.certain:
         return [
             f"the likelihood takes {LAWS[family]}, and the reports are too few to check that: "
             "if they are not, it can find effects that there are not"
         ]
     width = design.shape[2]
     inner, _ = inverse(point.information)
-    influence = other.errors @ np.linalg.inv(other.bread) - point.scores @ inner[:, :width]
+    influence = solution.errors @ np.linalg.inv(solution.bread) - point.scores @ inner[:, :width]
     errors = np.sqrt(rows.squares @ (influence @ back.T) ** 2)
-    apart = np.abs(back @ (other.coefficients - point.parameters[:width]))
+    apart = np.abs(back @ (solution.coefficients - point.parameters[:width]))
     # Without noise both are the same but for rounding.
     least = 1e-6 * np.sqrt(np.diag(back @ inner[:width, :width] @ back.T))
     tests = width + (family == "poisson")
@@ -55,7 +55,8 @@ def doubts(
         reasons.append(
             f"corrected scores, which take no such law, put {names} elsewhere by more than chance"
         )
-    if family == "poisson" and abs(spread := _spread(table, other.coefficients, design)) > farthest:
+    spread = _spread(table, solution.coefficients, design) if family == "poisson" else 0.0
+    if abs(spread) > farthest:
         reasons.append(f"counts vary {'more' if spread > 0 else 'less'} than by that law")
     if not reasons:
         return []

@@ -87,8 +87,8 @@ def _messages(
     """Return what must be known to read the terms, or why some have no estimate."""
     messages = []
     if family == "logistic" and isinstance(table.outcome, Column):
-        other, event = (table.outcome.values[index] for index in levels(table.outcome)[:2])
-        messages.append(f"{table.name}: {event} against {other}")
+        reference, event = (table.outcome.values[index] for index in levels(table.outcome)[:2])
+        messages.append(f"{table.name}: {event} against {reference}")
         if NO_ANSWER in table.outcome.values:
             messages.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
     unknown = [term.term for term in terms if term.estimate is None]
@@ -123,7 +123,7 @@ GAIN = 1e-9
 #: less, there are often several maxima, with more none was seen.
 _STARTS, _WEAK = 4, 25.0
 #: No step is longer, an odds ratio of e^8 for a usual respondent: one from where the likelihood is
-#: flat shall not end where it is flat for ever.
+#: flat must not end where it is flat for ever.
 _FARTHEST = 8.0
 #: The least curvature that is believed, as a part of that if latent values were seen.
 _LEAST = 1e-4
@@ -144,12 +144,12 @@ def climb(
     advance = progress or (lambda part: None)
     best, reached = _climb(likelihood, start, lambda part: advance(part / 2))
     if not reached or np.linalg.eigvalsh(best.information)[0] < _WEAK:
-        places = np.arange(1, len(start) + 1)
+        indices = np.arange(1, len(start) + 1)
         for turn in range(1, _STARTS + 1):
             # Directions as different as random ones, and the same at every run.
-            other, there = _climb(likelihood, start + np.cos(turn * places), lambda part: None)
-            if other.value > best.value + GAIN * (there <= reached):
-                best, reached = other, there
+            trial, there = _climb(likelihood, start + np.cos(turn * indices), lambda part: None)
+            if trial.value > best.value + GAIN * (there <= reached):
+                best, reached = trial, there
             advance((1 + turn / _STARTS) / 2)
     advance(1.0)
     return best, reached

@@ -15,9 +15,9 @@ class Rows:
     Attributes
     ----------
     places : (groups,) array
-        One respondent of each.
+        Row number of one respondent of each.
     times, squares : (groups,) array
-        Sums of their weights, whose mean is 1, and of their squares.
+        Sums of their weights, whose mean is 1, and of the squares of these.
     scale : float
         The mean of the weights as they were given.
     n : int
