@@ -28,8 +28,9 @@ if TYPE_CHECKING:
         sentences,
         strongest_posterior,
     )
+    from analysis.study.changes import difference
     from analysis.study.crosstab import CannotTell, Crosstab, crosstab
-    from analysis.study.hypotheses import HypothesisTest, difference, goodness_of_fit, independence
+    from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
     from analysis.study.planning import (
         Plan,
         epsilon_for,
@@ -72,13 +73,9 @@ _NAMES = {
         "sentences",
         "strongest_posterior",
     ),
+    "analysis.study.changes": ("difference",),
     "analysis.study.crosstab": ("CannotTell", "Crosstab", "crosstab"),
-    "analysis.study.hypotheses": (
-        "HypothesisTest",
-        "difference",
-        "goodness_of_fit",
-        "independence",
-    ),
+    "analysis.study.hypotheses": ("HypothesisTest", "goodness_of_fit", "independence"),
     "analysis.study.planning": (
         "Plan",
         "epsilon_for",

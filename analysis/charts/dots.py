@@ -1,4 +1,4 @@
-"""Simulated estimates as dots, with what a survey without randomization would tell behind them.
+"""Simulated estimates as dots, with the interval of a survey without randomization behind them.
 
 Quantile dot plots let people judge where a release may fall (Kay et al., CHI 2016; for privacy
 Nanayakkara et al., "Visualizing privacy-utility trade-offs in differentially private data
@@ -24,7 +24,7 @@ def dot_plot(
     x_label: str,
     unit: str = "",
 ) -> str:
-    """A picture of estimates: a dot each, or of over a hundred a dot for each hundredth of them.
+    """Draw a dot for each estimate, or if there are over a hundred, one for each hundredth of them.
 
     Parameters
     ----------
@@ -36,10 +36,8 @@ def dot_plot(
         What they estimate; drawn as a line.
     plain : (float, float)
         The interval of a survey of as many people that asks directly; drawn as a band.
-    x_label : str
-        What the axis is, in its unit.
-    unit : str
-        "%" shows shares as percentages.
+    x_label, unit : str
+        What the axis is, in its unit. The unit "%" shows shares as percentages.
 
     Raises
     ------
@@ -55,10 +53,10 @@ def dot_plot(
     shown = _quantiles(sorted(values))
     cell, stacks = _stacked([axis(value) for value in shown])
     bottom = _TOP + max(60.0, cell * max(stacks.values())) + 6
+    band = f'fill="{COLORS[1]}" fill-opacity="0.25" stroke="{COLORS[1]}" stroke-dasharray="4 3"'
     parts = [
         f'<rect x="{axis(low):.1f}" y="{_TOP}" width="{max(2.0, axis(high) - axis(low)):.1f}" '
-        f'height="{bottom - _TOP:.1f}" fill="{COLORS[1]}" fill-opacity="0.25" '
-        f'stroke="{COLORS[1]}" stroke-dasharray="4 3"/>',
+        f'height="{bottom - _TOP:.1f}" {band}/>',
         line(axis.start, bottom, axis.end, bottom, 0.6),
         line(axis(truth), _TOP - 4, axis(truth), bottom + 6, 1),
     ]
@@ -76,6 +74,7 @@ def dot_plot(
             parts.append(text(axis(value), bottom + 20, label, "middle", 0.8))
             last = axis(value) + half
     each = "a simulated survey" if len(values) == len(shown) else "1 in 100 simulated surveys"
+    direct = f"{number(low, unit)} to {number(high, unit)}"
     legend = bottom + 40
     parts += [
         text(WIDTH / 2, legend, x_label, "middle", 0.8),
@@ -83,22 +82,18 @@ def dot_plot(
         text(26, legend + _LEGEND, f"the estimate of {each}"),
         line(13, legend + 2 * _LEGEND - 12, 13, legend + 2 * _LEGEND + 2, 1),
         text(26, legend + 2 * _LEGEND, f"the true value, {number(truth, unit)}"),
-        f'<rect x="6" y="{legend + 3 * _LEGEND - 11:.1f}" width="14" height="12" '
-        f'fill="{COLORS[1]}" fill-opacity="0.25" stroke="{COLORS[1]}" stroke-dasharray="4 3"/>',
-        text(
-            26, legend + 3 * _LEGEND, f"asked directly: {number(low, unit)} to {number(high, unit)}"
-        ),
+        f'<rect x="6" y="{legend + 3 * _LEGEND - 11:.1f}" width="14" height="12" {band}/>',
+        text(26, legend + 3 * _LEGEND, f"asked directly: {direct}"),
     ]
-    told = (
+    description = (
         f"{len(values)} estimates from {number(min(values), unit)} to {number(max(values), unit)}; "
-        f"true value {number(truth, unit)}; interval of a survey that asks directly: "
-        f"{number(low, unit)} to {number(high, unit)}"
+        f"true value {number(truth, unit)}; interval of a survey that asks directly: {direct}"
     )
-    return picture(title, told, math.ceil(legend + 3 * _LEGEND + 8), parts, WIDTH)
+    return picture(title, description, math.ceil(legend + 3 * _LEGEND + 8), parts)
 
 
 def _quantiles(values: list[float]) -> list[float]:
-    """The values in order, or if there are too many, those in the middle of each hundredth."""
+    """Return the values, or if there are too many, those in the middle of each hundredth."""
     n = len(values)
     if n <= MOST_DOTS:
         return values
@@ -106,7 +101,7 @@ def _quantiles(values: list[float]) -> list[float]:
 
 
 def _stacked(places: list[float]) -> tuple[float, Counter[int]]:
-    """The largest cell in which all stacks of dots fit, and how many dots each column has."""
+    """Return the largest cell in which all stacks of dots fit, and how many each column has."""
     for cell in (8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.5):
         stacks = Counter(int(place / cell) for place in places)
         if cell * max(stacks.values()) <= _TALLEST:

@@ -1,6 +1,6 @@
 """Estimates as dots, with their intervals as bars, each below its name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from analysis.charts.picture import (
     COLORS,
@@ -21,7 +21,7 @@ _LETTERS = 38
 
 
 def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: str = "") -> str:
-    """A picture of estimates that share one axis.
+    """Draw estimates that share one axis.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: s
         return f"{100 * value:.1f} %" if unit == "%" else f"{value:,.4g}"
 
     marks = [low + (high - low) * step / 4 for step in range(5)]
-    parts = []
+    parts, described = [], []
     for index, row in enumerate(rows):
         top = _ROW * index + 4
         middle = top + 29
@@ -56,15 +56,12 @@ def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: s
                 text(WIDTH, top + FONT, exactly(row.estimate), "end"),
                 f'<circle cx="{axis(row.estimate):.1f}" cy="{middle}" r="5"/>',
             ]
+        interval = f"{exactly(row.conf_low)} to {exactly(row.conf_high)}"
+        estimate = "no estimate" if row.estimate is None else exactly(row.estimate)
+        described.append(f"{row.label}: {estimate}, {interval}")
     below = _ROW * len(rows) + FONT + 8
     parts += [text(axis(value), below, number(value, unit), "middle", 0.8) for value in marks]
     if unit not in ("%", ""):
         below += FONT + 5
         parts.append(text(WIDTH / 2, below, shortened(unit, _LETTERS), "middle", 0.8))
-    told = "; ".join(_sentence(row, exactly) for row in rows)
-    return picture(title, told, below + 8, parts, WIDTH)
-
-
-def _sentence(row: Estimate, exactly: Callable[[float], str]) -> str:
-    middle = "no estimate" if row.estimate is None else exactly(row.estimate)
-    return f"{row.label}: {middle}, {exactly(row.conf_low)} to {exactly(row.conf_high)}"
+    return picture(title, "; ".join(described), below + 8, parts)

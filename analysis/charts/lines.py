@@ -24,7 +24,7 @@ _DASHES = ("", "7 4", "2 3", "11 4 2 4", "13 5", "5 2 2 2 2 2")
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: its name and its points (x, y) by rising x; None where nothing is known."""
+    """A curve: its name and its points (x, y) by rising x; y is None where it is not known."""
 
     label: str
     points: Sequence[tuple[float, float | None]]
@@ -60,7 +60,7 @@ def line_chart(
     y_unit: str = "",
     marks: Sequence[Mark] = (),
 ) -> str:
-    """A picture of curves, which dashes and names tell apart, not only colors.
+    """Draw curves, which dashes and names tell apart, not only colors.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def line_chart(
     """
     if not 1 <= len(series) <= len(_DASHES):
         raise ValueError(f"series must be 1 to {len(_DASHES)}, got {len(series)}")
-    for one in series:
-        if not one.known:
-            raise ValueError(f'series "{one.label}" must have a point, got none')
+    for curve in series:
+        if not curve.known:
+            raise ValueError(f'series "{curve.label}" must have a point, got none')
     levels = [(mark.label, mark.y) for mark in marks if mark.y is not None]
-    names = [one.label for one in series] + [label for label, _ in levels]
-    names = [shortened(name, _LETTERS) for name in names]
+    labels = [curve.label for curve in series] + [label for label, _ in levels]
+    names = [shortened(label, _LETTERS) for label in labels]
     right = WIDTH - 22 - _LETTER * max(map(len, names))
-    points = [point for one in series for point in one.known]
+    points = [point for curve in series for point in curve.known]
     xs = [x for x, _ in points] + [mark.x for mark in marks if mark.x is not None]
     ys = [y for _, y in points] + [y for _, y in levels]
     across = Axis.around(xs, _LEFT, right, log=log_x, tight=True)
@@ -101,11 +101,11 @@ def line_chart(
         text(0, FONT, y_label, opacity=0.8),
         text((_LEFT + right) / 2, _HEIGHT - 6, x_label, "middle", 0.8),
     ]
-    for place, one in enumerate(series):
-        stroke = f'stroke="{COLORS[place]}" stroke-width="2.2" fill="none"'
-        stroke += f' stroke-dasharray="{_DASHES[place]}"' * bool(_DASHES[place])
-        parts += [f'<path d="{d}" {stroke}/>' for d in _paths(one, across, up)]
-    ends = [(across(x), up(y)) for x, y in (one.known[-1] for one in series)]
+    for curve, color, dashes in zip(series, COLORS, _DASHES, strict=False):
+        stroke = f'stroke="{color}" stroke-width="2.2" fill="none"'
+        stroke += f' stroke-dasharray="{dashes}"' * bool(dashes)
+        parts += [f'<path d="{path}" {stroke}/>' for path in _paths(curve, across, up)]
+    ends = [(across(x), up(y)) for x, y in (curve.known[-1] for curve in series)]
     ends += [(right, up(y)) for _, y in levels]
     heights = _spread([y for _, y in ends], up.end, up.start)
     for name, (x, y), height in zip(names, ends, heights, strict=True):
@@ -117,7 +117,7 @@ def line_chart(
     for mark in marks:
         if mark.x is not None:
             parts += _upright(mark.label, across(mark.x), across, up)
-    return picture(title, _described(series, marks, y_unit), _HEIGHT, parts, WIDTH)
+    return picture(title, _described(series, marks, y_unit), _HEIGHT, parts)
 
 
 def _grid(across: Axis, up: Axis, y_unit: str) -> list[str]:
@@ -137,47 +137,44 @@ def _grid(across: Axis, up: Axis, y_unit: str) -> list[str]:
     return parts
 
 
-def _paths(one: Series, across: Axis, up: Axis) -> list[str]:
-    """The curve in pieces, without a line over what is not known."""
-    pieces = [list(run) for known, run in groupby(one.points, lambda p: p[1] is not None) if known]
+def _paths(curve: Series, across: Axis, up: Axis) -> list[str]:
+    """Return the curve in pieces, without a line over what is not known."""
     drawn = []
-    for piece in pieces:
+    for _, piece in groupby(curve.points, lambda point: point[1] is None):
         places = [f"{across(x):.1f} {up(y):.1f}" for x, y in piece if y is not None]
-        # Of one point a dash.
-        drawn.append("M" + " L".join(places if len(places) > 1 else places * 2))
+        if places:
+            # A single point becomes a dash.
+            drawn.append("M" + " L".join(places if len(places) > 1 else places * 2))
     return drawn
 
 
 def _spread(places: list[float], top: float, bottom: float) -> list[float]:
-    """Places near those given, in their order, none nearer to another than a line of text."""
-    order = sorted(range(len(places)), key=lambda place: places[place])
-    found = list(places)
+    """Return places near those given, in their order, each a line of text from the next."""
+    order = sorted(range(len(places)), key=lambda index: places[index])
+    spread = list(places)
     for before, after in pairwise(order):
-        found[after] = max(found[after], found[before] + _APART)
+        spread[after] = max(spread[after], spread[before] + _APART)
     limit = bottom
-    for place in reversed(order):
-        found[place] = min(found[place], limit)
-        limit = found[place] - _APART
-    return [max(place, top) for place in found]
+    for index in reversed(order):
+        spread[index] = min(spread[index], limit)
+        limit = spread[index] - _APART
+    return [max(place, top) for place in spread]
 
 
 def _upright(label: str, x: float, across: Axis, up: Axis) -> list[str]:
-    """A line at an x, with its name on the side where there is room."""
+    """Return a line at an x, with its name on the side where there is room."""
     name = shortened(label, 30)
     left = x + 8 + _LETTER * len(name) > across.end
     side, anchor = (-8, "end") if left else (8, "start")
-    return [
-        line(x, up.start, x, up.end, 0.9),
-        text(x + side, up.end + FONT, name, anchor),
-    ]
+    return [line(x, up.start, x, up.end, 0.9), text(x + side, up.end + FONT, name, anchor)]
 
 
 def _described(series: Sequence[Series], marks: Sequence[Mark], y_unit: str) -> str:
-    told = []
-    for one in series:
-        values = (f"{number(x)}: {number(y, y_unit)}" for x, y in one.known)
-        told.append(f"{one.label}: {', '.join(values)}")
+    described = []
+    for curve in series:
+        values = (f"{number(x)}: {number(y, y_unit)}" for x, y in curve.known)
+        described.append(f"{curve.label}: {', '.join(values)}")
     for mark in marks:
         at = number(mark.x or 0.0) if mark.y is None else number(mark.y, y_unit)
-        told.append(f"{mark.label}: {at}")
-    return "; ".join(told)
+        described.append(f"{mark.label}: {at}")
+    return "; ".join(described)

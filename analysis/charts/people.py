@@ -13,22 +13,14 @@ _OUTLINE = 'fill="none" stroke="currentColor" stroke-opacity="0.65"'
 
 
 def icon_array(title: str, chance: Fraction | float) -> str:
-    """A picture of 10 × 10 people; those who do are filled, the others outlined.
+    """Draw 10 × 10 people; those who send a report are filled, the others outlined.
 
-    Parameters
-    ----------
-    title : str
-        Who they are, and what they send.
-    chance : Fraction or float
-        That one of them does, in 0..1. As many are filled, rounded; none or all only if exact.
-
-    Raises
-    ------
-    ValueError
-        If `chance` is outside 0..1, or NaN.
+    `title` says who they are, and what they send; `chance`, in 0..1, that one of them does. As many
+    are filled, rounded; none or all only if exact. Raise `ValueError` if `chance` is outside 0..1.
     """
     count = _filled(chance)
-    people = [_person(place) for place in range(100)]
+    places = [(_MARGIN + _CELL * x, _MARGIN + _CELL * y) for y in range(10) for x in range(10)]
+    people = [_shape(x, y) for x, y in places]
     parts = [
         f'<path d="{"".join(people[:count])}" fill="{COLORS[0]}"/>' * bool(count),
         f'<path d="{"".join(people[count:])}" {_OUTLINE}/>' * (count < 100),
@@ -38,18 +30,18 @@ def icon_array(title: str, chance: Fraction | float) -> str:
 
 
 def small_icon_array(chance: Fraction | float) -> str:
-    """The same of two areas, filled with `icon_patterns` that a page has once: for many pictures.
+    """Draw the same as two areas, filled with `icon_patterns` that a page has once.
 
-    Hidden from assistive technology; the sentence beside it says as much. Parameters and errors as
-    for `icon_array`.
+    So a page can have many. They are hidden from assistive technology; the sentence beside says as
+    much. Errors are those of `icon_array`.
     """
     count = _filled(chance)
     tens, ones = _CELL * (count // 10), _CELL * (count % 10)
     whole = 10 * _CELL
-    did = f"M0 0H{whole}V{tens}H{ones}v{_CELL}H0z" if ones else f"M0 0H{whole}V{tens}H0z"
-    others = f"M{ones} {tens}H{whole}V{whole}H0V{tens + _CELL}H{ones}z"
-    if not ones:
-        others = f"M0 {tens}H{whole}V{whole}H0z"
+    did, others = f"M0 0H{whole}V{tens}H0z", f"M0 {tens}H{whole}V{whole}H0z"
+    if ones:
+        did = f"M0 0H{whole}V{tens}H{ones}v{_CELL}H0z"
+        others = f"M{ones} {tens}H{whole}V{whole}H0V{tens + _CELL}H{ones}z"
     areas = [
         f'<path d="{did}" fill="url(#did)"/>' * bool(count),
         f'<path d="{others}" fill="url(#did-not)"/>' * (count < 100),
@@ -58,9 +50,9 @@ def small_icon_array(chance: Fraction | float) -> str:
 
 
 def icon_patterns() -> str:
-    """The two people that `small_icon_array` repeats. They must not stand where `display` is none.
+    """Return the two people that `small_icon_array` repeats, in the color of the text there.
 
-    They take their color from where they stand.
+    They must not stand where `display` is none.
     """
     looks = {"did": 'fill="currentColor"', "did-not": _OUTLINE}
     patterns = (
@@ -75,20 +67,15 @@ def icon_patterns() -> str:
 
 
 def _filled(chance: Fraction | float) -> int:
-    """How many of 100 do, rounded; none or all only if exact."""
+    """Return how many of 100 do, rounded; none or all only if exact."""
     if isinstance(chance, bool) or not 0 <= chance <= 1:
         raise ValueError(f"chance must be a number from 0 to 1, got {chance}")
     count = int(100 * Fraction(chance) + Fraction(1, 2))
     return min(99, max(1, count)) if 0 < chance < 1 else count
 
 
-def _person(place: int) -> str:
-    """The shape in one of 10 × 10 cells."""
-    return _shape(_MARGIN + _CELL * (place % 10), _MARGIN + _CELL * (place // 10))
-
-
 def _shape(x: int, y: int) -> str:
-    """A head and shoulders."""
+    """Return a head and shoulders."""
     return (
         f"M{x + 5.2} {y + 4.2}a2.8 2.8 0 1 1 5.6 0a2.8 2.8 0 1 1-5.6 0z"
         f"M{x + 2.5} {y + 14}a5.5 5.5 0 0 1 11 0z"

@@ -1,18 +1,20 @@
-"""The frame of a picture, and its texts."""
+"""What all pictures are made of: frame, texts, lines, numbers and axes."""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-#: As wide as a phone shows it one to one; texts are then of 13 pixels.
+#: The width at which a phone shows a picture one to one; texts are then of 13 pixels.
 WIDTH, FONT = 340, 13
-#: Seen well, at least 3:1 (WCAG 1.4.11), on white and on the dark page.
+#: Their contrast is at least 3:1 (WCAG 1.4.11), on white and on the dark page.
 COLORS = ("#3b82c4", "#c2651f", "#2e8b57", "#9a63c9", "#b8860b", "#c0508a")
 
 
-def picture(title: str, description: str, height: float, parts: Iterable[str], width: int) -> str:
-    """An SVG element of this size."""
+def picture(
+    title: str, description: str, height: float, parts: Iterable[str], width: int = WIDTH
+) -> str:
+    """Return an SVG element of this size."""
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:g}" role="img" '
@@ -26,7 +28,7 @@ def picture(title: str, description: str, height: float, parts: Iterable[str], w
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", opacity: float = 1) -> str:
-    """A line of text."""
+    """Return a line of text."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill-opacity="{opacity:g}">'
         f"{escape(words)}</text>"
@@ -34,7 +36,7 @@ def text(x: float, y: float, words: str, anchor: str = "start", opacity: float =
 
 
 def line(x1: float, y1: float, x2: float, y2: float, opacity: float = 0.2) -> str:
-    """A thin straight line in the color of the text."""
+    """Return a thin straight line in the color of the text."""
     return (
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="currentColor" '
         f'stroke-opacity="{opacity:g}"/>'
@@ -42,23 +44,23 @@ def line(x1: float, y1: float, x2: float, y2: float, opacity: float = 0.2) -> st
 
 
 def number(value: float, unit: str = "") -> str:
-    """A number of an axis: shares in percent if the unit is "%", thousands and millions short."""
+    """Return a number of an axis: "%" shows shares in percent; thousands and millions are short."""
     if unit == "%":
         return f"{100 * value:.3g} %"
-    for size, letter in ((1e6, "M"), (1e4, "k")):
-        if abs(value) >= size:
-            return f"{value / (1e3 if letter == 'k' else size):.4g}{letter}"
+    for least, size, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / size:.4g}{letter}"
     return f"{value:,.4g}"
 
 
 def shortened(words: str, letters: int) -> str:
-    """At most so many letters, with … in place of the rest."""
+    """Return at most so many letters, with … in place of the rest."""
     return words if len(words) <= letters else words[: letters - 1].rstrip() + "…"
 
 
 @dataclass(frozen=True)
 class Axis:
-    """From `low` at the place `start` to `high` at `end`; with `log`, equal ratios are as long.
+    """An axis from `low` at the place `start` to `high` at `end`; `log` makes ratios equally long.
 
     Ticks are at least `apart` from each other, such as 1 where values are whole.
     """
@@ -81,15 +83,11 @@ class Axis:
         zero: bool = False,
         tight: bool = False,
     ) -> "Axis":
-        """One that has all values, and with `zero` also 0.
+        """Return an axis that has all values, and with `zero` also 0.
 
-        The ends of a linear one are ticks, or, if `tight`, its least and largest value; ticks are
-        then whole if all values are.
-
-        Raises
-        ------
-        ValueError
-            If there is no value, or one is not finite, or not above 0 on a logarithmic axis.
+        The ends of a linear axis are ticks, or, if `tight`, its least and largest value; ticks are
+        then whole if all values are. Raise `ValueError` if there is no value, or one is not finite,
+        or not above 0 on a logarithmic axis.
         """
         if not values:
             raise ValueError("axis must have at least one value, got none")
@@ -109,7 +107,7 @@ class Axis:
         return cls(low, high, start, end, log)
 
     def __call__(self, value: float) -> float:
-        """The place of a value; those beyond the ends lie at the ends."""
+        """Return the place of a value; those beyond the ends lie at the ends."""
         low, high, at = self.low, self.high, min(self.high, max(self.low, value))
         if self.log:
             low, high, at = math.log(low), math.log(high), math.log(at)
@@ -121,17 +119,17 @@ class Axis:
         if not self.log:
             step = max(self.apart, _step(self.high - self.low))
             first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-            return [step * place for place in range(first, last + 1)]
+            return [step * index for index in range(first, last + 1)]
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         for digits in ((1, 2, 5), (1, 3), (1,)):
-            found = [digit * 10.0**decade for decade in decades for digit in digits]
-            found = [one for one in found if self.low * 0.999 <= one <= self.high * 1.001]
-            if len(found) <= 5:
+            ticks = [digit * 10.0**decade for decade in decades for digit in digits]
+            ticks = [tick for tick in ticks if self.low * 0.999 <= tick <= self.high * 1.001]
+            if len(ticks) <= 5:
                 break
-        return found[:: math.ceil(len(found) / 8)] if len(found) > 1 else [self.low, self.high]
+        return ticks[:: math.ceil(len(ticks) / 8)] if len(ticks) > 1 else [self.low, self.high]
 
 
 def _step(span: float) -> float:
-    """A round step, of which three to seven make the span."""
+    """Return a round step, of which three to seven make the span."""
     size = 10.0 ** math.floor(math.log10(span / 3))
     return max(size * part for part in (1, 2, 5) if size * part <= span / 3 * 1.0001)

@@ -1,4 +1,4 @@
-"""What whoever gets the data must know of a survey: wording, codes, mechanisms, ε, and methods."""
+"""What readers of the data must know of a survey: wording, codes, mechanisms, ε, and methods."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from analysis.survey.survey import Survey
 class Code:
     """One value of one question; the columns of the codebook.
 
-    `variable` is what the column of reports is called, `code` the report that reads like this value
-    (None where reports are sets, bits, or symbols that stand for no value), and `weight` that of
-    the debiased weights of this value, empty if there is none. `p` and `q` are the probabilities
-    that a report supports the value if it is the true one, and if another is; None where reports do
-    not support values.
-    `epsilon` is that of one report. `asked` is the condition on which a question is shown.
+    `variable` is the name of the column of reports, `weight` that of the column of debiased weights
+    of this value, empty if there is none. `code` is the report that reads like this value; None
+    where reports are sets, bits, or symbols that stand for no value. `p` and `q` are the
+    probabilities that a report supports the value if it is the true one, and if another is; None
+    where reports do not support values. `epsilon` is that of one report. `asked` is the condition
+    on which a question is shown.
     """
 
     variable: str
@@ -43,7 +43,7 @@ class Code:
 
 
 def codebook(survey: Survey) -> list[Code]:
-    """A row for each value of each question, in the survey's order."""
+    """Return a row for each value of each question, in the survey's order."""
     return [code for question in survey.questions for code in _codes(survey, question)]
 
 
@@ -51,20 +51,16 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
     spec, randomizer = question.spec, question.randomizer
     shares = question.mechanism.shares(randomizer, question.domain).values
     support = {share.term: (float(share.p), float(share.q)) for share in shares}
+    codes = {share.term: code for code, share in enumerate(shares) if randomizer.reports_values}
     labels = survey.labels(question)
     if not spec["no_answer"]:
         del labels[NO_ANSWER]
     if question.domain.estimand is Estimand.MEAN:
         unit = f" {survey.text(spec['unit'])}" if "unit" in spec else ""
         labels = {f"{spec['min']}..{spec['max']}": f"Number{unit}", **labels}
-    # No-answer last, as in tables.
-    ordered = sorted(labels.items(), key=lambda one: one[0] == NO_ANSWER)
-    own, codes = variable(question.id), {}
-    if randomizer.reports_values:
-        codes = {share.term: place for place, share in enumerate(shares)}
     return [
         Code(
-            variable=f"{REPORT}{own}",
+            variable=f"{REPORT}{variable(question.id)}",
             code=codes.get(value),
             question=question.id,
             kind=spec["kind"],
@@ -79,11 +75,12 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
             p=support.get(value, (None, None))[0],
             q=support.get(value, (None, None))[1],
         )
-        for value, label in ordered
+        # No-answer last, as in tables.
+        for value, label in sorted(labels.items(), key=lambda item: item[0] == NO_ANSWER)
     ]
 
 
-#: What is written of the intervals that estimates have, by the beginnings of their methods.
+#: How the intervals of estimates are described, by the beginnings of their methods.
 _INTERVALS = {
     "clopper-pearson": "Clopper and Pearson's (1934), mapped through the channel",
     "wilson": "Wilson's (1927), mapped through the channel",
@@ -99,23 +96,18 @@ _INTERVALS = {
 
 
 def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
-    """A paragraph to paste into a paper's section on methods.
+    """Return a paragraph to paste into a paper's section on methods.
 
-    Parameters
-    ----------
-    survey : Survey
-        The version that was asked.
-    wave : int
-        Which wave.
-    rows : sequence of Estimate
-        What is reported of it.
+    `survey` is the version that was asked, `rows` the estimates of the wave that are reported.
     """
     each = "; ".join(
-        f"{one.id} by {one.mechanism.name} (ε = {one.randomizer.epsilon:.3g}"
-        + (f", δ = {float(one.randomizer.delta):.2g})" if one.randomizer.delta else ")")
-        for one in survey.questions
+        f"{question.id} by {question.mechanism.name} (ε = {question.randomizer.epsilon:.3g}"
+        + (f", δ = {float(question.randomizer.delta):.2g})" if question.randomizer.delta else ")")
+        for question in survey.questions
     )
-    remembered = [one.id for one in survey.questions if "epsilon_forever" in one.spec]
+    remembered = [
+        question.id for question in survey.questions if "epsilon_forever" in question.spec
+    ]
     memory = (
         f" Devices keep a randomized copy of the answers to {', '.join(remembered)} for all waves, "
         "and randomize it once more for each (Erlingsson, Pihur and Korolova 2014)."
@@ -125,10 +117,10 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
     terms: dict[str, list[str]] = {}
     for row in rows:
         words = [word for name, word in _INTERVALS.items() if row.conf_method.startswith(name)]
-        of = row.term if row.term in ("mean", *LABELS) else "shares"
-        if words and of not in terms.setdefault(words[0], []):
-            terms[words[0]].append(of)
-    intervals = "; ".join(f"of {', '.join(of)} {word}" for word, of in terms.items())
+        term = row.term if row.term in ("mean", *LABELS) else "shares"
+        if words and term not in terms.setdefault(words[0], []):
+            terms[words[0]].append(term)
+    intervals = "; ".join(f"of {', '.join(named)} {word}" for word, named in terms.items())
     nearly = " (those of texts nearly so)" if any(row.kind == "text" for row in rows) else ""
     return (
         f"Answers to \u201c{survey.text(survey.spec['title'])}\u201d (version "
@@ -144,12 +136,9 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
 
 
 def _weight(question: Question, value: str) -> str:
-    """What the column of a value's debiased weights is called; empty if there is none."""
-    own = variable(question.id)
+    """Return the name of the column of a value's debiased weights; empty if there is none."""
+    name = variable(question.id)
     if question.domain.estimand is Estimand.MEAN:
-        return f"debiased_{own}" if value != NO_ANSWER else ""
-    names = debiasing(question)[0]
-    found = f"{own}_{variable(value)}"
-    if found in names:
-        return f"debiased_{found}"
-    return f"debiased_{found}_yes" if f"{found}_yes" in names else ""
+        return f"debiased_{name}" if value != NO_ANSWER else ""
+    columns, name = debiasing(question)[0], f"{name}_{variable(value)}"
+    return next((f"debiased_{column}" for column in (name, f"{name}_yes") if column in columns), "")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from analysis.estimate.columns import Column
@@ -14,10 +13,10 @@ from analysis.study.crosstab.association import debiased_powers
 
 @dataclass(frozen=True)
 class Trend:
-    """A line through what the waves tell.
+    """A line through the estimates of the waves.
 
-    `slope` is the change with each unit of the places; its interval is normal, and `p_value` is of
-    the slope being 0. `n` counts all respondents. `flag` is ``few`` if a wave has too few.
+    `slope` is the change for each unit of `places`; its interval is normal, and `p_value` tests
+    whether it is 0. `n` counts all respondents. `flag` is ``few`` if a wave has too few.
     """
 
     slope: float
@@ -34,17 +33,17 @@ def trend(
     places: Sequence[float] | None = None,
     confidence_level: float = 0.95,
 ) -> Trend:
-    """The slope of a share, or of a mean, by weighted least squares.
+    """Return the slope of a share, or of a mean, by weighted least squares.
 
     Parameters
     ----------
     columns : sequence of Column
         Of one question, two or more, each of other respondents. If the same people answered in all
-        and noise was drawn anew, the slope's error is smaller than told.
+        and noise was drawn anew, the slope's true error is smaller than `std_error`.
     value : str, optional
         Whose share; the mean of the amounts if left out.
     places : sequence of float, optional
-        Of the columns, such as years; 0, 1, 2 .. if left out.
+        Where each column stands, such as years; 0, 1, 2 .. if left out.
     confidence_level : float
         Of the interval, in (0, 1).
 
@@ -52,20 +51,20 @@ def trend(
     ------
     ValueError
         If there is one column only, or all have the same place; if the value is none of a column's,
-        or amounts are missing; if a column's reports do not differ, so that they tell no error.
+        or amounts are missing; if a column's reports do not differ, so that no error is known.
     """
     check_level(confidence_level)
-    where = np.arange(len(columns), dtype=float) if places is None else np.array(places, float)
+    where = np.array(range(len(columns)) if places is None else places, float)
     if where.shape != (len(columns),) or not np.isfinite(where).all() or len(np.unique(where)) < 2:
         raise ValueError(
             f"a trend needs two columns or more, each with its place, not all the same; got "
             f"{len(columns)} columns and {where.tolist()}"
         )
-    found = np.array([_level(column, value) for column in columns])
-    weights = 1 / found[:, 1]
+    levels, variances = np.array([_level(column, value) for column in columns]).T
+    weights = 1 / variances
     apart = where - weights @ where / weights.sum()
     spread = float(weights @ apart**2)
-    slope, error = float(weights * apart @ found[:, 0]) / spread, spread**-0.5
+    slope, error = float(weights * apart @ levels) / spread, spread**-0.5
     reach = float(ndtri((1 + confidence_level) / 2)) * error
     return Trend(
         slope,
@@ -78,12 +77,12 @@ def trend(
 
 
 def _level(column: Column, value: str | None) -> tuple[float, float]:
-    """Estimate of the share of a value, or of the mean, and its variance."""
+    """Return the estimate of a value's share, or of the mean, and its variance."""
     if value is not None and value not in column.values:
         raise ValueError(f"{column.name}: value must be one of {column.values}, got {value!r}")
     if value is not None:
         scores = column.scores[:, column.values.index(value)]
-        present: NDArray[np.float64] = np.ones(len(scores))
+        present = np.ones_like(scores)
     else:
         powers = debiased_powers(column)
         if powers is None or column.amounts is None:

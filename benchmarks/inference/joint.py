@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from analysis.core.domain import Categories
 from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.of_survey import columns_of
+from analysis.study.changes import difference
 from analysis.study.crosstab import Crosstab, crosstab
 from analysis.study.crosstab.pairs import Pairs
-from analysis.study.hypotheses import difference, goodness_of_fit, independence
+from analysis.study.hypotheses import goodness_of_fit, independence
 from analysis.survey.survey import freeze
 
 LEAST_COVERAGE = 0.93

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import variable
-from analysis.study.regression import FAMILIES, Term, regress
-from analysis.study.regression.regress import ERRORS
+from analysis.study.regression import ERRORS, FAMILIES, Term, regress
 from server.commands import of_wave, print_table, refusals, survey_id
 from server.results import find_columns
 from server.store import Store

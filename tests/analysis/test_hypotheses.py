@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, chi2_contingency, chisquare
 
 from analysis.estimate.columns import Column, from_matrix
-from analysis.study.crosstab.shuffle import widening
-from analysis.study.hypotheses import changes_of_shares, difference, goodness_of_fit, independence
+from analysis.study.changes import changes_of_shares, difference
+from analysis.study.hypotheses import goodness_of_fit, independence, widening
 from analysis.study.trend import trend
 
 K, N = 4, 1000

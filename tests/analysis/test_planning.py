@@ -297,11 +297,11 @@ def test_curves_pass_through_the_question_and_fall() -> None:
 def test_standard_error_of_a_count_is_that_of_the_table_of_estimates() -> None:
     found = asked("krr", CHOICE)
     (share, *_) = found.mechanism.shares(found.randomizer, found.domain).values
-    told = Side.of(found, "v0", 0.1).told(12, rng())
-    assert told is not None
+    possible = Side.of(found, "v0", 0.1).possible(12, rng())
+    assert possible is not None
     rows = [share_quantity(share, count, 12) for count in range(13)]
-    assert told.values == pytest.approx([row.value for row in rows])
-    assert np.sqrt(told.variances) == pytest.approx([row.std_error for row in rows])
+    assert possible.values == pytest.approx([row.value for row in rows])
+    assert np.sqrt(possible.variances) == pytest.approx([row.std_error for row in rows])
 
 
 @pytest.mark.parametrize(

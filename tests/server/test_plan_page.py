@@ -11,8 +11,12 @@ from analysis.charts import Series, line_chart
 from analysis.privacy.accounting import Total
 from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.meaning import deployments, sentences
-from analysis.study.planning import Sampled, curve_of_epsilon, curve_of_respondents
-from analysis.study.planning.totals import WaveTotal
+from analysis.study.planning import (
+    Sampled,
+    WaveTotal,
+    curve_of_epsilon,
+    curve_of_respondents,
+)
 from analysis.survey.survey import Survey, freeze
 from analysis.survey.survey_file import read_survey
 from server.plan.epsilons import composition, deployed, meaning, together

@@ -4,9 +4,9 @@ Each answer was randomized by itself, so that debiased reports multiply: the pro
 is 1 on average for the true pair, and 0 for every other (Kronecker inversion).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import ceil, inf
 
@@ -21,7 +21,9 @@ from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.groups import Finding, contrasts, group_share
 from analysis.study.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
 from analysis.study.crosstab.quotient import Quotient, quotient
-from analysis.study.crosstab.row import Row, RowMaker
+from analysis.study.crosstab.row import Row, make_row
+
+Array = NDArray[np.float64]
 
 #: Kinds of pairs of reports times cells; of more, the likelihood takes over ten seconds.
 MOST_PROFILED = 2**23
@@ -32,7 +34,7 @@ WORTH = 0.1
 
 
 class CannotTell(ValueError):
-    """Too few respondents for so much noise: `n` told, and `needed` would."""
+    """Too few respondents for so much noise: there were `n`, and it takes `needed`."""
 
     def __init__(self, message: str, n: float, needed: int) -> None:
         super().__init__(message)
@@ -41,49 +43,49 @@ class CannotTell(ValueError):
 
 @dataclass(frozen=True)
 class Crosstab:
-    """The table of two questions; all in it is calculated when it is asked for, and kept."""
+    """The table of two questions; each part is computed when it is first used, and kept."""
 
     pairs: Pairs
     confidence_level: float
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Array:
         """(k of first, k of second) unbiased estimates; single ones may lie outside [0, 1]."""
         return self.pairs.averages(self.pairs.first.scores, self.pairs.second.scores)
 
     @cached_property
-    def covariance(self) -> NDArray[np.float64]:
-        """(cells, cells) of the raveled `shares`."""
+    def covariance(self) -> Array:
+        """(cells, cells) covariance of the raveled `shares`."""
         return self.pairs.covariance(self.pairs.first.scores, self.pairs.second.scores)
 
     @cached_property
-    def std_errors(self) -> NDArray[np.float64]:
-        """Of `shares`."""
-        first, second = self.pairs.first.scores, self.pairs.second.scores
-        return np.asarray(self.pairs.variances(first, second) ** 0.5)
+    def std_errors(self) -> Array:
+        """(k of first, k of second) standard errors of `shares`."""
+        variances = self.pairs.variances(self.pairs.first.scores, self.pairs.second.scores)
+        return np.asarray(variances**0.5)
 
     @property
-    def likeliest(self) -> NDArray[np.float64]:
+    def likeliest(self) -> Array:
         """Maximum-likelihood shares, for display: they sum to 1, none is below 0."""
         return self.pairs.likeliest.weights.reshape(self.shares.shape)
 
     @cached_property
     def intervals(self) -> tuple[tuple[Interval, ...], ...]:
-        """Of each share by itself: empirical likelihood; normal in very large tables."""
+        """Interval of each share by itself: empirical likelihood; normal in very large tables."""
         high, wide = self.shares.shape
         return tuple(tuple(self._interval(a, b) for b in range(wide)) for a in range(high))
 
     def rows(self) -> list[Row]:
-        """All of it: shares, those within groups, differences and ratios, correlation, means."""
-        groups = [*self._groups(), *self._turned_groups()]
-        return [*self._shares(), *groups, *association_rows(self.pairs, self.confidence_level)]
+        """Return all: shares, those within groups, differences and ratios, correlation, means."""
+        associations = association_rows(self.pairs, self.confidence_level)
+        return [*self._shares(), *self._groups(), *self._turned_groups(), *associations]
 
     def _interval(self, a: int, b: int) -> Interval:
         share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
         if error < 1e-9:
-            # Reports that are all alike: only their range can tell how far the share may be.
-            one, other = self.pairs.first.scores[:, a], self.pairs.second.scores[:, b]
-            ends = np.outer([one.min(), one.max()], [other.min(), other.max()])
+            # Reports are all alike: only their range can tell how far off the share may be.
+            first, second = self.pairs.first.scores[:, a], self.pairs.second.scores[:, b]
+            ends = np.outer([first.min(), first.max()], [second.min(), second.max()])
             n = round(self.pairs.n_effective)
             return average_interval(ends, share, n, self.confidence_level)
         if len(self.pairs.seen[0]) * self.shares.size > MOST_PROFILED:
@@ -94,8 +96,8 @@ class Crosstab:
         return quotient(self.pairs, self.pairs.first.scores[:, a], self.pairs.second.scores[:, b])
 
     @property
-    def _make(self) -> RowMaker:
-        return RowMaker(self.pairs, self.confidence_level)
+    def _make(self) -> Callable[..., Row]:
+        return partial(make_row, self.pairs, self.confidence_level)
 
     @property
     def _values(self) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
@@ -105,33 +107,32 @@ class Crosstab:
     def _shares(self) -> Iterator[Row]:
         for (a, first), (b, second) in product(*self._values):
             share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
-            found = Finding(share, error, self.intervals[a][b], self._cell(a, b).few)
+            finding = Finding(share, error, self.intervals[a][b], self._cell(a, b).few)
             likeliest = float(self.likeliest[a, b])
-            yield self._make.row("share", (first, second), found, likeliest=likeliest)
+            yield self._make("share", (first, second), finding, likeliest=likeliest)
 
     def _groups(self) -> Iterator[Row]:
         firsts, seconds = self._values
         for b, second in seconds:
             for a, first in firsts:
-                found = group_share(self.pairs, a, b, self.confidence_level)
+                finding = group_share(self.pairs, a, b, self.confidence_level)
                 likeliest = _part(self.likeliest[a], b)
-                yield self._make.row("row-share", (first, second), found, likeliest=likeliest)
+                yield self._make("row-share", (first, second), finding, likeliest=likeliest)
             for a, first in firsts[1:]:
-                both = contrasts(self.pairs, (a, 0), b, self.confidence_level)
-                terms = first, second
-                yield self._make.row("difference", terms, both[0], possible=(-1.0, 1.0))
-                yield self._make.row("ratio", terms, both[1], possible=(0.0, inf))
+                difference, ratio = contrasts(self.pairs, (a, 0), b, self.confidence_level)
+                yield self._make("difference", (first, second), difference, possible=(-1.0, 1.0))
+                yield self._make("ratio", (first, second), ratio, possible=(0.0, inf))
 
     def _turned_groups(self) -> Iterator[Row]:
         turned = self.pairs.turned
         for (a, first), (b, second) in product(*self._values):
-            found = group_share(turned, b, a, self.confidence_level)
+            finding = group_share(turned, b, a, self.confidence_level)
             likeliest = _part(self.likeliest[:, b], a)
-            yield self._make.row("column-share", (first, second), found, likeliest=likeliest)
+            yield self._make("column-share", (first, second), finding, likeliest=likeliest)
 
 
-def _part(shares: NDArray[np.float64], value: int) -> float | None:
-    """Of a group; None if nobody is in it."""
+def _part(shares: Array, value: int) -> float | None:
+    """Return the share of a value in a group; None if nobody is in it."""
     group = float(shares.sum())
     return float(shares[value]) / group if group > 0 else None
 
@@ -141,28 +142,28 @@ def crosstab(
     second: Column,
     confidence_level: float = 0.95,
     *,
-    weights: NDArray[np.float64] | None = None,
+    weights: Array | None = None,
 ) -> Crosstab:
-    """The table of two questions that the same people answered.
+    """Return the table of two questions that the same people answered.
 
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself: two options that one
-        report tells of together are not.
+        Of the same respondents, in the same order, each randomized by itself: two options that
+        share a report are not.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     weights : (n,) array, optional
-        Of respondents. Standard errors are linearized; likelihoods count as many respondents as
-        would tell as much with equal weights (Kish).
+        Of respondents. Standard errors are linearized; likelihoods count the effective number of
+        respondents (Kish).
 
     Raises
     ------
     CannotTell
-        If the noise leaves nothing to tell: if the interval of a share of one half would hold all
-        from 0 to 1, in the cell with the most noise, were all pairs equally common.
+        If the noise hides everything: if all pairs were equally common, the interval of a share
+        of one half would be [0, 1] in the cell with the most noise.
     ValueError
-        If the columns are of other respondents or of one report, a question has more than 64
+        If the columns are of different respondents or of one report, a question has more than 64
         values, or weights are not numbers of at least 0.
     """
     check_level(confidence_level)
@@ -188,6 +189,6 @@ def crosstab(
 
 
 def _noise(column: Column) -> float:
-    """The largest mean square of a value's scores, were all values equally common."""
+    """Return the largest mean square of a value's scores, if all values were equally common."""
     law = column.chances.mean(axis=1) if column.whole else column.counts() / column.n
     return float((law @ column.scores**2).max())

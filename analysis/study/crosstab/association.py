@@ -1,4 +1,4 @@
-"""How two amounts go together, and means within groups: of tables too large to be told as well."""
+"""Correlation of two amounts, and means within groups: also of tables too large to print."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,51 +7,34 @@ from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.estimate.intervals import Interval
 from analysis.estimate.intervals.ratio import fieller_interval
-from analysis.study.crosstab.groups import Finding
+from analysis.study.crosstab.groups import Finding, delta_error
 from analysis.study.crosstab.pairs import MOST_VALUES, Pairs
 from analysis.study.crosstab.quotient import quotient
-from analysis.study.crosstab.row import Row, RowMaker
-
-
-def amounts_of(column: Column) -> tuple[float, ...] | None:
-    """What values amount to: of two answers 1 for the event, 0 for the other; None if to nothing.
-
-    NaN for no-answer.
-    """
-    if column.amounts is not None or len(column.answers) != 2:
-        return column.amounts
-    by_value = {column.event: 1.0, NO_ANSWER: float("nan")}
-    return tuple(by_value.get(value, 0.0) for value in column.values)
+from analysis.study.crosstab.row import Row, make_row
 
 
 def correlation(pairs: Pairs, confidence_level: float = 0.95) -> Finding | None:
-    """Correlation of the true amounts, from debiased moments; None if values amount to nothing.
+    """Return the correlation of the true amounts; None if the values have no amounts.
 
-    The interval is Fieller's of the covariance and the product of the deviations: it is as wide as
-    everything where noise leaves open whether answers differ at all.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    confidence_level : float
-        In (0, 1).
+    It is made of debiased moments. The interval is Fieller's of the covariance and the product of
+    the deviations: it covers everything if noise leaves open whether answers differ at all.
 
     References
     ----------
     Fox and Tracy, Social Science Research 1984; Fieller, JRSS B 1954.
     """
-    one, other = debiased_powers(pairs.first), debiased_powers(pairs.second)
-    if one is None or other is None:
+    first, second = debiased_powers(pairs.first), debiased_powers(pairs.second)
+    if first is None or second is None:
         return None
     # Averages of 1, x, x^2 times 1, y, y^2, of those who answered both.
-    (there, y, y2), (x, xy, _), (x2, _, _) = pairs.averages(one, other)
-    nothing = Interval(-1.0, 1.0, "none")
+    (there, y, y2), (x, xy, _), (x2, _, _) = pairs.averages(first, second)
+    unknown = Finding(None, None, Interval(-1.0, 1.0, "none"))
     if there <= 0:
-        return Finding(None, None, nothing)
+        return unknown
     mean_x, mean_y = x / there, y / there
     spread_x, spread_y = x2 / there - mean_x**2, y2 / there - mean_y**2
     if spread_x <= 0 or spread_y <= 0:
-        return Finding(None, None, nothing)
+        return unknown
     both, deviations = float(xy / there - mean_x * mean_y), float(np.sqrt(spread_x * spread_y))
     # How the covariance, and the product of deviations, change with each of the nine averages.
     slope_both = np.array(
@@ -61,69 +44,53 @@ def correlation(pairs: Pairs, confidence_level: float = 0.95) -> Finding | None:
     slope_y = np.array([[2 * mean_y**2 - y2 / there, -2 * mean_y, 1], [0, 0, 0], [0, 0, 0]])
     slope_deviations = deviations / 2 * (slope_x / spread_x + slope_y / spread_y)
     slopes = np.array([slope_both.ravel(), slope_deviations.ravel()]) / there
-    covariance = slopes @ pairs.covariance(one, other) @ slopes.T
+    covariance = slopes @ pairs.covariance(first, second) @ slopes.T
     value = both / deviations
-    apart = np.array([1, -value]) / deviations
-    std_error = float(np.sqrt(max(0.0, apart @ covariance @ apart)))
+    std_error = delta_error(np.array([1, -value]) / deviations, covariance)
     interval = fieller_interval(both, deviations, covariance, (-1.0, 1.0), confidence_level)
     return Finding(float(value), std_error, interval)
 
 
 def group_mean(pairs: Pairs, group: int, confidence_level: float = 0.95) -> Finding | None:
-    """Mean amount of the second question, of those who answered it and have a value of the first.
+    """Return the mean amount of the second question in a group; None if values have no amounts.
 
-    With an empirical-likelihood interval. None if values amount to nothing.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Turn them for groups by the second question: see `turned`.
-    group : int
-        Place of a value of the first question.
-    confidence_level : float
-        In (0, 1).
+    It is that of those who answered it and have the value of the first question with the index
+    `group`. The interval is by empirical likelihood.
     """
     powers, amounts = debiased_powers(pairs.second), pairs.second.amounts
     if powers is None or amounts is None:
         return None
     inside, (answered, amount) = pairs.first.scores[:, [group]], powers[:, :2].T
-    (there, total), covariance = (
-        pairs.averages(inside, powers[:, :2])[0],
-        pairs.covariance(inside, powers[:, :2]),
-    )
+    there, total = pairs.averages(inside, powers[:, :2])[0]
+    covariance = pairs.covariance(inside, powers[:, :2])
     ratio = quotient(pairs, inside[:, 0], amount, answered)
     interval = ratio.interval(possible_amounts(pairs.second), confidence_level)
     if there <= 0:
         return Finding(None, None, interval, ratio.few)
     mean = float(total / there)
-    slope = np.array([-mean, 1]) / there
-    std_error = float(np.sqrt(max(0.0, slope @ covariance @ slope)))
+    std_error = delta_error(np.array([-mean, 1]) / there, covariance)
     return Finding(mean, std_error, interval, ratio.few)
 
 
 def possible_amounts(column: Column) -> tuple[float, float]:
-    """The least and the largest amount of a value."""
+    """Return the least and the largest amount of a value."""
     amounts = np.array(column.amounts)
     return float(np.nanmin(amounts)), float(np.nanmax(amounts))
 
 
 def association_rows(pairs: Pairs, confidence_level: float = 0.95) -> list[Row]:
-    """Correlation, and means of each question in the groups of the other, as far as there are any.
+    """Return the correlation, and the means of each question in the groups of the other.
 
-    They can be told of questions with more values than a table takes.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        See `analysis.study.crosstab.pairs.pairs_of`.
-    confidence_level : float
-        In (0, 1).
+    There are as many rows as the amounts allow, also for questions with more values than a table
+    takes.
     """
-    make = RowMaker(pairs, confidence_level)
     rows = []
     together = correlation(pairs, confidence_level)
     if together is not None:
-        rows.append(make.row("correlation", ("", ""), together, possible=(-1.0, 1.0)))
+        row = make_row(
+            pairs, confidence_level, "correlation", ("", ""), together, possible=(-1.0, 1.0)
+        )
+        rows.append(row)
     for turned in (False, True):
         shown = pairs.turned if turned else pairs
         groups = shown.first.values if len(shown.first.values) <= MOST_VALUES else ()
@@ -132,15 +99,23 @@ def association_rows(pairs: Pairs, confidence_level: float = 0.95) -> list[Row]:
             if mean is not None:
                 terms = ("mean", value) if turned else (value, "mean")
                 possible = possible_amounts(shown.second)
-                rows.append(make.row("mean", terms, mean, possible=possible))
+                rows.append(
+                    make_row(pairs, confidence_level, "mean", terms, mean, possible=possible)
+                )
     return rows
 
 
 def debiased_powers(column: Column) -> NDArray[np.float64] | None:
-    """(reports, 3) debiased: whether an answer was given; its amount, and that squared; else 0."""
-    known = amounts_of(column)
+    """Return (reports, 3) debiased: 1 if an answer was given, its amount, and its square; else 0.
+
+    None if the values have no amounts. Of two answers the event amounts to 1, the other to 0.
+    """
+    known = column.amounts
     if known is None:
-        return None
+        if len(column.answers) != 2:
+            return None
+        by_value = {column.event: 1.0, NO_ANSWER: float("nan")}
+        known = tuple(by_value.get(value, 0.0) for value in column.values)
     amounts = np.array(known)
     missing = np.isnan(amounts)
     amounts = np.where(missing, 0.0, amounts)

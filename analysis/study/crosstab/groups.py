@@ -11,15 +11,17 @@ from analysis.estimate.intervals.ratio import fieller_interval
 from analysis.study.crosstab.pairs import Pairs
 from analysis.study.crosstab.quotient import Quotient, quotient
 
+Array = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Finding:
     """What reports tell of a share, mean, difference, ratio or correlation.
 
-    `estimate` is made of unbiased ones, and may be impossible. It is None with its error where what
-    it is divided by, as the share of a group, is not above 0. The method of `interval` is ``none``
-    where that is not told to be above 0. `few` tells that reports of a kind that the interval
-    depends on are too few for it.
+    `estimate` is made of unbiased ones, and may be impossible. It and its error are None where the
+    denominator, such as the share of a group, is not above 0. The method of `interval` is ``none``
+    where reports do not show that the denominator is above 0. `few` says whether the interval
+    depends on a kind of report of which there are too few.
     """
 
     estimate: float | None
@@ -29,24 +31,16 @@ class Finding:
 
 
 def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 0.95) -> Finding:
-    """Share of a value of the second question among those with a value of the first.
+    """Return the share of a value of the second question among those with a value of the first.
 
-    With an empirical-likelihood interval.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Turn them for groups by the second question: see `turned`.
-    group, value : int
-        Places of a value of the first, and of the second.
-    confidence_level : float
-        In (0, 1).
+    `group` is the index of the value of the first question, `value` that of the second. Take
+    `Pairs.turned` for groups by the second question. The interval is by empirical likelihood.
     """
     (among, there), covariance = _moments(pairs, [group], value)
     estimate = std_error = None
     if there > 0:
         estimate = float(among / there)
-        std_error = _error(np.array([1, -estimate]) / there, covariance)
+        std_error = delta_error(np.array([1, -estimate]) / there, covariance)
     part = _part(pairs, group, value)
     return Finding(estimate, std_error, part.interval((0.0, 1.0), confidence_level), few=part.few)
 
@@ -54,51 +48,39 @@ def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 
 def contrasts(
     pairs: Pairs, groups: tuple[int, int], value: int, confidence_level: float = 0.95
 ) -> tuple[Finding, Finding]:
-    """The difference and the ratio of a value's share in a group, and in the one to compare with.
+    """Return the difference and the ratio of a value's shares in a group and in a reference group.
 
     Both are ratios of products of unbiased shares, and have Fieller's interval: at borders, where
     those made of the intervals of both shares (MOVER) hold .90, it holds .94 and more. But where
-    reports are few it holds .72, and the latter, which then holds .95, is given. Of a ratio the
-    upper end may be infinite.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    groups : pair of int
-        Places of values of the first question: of the group, and of the one to compare with.
-    value : int
-        Place of a value of the second.
-    confidence_level : float
-        In (0, 1).
+    reports are few, Fieller's holds .72 and MOVER's .95, which is then given. The upper end of the
+    interval of a ratio may be infinite. `groups` are indices of values of the first question: the
+    group, and its reference; `value` is that of a value of the second.
     """
-    (one, size, other, base), covariance = _moments(pairs, list(groups), value)
-    product, cross = size * base, one * base
-    slope_product, slope_cross = np.array([0, base, 0, size]), np.array([base, 0, 0, one])
-    cross_other, slope_other = other * size, np.array([0, other, size, 0])
+    (share, size, reference, base), covariance = _moments(pairs, list(groups), value)
+    product, cross, cross_reference = size * base, share * base, reference * size
+    slope_product, slope_cross = np.array([0, base, 0, size]), np.array([base, 0, 0, share])
+    slope_reference = np.array([0, reference, size, 0])
     parts = [_part(pairs, group, value) for group in groups]
     few = any(part.few for part in parts)
-    difference = _contrast(
-        cross - cross_other,
-        product,
-        np.array([slope_cross - slope_other, slope_product]),
-        covariance,
-        (-1.0, 1.0),
-        confidence_level,
-        min(size, base) > 0,
-        few,
-    )
-    ratio = _contrast(
-        cross,
-        cross_other,
-        np.array([slope_cross, slope_other]),
-        covariance,
-        (0.0, inf),
-        confidence_level,
-        min(size, base, other) > 0,
-        few,
-    )
+
+    def ratio_of(
+        above: float, below: float, slopes: list[Array], possible: tuple[float, float]
+    ) -> Finding:
+        """Return a ratio of two estimates, with its Fieller interval (delta method)."""
+        joint = np.array(slopes) @ covariance @ np.array(slopes).T
+        ratio = float(above / below)
+        interval = fieller_interval(float(above), float(below), joint, possible, confidence_level)
+        return Finding(ratio, delta_error(np.array([1, -ratio]) / below, joint), interval, few)
+
+    difference = Finding(None, None, Interval(-1.0, 1.0, "none"))
+    ratio = Finding(None, None, Interval(0.0, inf, "none"))
+    if min(size, base) > 0:
+        slopes = [slope_cross - slope_reference, slope_product]
+        difference = ratio_of(cross - cross_reference, product, slopes, (-1.0, 1.0))
+    if min(size, base, reference) > 0:
+        ratio = ratio_of(cross, cross_reference, [slope_cross, slope_reference], (0.0, inf))
     if few:
-        shares = np.clip([one / size, other / base], 0.0, 1.0)
+        shares = np.clip([share / size, reference / base], 0.0, 1.0)
         intervals = [part.interval((0.0, 1.0), confidence_level) for part in parts]
         if difference.interval.method != "none":
             difference = replace(difference, interval=_mover_difference(shares, intervals))
@@ -107,62 +89,41 @@ def contrasts(
     return difference, ratio
 
 
-def _mover_difference(shares: NDArray[np.float64], intervals: list[Interval]) -> Interval:
-    """From the interval of each share (Newcombe, Statistics in Medicine 1998, method 10)."""
-    (one, other), (of_one, of_other) = map(float, shares), intervals
-    low = one - other - hypot(one - of_one.low, of_other.high - other)
-    high = one - other + hypot(of_one.high - one, other - of_other.low)
+def _mover_difference(shares: Array, intervals: list[Interval]) -> Interval:
+    """Combine both shares' intervals (Newcombe, Statistics in Medicine 1998, method 10)."""
+    (share, base), (top, bottom) = map(float, shares), intervals
+    low = share - base - hypot(share - top.low, bottom.high - base)
+    high = share - base + hypot(top.high - share, base - bottom.low)
     return Interval(max(-1.0, low), min(1.0, high), "mover")
 
 
-def _mover_ratio(shares: NDArray[np.float64], intervals: list[Interval]) -> Interval:
-    """The same of a ratio (Donner and Zou, Statistical Methods in Medical Research 2012)."""
-    (one, other), (of_one, of_other) = map(float, shares), intervals
-    both = one * other
-    least, most = of_one.low * (2 * one - of_one.low), of_one.high * (2 * one - of_one.high)
-    base, top = (
-        of_other.low * (2 * other - of_other.low),
-        of_other.high * (2 * other - of_other.high),
+def _mover_ratio(shares: Array, intervals: list[Interval]) -> Interval:
+    """Combine them for a ratio (Donner and Zou, Statistical Methods in Medical Research 2012)."""
+    (share, base), product = map(float, shares), float(shares[0]) * float(shares[1])
+    (top_low, top_high), (base_low, base_high) = (
+        (interval.low * (2 * at - interval.low), interval.high * (2 * at - interval.high))
+        for at, interval in zip((share, base), intervals, strict=True)
     )
-    low = least / (both + sqrt(max(0.0, both**2 - least * top))) if least else 0.0
-    high = (both + sqrt(max(0.0, both**2 - most * base))) / base if base else inf
-    return Interval(low, high, "mover")
-
-
-def _contrast(
-    above: float,
-    below: float,
-    slopes: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    possible: tuple[float, float],
-    confidence_level: float,
-    defined: bool,
-    few: bool,
-) -> Finding:
-    """Of the ratio of two numbers, from how they change with what has this covariance."""
-    if not defined:
-        return Finding(None, None, Interval(*possible, "none"))
-    own = slopes @ covariance @ slopes.T
-    ratio = float(above / below)
-    interval = fieller_interval(float(above), float(below), own, possible, confidence_level)
-    return Finding(ratio, _error(np.array([1, -ratio]) / below, own), interval, few)
+    root_low = sqrt(max(0.0, product**2 - top_low * base_high))
+    root_high = sqrt(max(0.0, product**2 - top_high * base_low))
+    low = top_low / (product + root_low) if top_low else 0.0
+    return Interval(low, (product + root_high) / base_low if base_low else inf, "mover")
 
 
 def _part(pairs: Pairs, group: int, value: int) -> Quotient:
-    """The share of a value in a group."""
+    """Return the share of a value in a group as a quotient."""
     scores = pairs.second.scores[:, value]
     return quotient(pairs, pairs.first.scores[:, group], scores, np.ones_like(scores))
 
 
-def _moments(
-    pairs: Pairs, groups: list[int], value: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Unbiased shares of the pair (group, value) and of the group, for each; their covariance."""
-    one = pairs.first.scores[:, groups]
-    other = pairs.second.scores[:, [value]]
-    other = np.hstack([other, np.ones_like(other)])
-    return pairs.averages(one, other).ravel(), pairs.covariance(one, other)
+def _moments(pairs: Pairs, groups: list[int], value: int) -> tuple[Array, Array]:
+    """Return the unbiased share of (group, value) and of the group, for each; their covariance."""
+    group_scores, value_scores = pairs.first.scores[:, groups], pairs.second.scores[:, [value]]
+    value_scores = np.hstack([value_scores, np.ones_like(value_scores)])
+    averages = pairs.averages(group_scores, value_scores).ravel()
+    return averages, pairs.covariance(group_scores, value_scores)
 
 
-def _error(slope: NDArray[np.float64], covariance: NDArray[np.float64]) -> float:
+def delta_error(slope: Array, covariance: Array) -> float:
+    """Return a standard error by the delta method."""
     return sqrt(max(0.0, float(slope @ covariance @ slope)))

@@ -1,4 +1,4 @@
-"""Pairs of reports that the same respondents made, counted: all of a crosstab is made of them."""
+"""Counts of the pairs of reports that respondents made: all of a crosstab is made of them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from analysis.core.words import parts
 from analysis.estimate.columns import Column
 from analysis.estimate.mixture import Mixture, mixture
+
+Array = NDArray[np.float64]
 
 #: A question of more values makes no table, and no groups.
 MOST_VALUES = 64
@@ -40,52 +42,42 @@ class Pairs:
 
     @cached_property
     def total(self) -> float:
-        """What all weigh together."""
+        """Sum of the weights."""
         return float(self.counts.sum())
 
     @cached_property
     def n_effective(self) -> float:
-        """Respondents of equal weight that would tell as much (Kish, Survey Sampling 1965)."""
+        """The effective number of respondents, of equal weight (Kish, Survey Sampling 1965)."""
         return self.total**2 / float(self.squares.sum())
 
-    def averages(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(i, j) weighted averages over respondents of products of two scores.
+    def averages(self, left: Array, right: Array) -> Array:
+        """Return the (i, j) weighted averages over respondents of products of two scores.
 
-        Parameters
-        ----------
-        one, other : (reports of first, i) and (reports of second, j) arrays
-            The scores of each report.
+        `left` has i scores of each report of the first column, `right` j of the second.
         """
-        return np.asarray(one.T @ (self.counts @ other)) / self.total
+        return np.asarray(left.T @ (self.counts @ right)) / self.total
 
-    def covariance(
-        self, one: NDArray[np.float64], other: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """(i j, i j) covariance of `averages`, raveled; linearized where respondents have weights.
+    def covariance(self, left: Array, right: Array) -> Array:
+        """Return the (i j, i j) covariance of raveled `averages`, linearized if there are weights.
 
-        Raises
-        ------
-        ValueError
-            If there are fewer than two respondents.
+        Raise `ValueError` if there are fewer than two respondents.
         """
         if self.n < 2:
             raise ValueError(f"expected 2 respondents at least to tell an error, got {self.n}")
-        wide, high = one.shape[1], other.shape[1]
-        products = _products(one).T @ (self.squares @ _products(other))
+        wide, high = left.shape[1], right.shape[1]
+        products = _products(left).T @ (self.squares @ _products(right))
         products = products.reshape(wide, wide, high, high).transpose(0, 2, 1, 3)
         products = products.reshape(wide * high, wide * high)
-        mean = self.averages(one, other).ravel()
-        cross = np.outer(mean, one.T @ (self.squares @ other))
+        mean = self.averages(left, right).ravel()
+        cross = np.outer(mean, left.T @ (self.squares @ right))
         apart = products - cross - cross.T + float(self.squares.sum()) * np.outer(mean, mean)
         return np.asarray(apart * (self.n / (self.n - 1) / self.total**2))
 
-    def variances(
-        self, one: NDArray[np.float64], other: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """(i, j) the diagonal of `covariance` alone."""
-        mean = self.averages(one, other)
-        apart = (one**2).T @ (self.squares @ other**2)
-        apart += float(self.squares.sum()) * mean**2 - 2 * mean * (one.T @ (self.squares @ other))
+    def variances(self, left: Array, right: Array) -> Array:
+        """Return the diagonal of `covariance` as (i, j)."""
+        mean = self.averages(left, right)
+        apart = (left**2).T @ (self.squares @ right**2)
+        apart += float(self.squares.sum()) * mean**2 - 2 * mean * (left.T @ (self.squares @ right))
         return np.asarray(np.maximum(apart, 0) * (self.n / (self.n - 1) / self.total**2))
 
     @property
@@ -95,14 +87,14 @@ class Pairs:
 
     @cached_property
     def seen(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Reports of each question made together, and how often; sums to `n_effective`."""
+        """Reports of each question that were made together, and how often: `n_effective` in all."""
         rows, columns = self.counts.nonzero()
         times = np.asarray(self.counts[rows, columns], dtype=np.float64)
         return rows, columns, times * (self.n_effective / self.total)
 
     @cached_property
-    def squares_seen(self) -> NDArray[np.float64]:
-        """Squared weights of those who made the pairs of `seen`; sums to `n_effective`."""
+    def squares_seen(self) -> Array:
+        """Squared weights of those who made the pairs of `seen`: `n_effective` in all."""
         rows, columns, _ = self.seen
         squares = np.asarray(self.squares[rows, columns], dtype=np.float64)
         return squares * (self.n_effective / float(squares.sum()))
@@ -110,20 +102,19 @@ class Pairs:
     @cached_property
     def likeliest(self) -> Mixture:
         """The likeliest shares of pairs of values, in the order of the raveled table."""
-        # Reports that are as likely under each value are one, and many of hashes are.
-        one, kinds_one = _kinds(self.first.chances)
-        other, kinds_other = _kinds(self.second.chances)
+        # Reports that are as likely under each value count as one kind; of hashes many are.
+        first, kind_of_first = _kinds(self.first.chances)
+        second, kind_of_second = _kinds(self.second.chances)
         rows, columns, times = self.seen
-        cells, where = np.unique(
-            kinds_one[rows] * len(other) + kinds_other[columns], return_inverse=True
-        )
-        rows, columns = np.divmod(cells, len(other))
-        products = one[rows][:, :, None] * other[columns][:, None, :]
+        kinds = kind_of_first[rows] * len(second) + kind_of_second[columns]
+        cells, where = np.unique(kinds, return_inverse=True)
+        rows, columns = np.divmod(cells, len(second))
+        products = first[rows][:, :, None] * second[columns][:, None, :]
         often = np.asarray(np.bincount(where, times), dtype=np.float64)
         return mixture(products.reshape(len(cells), -1), often)
 
 
-def pairs_of(first: Column, second: Column, weights: NDArray[np.float64] | None = None) -> Pairs:
+def pairs_of(first: Column, second: Column, weights: Array | None = None) -> Pairs:
     """Count the pairs of reports of two columns.
 
     Parameters
@@ -136,8 +127,8 @@ def pairs_of(first: Column, second: Column, weights: NDArray[np.float64] | None 
     Raises
     ------
     ValueError
-        If the columns are of other respondents, or of one report; if weights are not numbers of at
-        least 0, of as many respondents; if there is nobody.
+        If the columns are of different respondents, or of one report; if weights are not numbers of
+        at least 0, of as many respondents; if there is nobody.
     """
     if first.n != second.n:
         raise ValueError(
@@ -162,7 +153,7 @@ def pairs_of(first: Column, second: Column, weights: NDArray[np.float64] | None 
     return Pairs(first, second, counts, squares, first.n)
 
 
-def _counted(first: Column, second: Column, weights: NDArray[np.float64] | None) -> Any:
+def _counted(first: Column, second: Column, weights: Array | None) -> Any:
     shape = len(first.chances), len(second.chances)
     if shape[0] * shape[1] > _DENSE:
         ones = np.ones(first.n) if weights is None else weights
@@ -175,14 +166,13 @@ def _counted(first: Column, second: Column, weights: NDArray[np.float64] | None)
     return counts.reshape(shape)
 
 
-def _products(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(scores: Array) -> Array:
     return (scores[:, :, None] * scores[:, None, :]).reshape(len(scores), -1)
 
 
-def _kinds(chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distinct rows, as parts of their largest entry, and which of them each row is."""
+def _kinds(chances: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Return the distinct rows, as parts of their largest entry, and which of them each row is."""
     scaled = chances / np.maximum(chances.max(axis=1, keepdims=True), 1e-300)
-    _, first, where = np.unique(
-        np.round(scaled, 12), axis=0, return_index=True, return_inverse=True
-    )
+    rounded = np.round(scaled, 12)
+    _, first, where = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     return scaled[first], where.ravel()

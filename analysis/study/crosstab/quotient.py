@@ -1,4 +1,4 @@
-"""A ratio of two averages over pairs of reports: its interval, and if too few tell of it."""
+"""A ratio of two averages over pairs of reports: its interval, and whether reports are too few."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from analysis.estimate.intervals import Interval
 from analysis.estimate.intervals.empirical import empirical_interval
 from analysis.study.crosstab.pairs import Pairs
+
+Array = NDArray[np.float64]
 
 #: Of fewer reports the number is not nearly normal (Cochran, Biometrics 1954).
 FEWEST = 5
@@ -23,26 +25,23 @@ class Quotient:
         Weights of respondents, and squares of them, by the kind of pair; both sum to `n_effective`.
         Kinds with the least and the largest scores are listed even if nobody made them.
     above, below : (kinds,) arrays
-        Its scores.
+        The scores of the numerator and of the denominator.
     """
 
-    times: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    above: NDArray[np.float64]
-    below: NDArray[np.float64]
+    times: Array
+    squares: Array
+    above: Array
+    below: Array
 
     def interval(self, possible: tuple[float, float], confidence_level: float) -> Interval:
-        """By empirical likelihood: see `empirical_interval`."""
+        """Return the empirical-likelihood interval: see `empirical_interval`."""
         return empirical_interval(
             self.times, self.above, self.below, possible, confidence_level, self.squares
         )
 
     @property
     def few(self) -> bool:
-        """Whether fewer than 5 reports are of the kinds that speak most for more, or for less.
-
-        Those have over half of the largest, or of the least, score that there can be.
-        """
+        """Whether fewer than 5 reports have over half of the largest, or of the least, score."""
         group = float(self.times @ self.below)
         if group <= 0:
             return False
@@ -51,28 +50,17 @@ class Quotient:
         return any(float(self.times[parts > 0.5].sum()) < FEWEST for parts in ends)
 
 
-def quotient(
-    pairs: Pairs,
-    one: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64] | None = None,
-) -> Quotient:
-    """The expectation of ``one * above``; as a part of that of ``one * below`` if it is given.
+def quotient(pairs: Pairs, group: Array, above: Array, below: Array | None = None) -> Quotient:
+    """Return the expectation of ``group * above``, divided by that of ``group * below`` if given.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    one : (reports of first,) array
-        Scores of each report.
-    above, below : (reports of second,) arrays
-        Scores of each report.
+    `group` has a score for each report of the first question, `above` and `below` of the second.
     """
     rows, columns, times = pairs.seen
-    made = one[rows]
+    made = group[rows]
     base = np.ones_like(times) if below is None else made * below[columns]
     # Kinds at the corners of what is possible; all others have scores in between.
     first, second = pairs.first.chances.any(axis=1), pairs.second.chances.any(axis=1)
-    ends = np.array([one[first].min(), one[first].max()])
+    ends = np.array([group[first].min(), group[first].max()])
     # Two scores as one complex number: numpy sorts these ten times as fast as rows of two.
     corners = np.unique(above[second] + 1j * (above if below is None else below)[second])
     over = np.outer(ends, corners.real).ravel()

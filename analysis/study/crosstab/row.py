@@ -1,4 +1,4 @@
-"""The rows of a crosstab's table: one quantity of two questions each, as other programs read it."""
+"""The rows of a crosstab's table, as other programs read them: each is one quantity."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ class Row:
     ``correlation``, or ``mean`` (of one question's amounts in the group of the other's value; the
     question that is averaged has the term ``mean``).
 
-    `estimate` is unbiased for shares, and made of such elsewhere; it may be impossible, and is None
-    where it would be divided by what is not above 0. `likeliest` is by maximum likelihood, for
+    `estimate` is unbiased for shares, and else made of unbiased estimates; it may be impossible,
+    and is None where its denominator is not above 0. `likeliest` is by maximum likelihood, for
     display, of shares alone. The upper end of a ratio may be infinite. `flag` holds words joined by
     ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (the likeliest share
     is at the border of what is possible), ``few`` (fewer than 100 respondents, or than 5 reports of
-    a kind that the interval depends on), ``not-converged``,
-    and ``unreliable`` (next to nothing can be said: the interval has half of all that is possible,
-    or a group's share or a variance is not told to be above 0).
+    a kind that the interval depends on), ``not-converged``, and ``unreliable`` (next to nothing can
+    be said: the interval has half of all that is possible, or reports do not show that a group's
+    share or a variance is above 0).
     """
 
     quantity: str
@@ -42,44 +42,37 @@ class Row:
     flag: str
 
 
-@dataclass(frozen=True)
-class RowMaker:
-    """Makes rows of one table."""
-
-    pairs: Pairs
-    confidence_level: float
-
-    def row(
-        self,
-        quantity: str,
-        terms: tuple[str, str],
-        found: Finding,
-        *,
-        possible: tuple[float, float] = (0.0, 1.0),
-        likeliest: float | None = None,
-    ) -> Row:
-        """A row, with the flags that follow from its numbers."""
-        (low, high), estimate, interval = possible, found.estimate, found.interval
-        flags = ["out-of-range"] * (estimate is not None and not low <= estimate <= high)
-        if likeliest is not None:
-            border = BORDER * (found.std_error or 0.0)
-            flags += ["boundary"] * (not border <= likeliest <= 1 - border)
-        flags += ["few"] * (found.few or self.pairs.n_effective < FEW)
-        if likeliest is not None and not self.pairs.likeliest.converged:
-            flags.append("not-converged")
-        wide = interval.high - interval.low >= (high - low) / 2
-        flags += ["unreliable"] * (wide or interval.method == "none")
-        return Row(
-            quantity=quantity,
-            first=terms[0],
-            second=terms[1],
-            estimate=estimate,
-            std_error=found.std_error,
-            conf_low=interval.low,
-            conf_high=interval.high,
-            conf_level=self.confidence_level,
-            conf_method=interval.method,
-            likeliest=likeliest,
-            n=self.pairs.n,
-            flag=";".join(flags),
-        )
+def make_row(
+    pairs: Pairs,
+    confidence_level: float,
+    quantity: str,
+    terms: tuple[str, str],
+    finding: Finding,
+    *,
+    possible: tuple[float, float] = (0.0, 1.0),
+    likeliest: float | None = None,
+) -> Row:
+    """Return a row, with the flags that follow from its numbers."""
+    (low, high), estimate, interval = possible, finding.estimate, finding.interval
+    flags = ["out-of-range"] * (estimate is not None and not low <= estimate <= high)
+    if likeliest is not None:
+        border = BORDER * (finding.std_error or 0.0)
+        flags += ["boundary"] * (not border <= likeliest <= 1 - border)
+    flags += ["few"] * (finding.few or pairs.n_effective < FEW)
+    if likeliest is not None and not pairs.likeliest.converged:
+        flags.append("not-converged")
+    wide = interval.high - interval.low >= (high - low) / 2
+    flags += ["unreliable"] * (wide or interval.method == "none")
+    return Row(
+        quantity,
+        *terms,
+        estimate=estimate,
+        std_error=finding.std_error,
+        conf_low=interval.low,
+        conf_high=interval.high,
+        conf_level=confidence_level,
+        conf_method=interval.method,
+        likeliest=likeliest,
+        n=pairs.n,
+        flag=";".join(flags),
+    )

@@ -1,4 +1,4 @@
-"""Before fielding: what so many respondents and so much ε will tell."""
+"""Plans before a survey is held: what so many respondents and so much ε will show."""
 
 from analysis.study.planning.check import MOST_RESPONDENTS, MOST_WAVES
 from analysis.study.planning.curves import EPSILONS, Point, curve_of_epsilon, curve_of_respondents
@@ -14,9 +14,15 @@ from analysis.study.planning.power_table import Power, powers
 from analysis.study.planning.questions import Plan, plan
 from analysis.study.planning.sample import Sampled, sample_run
 from analysis.study.planning.split import Split, split_cap
-from analysis.study.planning.totals import WaveTotal, public_view, totals_of_waves, waves_to_show
 from analysis.study.planning.truth import Stated, shares_of_answers, truth_of
-from analysis.study.planning.waves import costs_of_waves, warnings
+from analysis.study.planning.waves import (
+    WaveTotal,
+    costs_of_waves,
+    public_view,
+    totals_of_waves,
+    warnings,
+    waves_to_show,
+)
 
 __all__ = [
     "EPSILONS",

@@ -1,4 +1,4 @@
-"""What can be planned: numbers that are none, or mean nothing, are refused by name."""
+"""The limits of what can be planned, and the errors beyond them."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,12 +16,12 @@ class OutOfReach(ValueError):
 
 
 def check_respondents(respondents: int) -> None:
-    """ValueError unless it is a whole number from 1 to `MOST_RESPONDENTS`."""
+    """Raise `ValueError` unless it is a whole number from 1 to `MOST_RESPONDENTS`."""
     check_count(respondents, "respondents", MOST_RESPONDENTS)
 
 
 def or_none(needed: Callable[[], T]) -> T | None:
-    """What is needed, or nothing where nothing will do."""
+    """Return what is needed, or None where nothing is enough."""
     try:
         return needed()
     except OutOfReach:

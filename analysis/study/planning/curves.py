@@ -1,13 +1,14 @@
 """Half-widths for charts: against ε, and against the number of respondents.
 
-By the normal law, from the variance at the least favorable truth, so that a page of curves takes no
-longer than a table: a little off `analysis.study.planning.half_width.expected` where intervals are
-clipped, and where respondents are few. Other ε than the file's are those of mechanisms with closed
-forms, the best at each, times what the question's own is better or worse at its own ε: a linear
-program for each point would take long.
+They follow the normal law, with the variance at the least favorable truth, so that a page of curves
+takes no longer than a table. `analysis.study.planning.half_width.expected` differs a little where
+intervals are clipped, and where respondents are few. At other ε than the file's the variance is
+that of the best mechanism with a closed form, times the ratio of the question's mechanism to it at
+the file's ε: a linear program for each point would take long.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -23,12 +24,12 @@ from analysis.study.planning.least_favorable import worst_variance
 from analysis.survey.question import Question
 
 #: ε of a chart: 0.1 to 10, equally far apart on a logarithmic scale.
-EPSILONS = tuple(float(f"{one:.3g}") for one in np.geomspace(0.1, 10, 21))
+EPSILONS = tuple(float(f"{epsilon:.3g}") for epsilon in np.geomspace(0.1, 10, 21))
 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a curve; `half_width` in the unit of the question, at most half its range."""
+    """One point of a curve; `half_width` is in the question's unit, at most half its range."""
 
     question: str
     epsilon: float
@@ -42,7 +43,7 @@ def curve_of_epsilon(
     epsilons: Sequence[float] = EPSILONS,
     confidence_level: float = 0.95,
 ) -> list[Point]:
-    """Half-widths against ε, a curve for each number of respondents.
+    """Return half-widths against ε: for each number of respondents a point for each ε, in order.
 
     Parameters
     ----------
@@ -55,11 +56,6 @@ def curve_of_epsilon(
         cannot for these values, the point is left out.
     confidence_level : float
         Of the intervals, in (0, 1).
-
-    Returns
-    -------
-    list of Point
-        For each number of respondents one for each ε, in their order.
     """
     check_level(confidence_level)
     for n in respondents:
@@ -69,14 +65,13 @@ def curve_of_epsilon(
             raise ValueError(
                 f"epsilon must be from {float(SMALLEST):g} to {float(LARGEST):g}, got {epsilon:g}"
             )
-    own = Fraction(repr(question.spec["epsilon"]))
-    closed = _closed(question, min(own, LARGEST))
-    factor = _own(question) / closed if closed else 1.0
-    variances = [(one, _closed(question, Fraction(repr(float(one))))) for one in epsilons]
+    closed = _closed(question, min(Fraction(repr(question.spec["epsilon"])), LARGEST))
+    factor = _variance(question) / closed if closed else 1.0
+    variances = [_closed(question, Fraction(repr(float(epsilon)))) for epsilon in epsilons]
     return [
-        _point(question, one, n, factor * variance, confidence_level)
+        _point(question, epsilon, n, factor * variance, confidence_level)
         for n in respondents
-        for one, variance in variances
+        for epsilon, variance in zip(epsilons, variances, strict=True)
         if variance is not None
     ]
 
@@ -84,43 +79,31 @@ def curve_of_epsilon(
 def curve_of_respondents(
     question: Question, respondents: Sequence[int], confidence_level: float = 0.95
 ) -> list[Point]:
-    """Half-widths against the number of respondents, at the ε of the file.
+    """Return half-widths against the number of respondents, at the ε of the file.
 
-    Parameters
-    ----------
-    question, respondents, confidence_level
-        As of `curve_of_epsilon`.
+    The parameters are those of `curve_of_epsilon`.
     """
     check_level(confidence_level)
     for n in respondents:
         check_respondents(n)
-    variance = _own(question)
-    return [
-        _point(question, question.randomizer.epsilon, n, variance, confidence_level)
-        for n in respondents
-    ]
+    epsilon, variance = question.randomizer.epsilon, _variance(question)
+    return [_point(question, epsilon, n, variance, confidence_level) for n in respondents]
 
 
-def _own(question: Question) -> float:
+def _variance(question: Question) -> float:
+    """Return the variance of a report by the question's own mechanism, at the worst truth."""
     return worst_variance(question.mechanism, question.randomizer, question.domain)
 
 
 def _closed(question: Question, epsilon: Fraction) -> float | None:
-    """The least variance among mechanisms that take an ε and heed nothing else."""
-    found = []
+    """Return the least variance among mechanisms that take an ε and heed nothing else."""
+    variances, domain = [], question.domain
     for mechanism in MECHANISMS.values():
-        if (
-            mechanism.parameters is not None
-            or mechanism.heeds
-            or not mechanism.fits(domain := question.domain)
-        ):
-            continue
-        try:
-            randomizer = mechanism.compile(domain, epsilon, {})
-        except TooCoarse:
-            continue
-        found.append(worst_variance(mechanism, randomizer, domain))
-    return min(found, default=None)
+        if mechanism.parameters is None and not mechanism.heeds and mechanism.fits(domain):
+            with suppress(TooCoarse):
+                randomizer = mechanism.compile(domain, epsilon, {})
+                variances.append(worst_variance(mechanism, randomizer, domain))
+    return min(variances, default=None)
 
 
 def _point(question: Question, epsilon: float, n: int, variance: float, level: float) -> Point:

@@ -21,38 +21,37 @@ _MANY = 20_000
 
 @dataclass(frozen=True)
 class Law:
-    """Of the reports of respondents who have each value with the chance of its share."""
+    """The law of reports of respondents who have each value with the chance of its share."""
 
     randomizer: Randomizer[Any, Any]
     domain: Domain
     truth: Truth
 
     def people(self, n: int, rng: Generator) -> NDArray[np.int64]:
-        """(values,) how many of `n` respondents have each value of the truth."""
+        """Draw how many of `n` respondents have each value of the truth."""
         return np.asarray(rng.multinomial(n, self.truth.shares), dtype=np.int64)
 
     def draw(self, n: int, rng: Generator) -> NDArray[np.int64]:
-        """The (cohorts, symbols) tally of the reports of `n` respondents."""
+        """Draw the (cohorts, symbols) tally of the reports of `n` respondents."""
         if self.table is not None:
             return self.tallies(n, 1, rng).reshape(self.randomizer.shape)
         return self.reports(self.people(n, rng), rng)
 
     def tallies(self, n: int, times: int, rng: Generator) -> NDArray[np.int64]:
-        """(times, cells) tallies of as many surveys, of reports that are single symbols."""
+        """Draw (times, cells) tallies of as many surveys, of reports that are single symbols."""
         assert self.table is not None
-        return np.asarray(
-            rng.multinomial(n, self.table.reshape(-1) / self.table.sum(), size=times),
-            dtype=np.int64,
-        )
+        chances = self.table.reshape(-1) / self.table.sum()
+        return np.asarray(rng.multinomial(n, chances, size=times), dtype=np.int64)
 
     def reports(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
-        """The tally of the reports of so many respondents of each value."""
+        """Draw the tally of the reports of so many respondents of each value."""
         channel, cohorts = self.randomizer.channel, self.randomizer.shape[0]
         n = int(people.sum())
         if self.randomizer.encoder.is_hashed:
             even = np.full(cohorts, 1 / cohorts)
             # (cohorts, values), and then for each cohort and input.
-            held = np.array([rng.multinomial(one, even) for one in self._spread(people, rng)]).T
+            texts = self._spread(people, rng)
+            held = np.array([rng.multinomial(count, even) for count in texts]).T
             return self._of_texts(held, rng)
         if n <= _MANY:
             return self._one_by_one(people, rng)
@@ -60,8 +59,8 @@ class Law:
             return self._of_symbols(people, rng)
         if channel.takes_bits:
             hit = np.zeros((cohorts, len(people), channel.inputs), dtype=bool)
-            for place, value in enumerate(self.truth.values):
-                hit[:, place, list(self.randomizer.encoder.encode(value, 0, iter(())))] = True
+            for index, value in enumerate(self.truth.values):
+                hit[:, index, list(self.randomizer.encoder.encode(value, 0, iter(())))] = True
             return self._of_bits(people[None], hit, rng)
         mean = people / n @ self._moments[0]
         second = np.tensordot(people, self._moments[1] - _squares(self._moments[0]), 1)
@@ -72,15 +71,15 @@ class Law:
         counts[counts.argmax()] += round(n * float(mean.sum())) - int(counts.sum())
         return np.asarray(np.maximum(counts, 0).reshape(self.randomizer.shape))
 
-    def second(self, one: _Floats, other: _Floats) -> float:
-        """The expectation of the product of two scores of a report, (cells,) each."""
+    def second(self, left: _Floats, right: _Floats) -> float:
+        """Return the expectation of the product of two scores of a report, (cells,) each."""
         if self.table is not None:
-            return float(self.table.reshape(-1) @ (one * other))
-        both = np.tensordot(np.array(self.truth.shares), self._moments[1], 1)
-        return float(one @ both @ other)
+            return float(self.table.reshape(-1) @ (left * right))
+        products = np.tensordot(np.array(self.truth.shares), self._moments[1], 1)
+        return float(left @ products @ right)
 
     def first(self, score: _Floats) -> float:
-        """The expectation of a score of a report."""
+        """Return the expectation of a score of a report."""
         if self.table is not None:
             return float(self.table.reshape(-1) @ score)
         return float(np.array(self.truth.shares) @ self._moments[0] @ score)
@@ -93,41 +92,41 @@ class Law:
             return None
         inputs = np.zeros((cohorts, channel.inputs))
         rows = np.arange(cohorts)
-        for places, share in zip(self._inputs, self.truth.shares, strict=True):
-            for place, part in places:
-                np.add.at(inputs, (rows, place), share * part / cohorts)
-        found = np.zeros((cohorts, symbols))
-        for one in np.flatnonzero(inputs.any(axis=0)):
-            row = np.array(channel.weights(int(one)), dtype=float)
-            found += np.outer(inputs[:, one], row / row.sum())
-        return found
+        for ways, share in zip(self._inputs, self.truth.shares, strict=True):
+            for columns, part in ways:
+                np.add.at(inputs, (rows, columns), share * part / cohorts)
+        table = np.zeros((cohorts, symbols))
+        for symbol in np.flatnonzero(inputs.any(axis=0)):
+            row = np.array(channel.weights(int(symbol)), dtype=float)
+            table += np.outer(inputs[:, symbol], row / row.sum())
+        return table
 
     @cached_property
     def _inputs(self) -> list[list[tuple[NDArray[np.int64], float]]]:
-        """Of each value its (cohorts,) inputs, and with which chance it becomes them."""
+        """For each value its (cohorts,) inputs, and with which chance it becomes them."""
         encoder, cohorts = self.randomizer.encoder, self.randomizer.shape[0]
         if encoder.is_hashed:
             return [
-                [(self._hashed[:, place, 0], 1 / len(places)) for place in places]
-                for places in self._texts
+                [(self._hashed[:, text, 0], 1 / len(texts)) for text in texts]
+                for texts in self._texts
             ]
-        found = []
+        inputs = []
         for value in self.truth.values:
-            chances = [encoder.chances(value, cohort) for cohort in range(cohorts)]
-            found.append(
-                [
-                    (np.array([symbol for symbol, _ in ways]), float(ways[0][1]))
-                    for ways in zip(*chances, strict=True)
-                ]
+            by_way = zip(
+                *(encoder.chances(value, cohort) for cohort in range(cohorts)), strict=True
             )
-        return found
+            inputs.append(
+                [(np.array([symbol for symbol, _ in way]), float(way[0][1])) for way in by_way]
+            )
+        return inputs
 
     @cached_property
     def _moments(self) -> tuple[_Floats, _Floats]:
         """For each value the mean of what a report counts, and of the products."""
         encoder, channel = self.randomizer.encoder, self.randomizer.channel
-        found = [channel.moments(encoder.encode(value, 0, iter(()))) for value in self.truth.values]
-        return np.array([one for one, _ in found]), np.array([one for _, one in found])
+        encoded = (encoder.encode(value, 0, iter(())) for value in self.truth.values)
+        means, products = zip(*map(channel.moments, encoded), strict=True)
+        return np.array(means), np.array(products)
 
     def _one_by_one(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
         coded = self.domain.as_array(self.truth.values)
@@ -147,7 +146,7 @@ class Law:
 
     @cached_property
     def _texts(self) -> list[list[int]]:
-        """Of each value the places of its texts in `_hashed`."""
+        """For each value the indices of its texts in `_hashed`."""
         ends = np.cumsum([len(self.domain.standing_for(value)) for value in self.truth.values])
         return [list(range(start, end)) for start, end in pairwise([0, *ends.tolist()])]
 
@@ -159,14 +158,14 @@ class Law:
         return hashed
 
     def _spread(self, people: NDArray[np.int64], rng: Generator) -> list[int]:
-        """How many respondents have each text."""
-        found: list[int] = []
-        for count, places in zip(people, self._texts, strict=True):
-            found += rng.multinomial(count, np.full(len(places), 1 / len(places))).tolist()
-        return found
+        """Draw how many respondents have each text."""
+        counts: list[int] = []
+        for count, texts in zip(people, self._texts, strict=True):
+            counts += rng.multinomial(count, np.full(len(texts), 1 / len(texts))).tolist()
+        return counts
 
     def _of_texts(self, held: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
-        """The tally of (cohorts, texts) respondents."""
+        """Draw the tally of (cohorts, texts) respondents."""
         channel, (cohorts, _) = self.randomizer.channel, self.randomizer.shape
         ones = np.zeros((cohorts, channel.inputs), dtype=np.int64)
         hashed, rows = self._hashed, np.arange(cohorts)[:, None]
@@ -175,14 +174,14 @@ class Law:
             drawn = rng.multinomial(ones, channel.chances())
             return np.asarray(drawn.sum(axis=1), dtype=np.int64)
         hit = np.zeros((cohorts, hashed.shape[1], channel.inputs), dtype=bool)
-        for one in range(hashed.shape[2]):
-            hit[rows, np.arange(hashed.shape[1]), hashed[:, :, one]] = True
+        for number in range(hashed.shape[2]):
+            hit[rows, np.arange(hashed.shape[1]), hashed[:, :, number]] = True
         return self._of_bits(held, hit, rng)
 
     def _of_bits(
         self, held: NDArray[np.int64], hit: NDArray[np.bool_], rng: Generator
     ) -> NDArray[np.int64]:
-        """The tally of (cohorts, values) respondents, whose ones `hit` tells."""
+        """Draw the tally of (cohorts, values) respondents, whose bits are 1 where `hit` is."""
         channel = self.randomizer.channel
         ones = (hit * held[:, :, None]).sum(axis=1)
         totals = held.sum(axis=1)[:, None]
@@ -191,7 +190,7 @@ class Law:
         return np.concatenate([drawn, totals], axis=1)
 
     def _of_symbols(self, people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
-        """The tally of many, a draw for each value: all reports of one value have one law."""
+        """Draw the tally of many at once for each value: its reports have one law."""
         total = np.zeros(self.randomizer.shape, dtype=np.int64)
         for value, count in zip(self.truth.values, people, strict=True):
             total += Law(self.randomizer, self.domain, Truth((value,), (1.0,))).draw(count, rng)

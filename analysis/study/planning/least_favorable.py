@@ -1,4 +1,4 @@
-"""The truths that are the least favorable to an estimate: where its interval is the widest."""
+"""The least favorable truths of an estimate: where its interval is the widest."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -28,15 +28,15 @@ _WEIGHTS = np.exp(-(_PLACES**2) / 2) / np.exp(-(_PLACES**2) / 2).sum()
 
 
 def widest_at(width: Callable[[_Floats], _Floats]) -> float:
-    """The share, to five digits, at which a smooth width is the largest.
+    """Return the share, to five digits, at which a smooth width is the largest.
 
-    Variances alone would often say 0 or 1, where half of the interval is clipped.
+    The largest variance alone is often at 0 or 1, where half of the interval is clipped.
     """
     low, high = 0.0, 1.0
     for _ in range(_ROUNDS):
         shares = np.round(np.linspace(low, high, _SHARES), 9)
         widths = width(shares)
-        # Of equally wide ones that nearest to the middle, whatever rounding says.
+        # If several are equally wide, but for rounding, take that nearest to the middle.
         widest = shares[widths >= (1 - 1e-9) * widths.max()]
         best = float(widest[np.abs(widest - 0.5).argmin()])
         step = (high - low) / (_SHARES - 1)
@@ -45,7 +45,7 @@ def widest_at(width: Callable[[_Floats], _Floats]) -> float:
 
 
 def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Floats:
-    """Expected half-widths of `analysis.estimate.intervals.normal_intervals`, of normal estimates.
+    """Return expected half-widths of `normal_intervals` of estimates that are normal.
 
     By hand: with a standard error of 1/4 at one half, 95 % and nothing clipped it were .490; of
     that .402 is left within [0, 1].
@@ -56,7 +56,7 @@ def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Float
 
 
 def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
-    """A mean, in 0..1, and the variance that one report's estimate of it has, to first order."""
+    """Return a mean, in 0..1, and the variance of one report's estimate of it, to first order."""
     scores, present = scores_of(mean)
     there = law.first(present)
     middle = law.first(scores) / there
@@ -65,31 +65,31 @@ def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
 
 
 def scores_of(mean: Mean) -> tuple[_Floats, _Floats]:
-    """Its scores and those of who is present, by cell of a tally."""
+    """Return the scores of a mean, and of having answered, by cell of a tally."""
     return np.array(mean.scores, dtype=float), np.array(mean.present, dtype=float)
 
 
 @lru_cache(maxsize=128)
 def worst_numbers(mean: Mean, randomizer: Randomizer[Any, Any], domain: Numbers) -> Truth:
-    """Half of all at a number and half at its mirror image: where the variance is the largest.
+    """Return half of all at a number, half at its mirror image: where the variance is the largest.
 
-    By its exact variance: usually at the two ends, where it is (E[score²] at an end) - 1/4 if the
-    middle is 1/2; or everybody at the middle.
+    It is the exact variance. Usually the worst are the two ends, where it is (E[score²] at an end)
+    - 1/4 if the middle is 1/2; or everybody at the middle.
     """
     parts = min(domain.steps, 8)
-    found = []
+    candidates = []
     for part in range(parts // 2 + 1):
         place = Fraction(round(Fraction(domain.steps * part, parts)), domain.steps)
         truth = Truth((place, 1 - place), (0.5, 0.5))
-        found.append((mean_variance(mean, Law(randomizer, domain, truth))[1], truth))
-    largest = max(variance for variance, _ in found)
-    return next(truth for variance, truth in found if variance >= largest * (1 - 1e-9))
+        candidates.append((mean_variance(mean, Law(randomizer, domain, truth))[1], truth))
+    largest = max(variance for variance, _ in candidates)
+    return next(truth for variance, truth in candidates if variance >= largest * (1 - 1e-9))
 
 
 def two_values(
     mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain, n: int, level: float
 ) -> Truth:
-    """The least favorable truth of a share: a part have its value, the rest the worst other.
+    """Return the least favorable truth of a share: a part has its value, the rest the worst other.
 
     A score whose expectation is 1 for the value and 0 for others, with mean squares a and b, has
     the variance ``t a + (1 - t) b - t^2`` where a part t has the value.
@@ -104,7 +104,7 @@ def two_values(
 def _worst_squares(
     mean: Mean, randomizer: Randomizer[Any, Any], domain: Domain
 ) -> tuple[tuple[float, float], tuple[Any, Any]]:
-    """The largest mean square of a score, of a value that counts and of another; and the values."""
+    """Return the largest mean squares of a score, of a value that counts and another; and both."""
     values = every_value(domain)
     scores = scores_of(mean)[0]
     laws = [Law(randomizer, domain, Truth((value,), (1.0,))) for value in values]
@@ -116,9 +116,9 @@ def _worst_squares(
 
 
 def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain) -> float:
-    """The variance of one report's worst share, or of a number's mean, at its worst truth.
+    """Return the variance of one report's worst share, or of a number's mean, at its worst truth.
 
-    Of shares of 1, and of a number of its squared range; not clipped to what is possible.
+    A number's is a part of its squared range. Estimates are not clipped to what is possible.
     """
     if domain.estimand is Estimand.TEXTS:
         at = np.zeros(1) if domain.is_open else _GRID
@@ -130,9 +130,5 @@ def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domai
     shares = mechanism.shares(randomizer, domain).values
     if shares:
         return max(float(share.variance(_GRID).max()) for share in shares)
-    found = []
-    for mean in means:
-        if mean.is_share:
-            a, b = _worst_squares(mean, randomizer, domain)[0]
-            found.append(float((_GRID * a + (1 - _GRID) * b - _GRID**2).max()))
-    return max(found)
+    squares = [_worst_squares(mean, randomizer, domain)[0] for mean in means if mean.is_share]
+    return max(float((_GRID * a + (1 - _GRID) * b - _GRID**2).max()) for a, b in squares)

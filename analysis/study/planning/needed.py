@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from math import isfinite
 
 from numpy.random import Generator
 
@@ -11,18 +10,14 @@ from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.core.errors import check_positive
 from analysis.core.memory import forever_of
 from analysis.mechanisms.selection import choose
-from analysis.study.planning.check import (
-    MOST_RESPONDENTS,
-    OutOfReach,
-    check_respondents,
-)
+from analysis.study.planning.check import MOST_RESPONDENTS, OutOfReach, check_respondents
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.redesign import is_best, with_epsilon
 from analysis.survey.question import Question
 from analysis.survey.survey import wishes_of
 
 _TOO_MANY = f"half_width takes more than {MOST_RESPONDENTS} respondents: expected a larger one"
-#: Of half-widths that are averages over drawn tallies, how near in respondents is near enough.
+#: How near in respondents is near enough if half-widths are averages over drawn tallies.
 _DRAWN = 0.002
 #: ε of three digits, counted: 900 to each power of ten, the first 1.00.
 _DIGITS = 900
@@ -36,12 +31,12 @@ def respondents_for(
     *,
     rng: Generator,
 ) -> int:
-    """The least number of respondents with an expected half-width of at most so much.
+    """Return the least number of respondents with an expected half-width of at most so much.
 
-    Where the half-width is a sum over all counts (`analysis.study.planning.share_width`), with one
-    fewer it is larger; where it is of evenly spaced counts, within .1 %; of drawn tallies .5 %.
-    Fewer still may do where half-widths are most of what is possible, at an ε far below 1: there
-    they rise and fall as counts become whole.
+    Where the half-width is a sum over all counts (`analysis.study.planning.share_width`), it is
+    larger with one fewer. With evenly spaced counts that holds within .1 %, with drawn tallies
+    within .5 %. Fewer still may do at an ε far below 1, where half-widths are most of what is
+    possible: there they rise and fall as counts become whole.
 
     Parameters
     ----------
@@ -69,31 +64,18 @@ def respondents_for(
 def least(
     ratio: Callable[[int], float], near: float = 0.0, start: int = 1000, message: str = _TOO_MANY
 ) -> int:
-    """An n at which a ratio that falls about as 1/√n is at most 1, while with one fewer it is not.
+    """Return an n at which a ratio that falls about as 1/√n is at most 1; not with one fewer.
 
-    Parameters
-    ----------
-    ratio : callable
-        Of n.
-    near : float
-        A part of n; so many fewer, instead of one.
-    start : int
-        A guess of n.
-    message : str
-        Of the error.
-
-    Raises
-    ------
-    OutOfReach
-        If that is more than `MOST_RESPONDENTS`.
+    `near` is a part of n: with so many fewer, instead of one, the ratio is above 1. `start` is a
+    guess of n. Raise `OutOfReach` with `message` if n is more than `MOST_RESPONDENTS`.
     """
     low, high, n = 0, 0, start
     # Each step solves it as if the ratio were C / √n; then both ends are known.
     while not high or high - low > max(1, near * high):
-        found = ratio(n)
-        low, high = (low, n) if found <= 1 else (n, high)
+        there = ratio(n)
+        low, high = (low, n) if there <= 1 else (n, high)
         # A little further than the guess, so that the other end is found too.
-        guess = n * found**2 * (1.001 if found > 1 else 0.999)
+        guess = n * there**2 * (1.001 if there > 1 else 0.999)
         if high and low and high <= 1.2 * low:
             guess = (low + high) / 2
         top = high - 1 if high else 2 * MOST_RESPONDENTS
@@ -114,10 +96,10 @@ def epsilon_for(
     *,
     rng: Generator,
 ) -> Fraction:
-    """The least ε of a report, of three digits, with an expected half-width of at most so much.
+    """Return the least ε of a report, of three digits, with at most such an expected half-width.
 
-    By the question's own mechanism if it has a memory, or another than would be chosen; else by the
-    best at that ε.
+    A question keeps its mechanism if it has a memory, or the author named the mechanism; else it
+    has the best at that ε.
 
     Parameters
     ----------
@@ -127,11 +109,12 @@ def epsilon_for(
         In the unit of the estimate, above 0.
     respondents : int
         At least 1.
+
     Raises
     ------
     ValueError
-        If no ε that 32-bit weights can serve will do, or none below `epsilon_forever`, or the
-        question's mechanism takes no ε.
+        If no ε is enough that 32-bit weights can serve, or that is below `epsilon_forever`, or if
+        the question's mechanism takes no ε.
     """
     check_positive(half_width, "half_width")
     check_respondents(respondents)
@@ -142,29 +125,29 @@ def epsilon_for(
         raise OutOfReach(f"{used.name} takes probabilities instead of epsilon")
 
     def width(epsilon: Fraction) -> float:
-        other = with_epsilon(question, epsilon, used)
-        return expected(other, respondents, confidence_level, truth, rng=rng).half_width
+        redesigned = with_epsilon(question, epsilon, used)
+        return expected(redesigned, respondents, confidence_level, truth, rng=rng).half_width
 
-    place = f'question "{question.id}"'
+    where = f'question "{question.id}"'
     while True:
-        found = _least_epsilon(lambda epsilon: width(epsilon) / half_width, place, half_width)
-        other = used
+        epsilon = _least_epsilon(lambda epsilon: width(epsilon) / half_width, where, half_width)
+        chosen = used
         if best:
-            other, _ = choose(question.domain, found, wishes_of(question.spec))
-        if other is used:
+            chosen, _ = choose(question.domain, epsilon, wishes_of(question.spec))
+        if chosen is used:
             break
         # Two that are as good as each other must not take turns for ever.
-        used, best = other, False
-    if forever is not None and found >= forever:
+        used, best = chosen, False
+    if forever is not None and epsilon >= forever:
         raise OutOfReach(
-            f"{place}: half_width {half_width:g} takes epsilon {float(found):g}, which must be "
+            f"{where}: half_width {half_width:g} takes epsilon {float(epsilon):g}, which must be "
             f"less than epsilon_forever {float(forever):g}"
         )
-    return found
+    return epsilon
 
 
-def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: float) -> Fraction:
-    """The least of three digits at which a falling ratio is at most 1."""
+def _least_epsilon(ratio: Callable[[Fraction], float], where: str, half_width: float) -> Fraction:
+    """Return the least ε of three digits at which a falling ratio is at most 1."""
     low, high = index_of(SMALLEST) - 1, index_of(LARGEST)
     known: dict[int, float] = {}
 
@@ -178,17 +161,17 @@ def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: f
 
     if not at(high) <= 1:
         raise OutOfReach(
-            f"{place}: half_width must be at least {at(high) * half_width:.3g}, which epsilon "
+            f"{where}: half_width must be at least {at(high) * half_width:.3g}, which epsilon "
             f"{float(LARGEST):g} gives, got {half_width:g}"
         )
     # Half-widths fall about as 1/ε: so ends are looked for around 1, and then between them.
     index = index_of(Fraction(1))
     while high - low > 1:
-        found = at(index)
-        low, high = (low, index) if found <= 1 else (index, high)
-        if isfinite(found) and 0.2 < found < 5 and high - low > 8:
-            guess = float(epsilon_at(index)) * found
-            near = index_of(Fraction(guess)) + (2 if found > 1 else -2)
+        there = at(index)
+        low, high = (low, index) if there <= 1 else (index, high)
+        if 0.2 < there < 5 and high - low > 8:
+            guess = float(epsilon_at(index)) * there
+            near = index_of(Fraction(guess)) + (2 if there > 1 else -2)
             index = near if low < near < high else (low + high) // 2
         else:
             index = (low + high) // 2
@@ -196,7 +179,7 @@ def _least_epsilon(ratio: Callable[[Fraction], float], place: str, half_width: f
 
 
 def index_of(epsilon: Fraction) -> int:
-    """The place of the least ε of three digits that is at least so much: 1.00 is 0."""
+    """Return the index of the least ε of three digits that is at least so much: 1.00 has 0."""
     power, scaled = 0, epsilon
     while scaled >= 10:
         power, scaled = power + 1, scaled / 10
@@ -206,6 +189,6 @@ def index_of(epsilon: Fraction) -> int:
 
 
 def epsilon_at(index: int) -> Fraction:
-    """The ε of three digits at a place."""
+    """Return the ε of three digits with an index."""
     power, digits = divmod(index, _DIGITS)
     return Fraction(digits + 100) * Fraction(10) ** (power - 2)

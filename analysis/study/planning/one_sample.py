@@ -1,4 +1,4 @@
-"""One sample of a comparison: what its estimate can be, how likely, and what it leaves out."""
+"""One sample of a comparison: its possible estimates with their chances, and its power."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
 from analysis.core.domain import NO_ANSWER, Estimand
-from analysis.estimate.intervals import Interval, Ratio, ratio_interval, share_interval
+from analysis.estimate.intervals import Ratio, ratio_interval, share_interval
 from analysis.estimate.intervals.shares import clopper_pearson
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Mean, Share
@@ -26,14 +26,12 @@ TrueShares = float | Mapping[str, float]
 
 #: Numbers of trials that are looked at, where these are random: power is smoother than widths.
 _FEW_TRIALS = 9
-
-
 #: Tallies that are drawn of what has no support counts, and of each of two samples.
 _DRAWS, _PAIR_DRAWS = 4000, 1500
 
 
 @dataclass(frozen=True)
-class Told:
+class Possible:
     """Estimates that there can be, with their squared standard errors and their chances."""
 
     values: NDArray[np.float64]
@@ -43,10 +41,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Side:
-    """What one sample's estimate will be of: its true value, and the variance of one report.
+    """What one sample estimates: its true value, and the variance of one report.
 
-    Of a share that reports support or not `share` says how; of others, and means, `mean` has the
-    scores and `law` the reports.
+    A share with support counts has a `share`; others, and means, have the scores in `mean` and the
+    law of their reports in `law`.
     """
 
     term: str
@@ -59,22 +57,23 @@ class Side:
 
     @classmethod
     def of(cls, question: Question, term: str, truth: TrueShares) -> "Side":
+        """Return the side of a term; raise `ValueError` unless there is such a term and truth."""
         domain, randomizer = question.domain, question.randomizer
-        place = f'question "{question.id}"'
+        where = f'question "{question.id}"'
         if domain.estimand is Estimand.TEXTS:
-            raise ValueError(f"{place}: power is planned for other kinds than text")
-        shares = {one.term: one for one in question.mechanism.shares(randomizer, domain).values}
-        means = {one.term: one for one in question.mechanism.means(randomizer, domain)}
+            raise ValueError(f"{where}: power is planned for other kinds than text")
+        shares = {s.term: s for s in question.mechanism.shares(randomizer, domain).values}
+        means = {mean.term: mean for mean in question.mechanism.means(randomizer, domain)}
         if term not in shares and term not in means:
             known = ", ".join([*shares, *means])
-            raise ValueError(f"{place}: expected one of the terms {known}, got {term}")
+            raise ValueError(f"{where}: expected one of the terms {known}, got {term}")
         if not isinstance(truth, Mapping) and not (isfinite(truth) and 0 <= truth <= 1):
-            raise ValueError(f"{place}: share of {term} must be in [0, 1], got {truth:g}")
+            raise ValueError(f"{where}: share of {term} must be in [0, 1], got {truth:g}")
         if term in shares:
-            own, value = shares[term], truth
+            share, value = shares[term], truth
             if isinstance(value, Mapping):
                 value = share_of(domain, truth_of(question, value), term)
-            return cls(term, own, None, None, value, own.variance(value), True)
+            return cls(term, share, None, None, value, share.variance(value), True)
         mean = means[term]
         # Numbers that are rounded to the ends of their range have the scores of a share, too.
         is_share = mean.is_share and domain.estimand is Estimand.SHARES
@@ -84,24 +83,23 @@ class Side:
             law = Law(randomizer, domain, _having(question, term, truth))
         else:
             raise ValueError(
-                f"{place}: {term} must be given as the shares of all answers, got {truth:g}"
+                f"{where}: {term} must be given as the shares of all answers, got {truth:g}"
             )
         if law.first(scores_of(mean)[1]) <= NOBODY:
-            raise ValueError(f"{place}: truth must have somebody who answers")
+            raise ValueError(f"{where}: truth must have somebody who answers")
         middle, variance = mean_variance(mean, law)
         low, width = float(mean.low), float(mean.width)
         return cls(term, None, mean, law, low + width * middle, width**2 * variance, is_share)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its estimates are told by drawn tallies: of reports that are single symbols."""
+        """Whether its estimates are computed from drawn tallies: its reports are single symbols."""
         return self.law is not None and self.law.table is not None
 
-    def told(self, n: int, rng: Generator) -> Told | None:
-        """What `share_quantity` says of each count, or `mean_quantity` of drawn tallies.
+    def possible(self, n: int, rng: Generator) -> Possible | None:
+        """Return the estimates of all counts, or of drawn tallies; None if reports are sets.
 
-        Of a share that a part of the reports tells, that part is taken as if it were not random.
-        None of means of reports that are sets.
+        If only a part of the reports can support a share, that part is taken as not random.
         """
         if self.share is not None:
             trials = max(1, round(n * self.share.portion))
@@ -110,44 +108,38 @@ class Side:
             values = self.share.estimate(counts.astype(np.float64), trials)
             least = possible_share(0.0, trials)
             errors = self.share.std_error(np.clip(values, least, 1 - least), trials)
-            return Told(values, errors**2, weights_of(counts, trials, chance))
+            return Possible(values, errors**2, weights_of(counts, trials, chance))
         if self.mean is None or not self.is_drawn:
             return None
-        # What cannot be told is apart from nothing.
-        found = np.array(
-            [
-                (nan, nan)
-                if one.value is None or one.std_error is None
-                else (one.value, one.std_error)
-                for one in self._drawn(n, _PAIR_DRAWS, 0.95, rng)
-            ]
-        )
-        values, errors = float(self.mean.width) * found.T
+        # An estimate that does not exist is a NaN, which differs from nothing.
+        drawn = [(ratio.value, ratio.std_error) for ratio in self._drawn(n, _PAIR_DRAWS, 0.95, rng)]
+        pairs = np.array([(nan, nan) if None in pair else pair for pair in drawn], dtype=float)
+        values, errors = float(self.mean.width) * pairs.T
         values = values + float(self.mean.low)
-        return Told(values, errors**2, np.full(_PAIR_DRAWS, 1 / _PAIR_DRAWS))
+        return Possible(values, errors**2, np.full(_PAIR_DRAWS, 1 / _PAIR_DRAWS))
 
     def left_out(self, null: float, n: int, level: float, rng: Generator) -> float:
-        """The chance that the printed interval, of `mean_quantity`, leaves out a value."""
+        """Return the chance that the printed interval, of `mean_quantity`, excludes a value."""
         assert self.mean is not None
-        place = (null - float(self.mean.low)) / float(self.mean.width)
-        found = [one.interval for one in self._drawn(n, _DRAWS, level, rng)]
-        return sum(not one.low <= place <= one.high for one in found) / _DRAWS
+        scaled = (null - float(self.mean.low)) / float(self.mean.width)
+        intervals = (ratio.interval for ratio in self._drawn(n, _DRAWS, level, rng))
+        return sum(not ends.low <= scaled <= ends.high for ends in intervals) / _DRAWS
 
     def _drawn(self, n: int, times: int, level: float, rng: Generator) -> list[Ratio]:
         assert self.mean is not None
         assert self.law is not None
         scores, present = scores_of(self.mean)
         tallies = self.law.tallies(n, times, rng)
-        return [ratio_interval(one, scores, present, level, n) for one in tallies]
+        return [ratio_interval(tally, scores, present, level, n) for tally in tallies]
 
     def check(self, value: float, name: str) -> None:
-        """ValueError unless it is what this could be."""
+        """Raise `ValueError` unless this could have the value."""
         if not isfinite(value) or (self.is_share and not 0 <= value <= 1):
             raise ValueError(f"{name} must be a share in [0, 1], got {value:g}")
 
 
 def _having(question: Question, term: str, share: float) -> Truth:
-    """So large a part has the value of a term, evenly; the rest evenly another, or none of them."""
+    """Return the truth in which a term has a share, and all other answers the rest, evenly."""
     domain = question.domain
     values = every_value(domain)
     there = [value for value in values if domain.counts_for(value, term)]
@@ -163,6 +155,7 @@ def _having(question: Question, term: str, share: float) -> Truth:
 
 
 def share_power(share: Share, true: float, null: float, n: int, level: float) -> float:
+    """Return the chance that the default interval of a share excludes `null`, by exact sums."""
     if share.portion < 1:
         alone = replace(share, portion=Fraction(1))
         return sum(
@@ -173,13 +166,10 @@ def share_power(share: Share, true: float, null: float, n: int, level: float) ->
     (p, q), support = share.chances, share.support(true)
     rising = 1 if p > q else -1
 
-    def interval(count: int) -> Interval:
-        return share_interval(count, n, p, q, level)
-
     def side(count: int) -> int:
-        """-1 if all of the interval is on the side of few reports, 1 on that of many."""
-        found = interval(count)
-        return rising * ((found.low > null) - (found.high < null))
+        """Return -1 if all of the interval is on the side of few reports, 1 on that of many."""
+        interval = share_interval(count, n, p, q, level)
+        return rising * ((interval.low > null) - (interval.high < null))
 
     def another(count: int) -> bool:
         low, high = clopper_pearson(count, n, p, q, level)
@@ -200,7 +190,7 @@ def share_power(share: Share, true: float, null: float, n: int, level: float) ->
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The first of low..high-1 for which it holds, as for all after it; `high` if none."""
+    """Return the first of low..high-1 for which, and after which, it holds; `high` if none."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
@@ -208,7 +198,7 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _mass(low: int, high: int, n: int, chance: float) -> float:
-    """The chance of counts from `low` on and below `high`."""
+    """Return the chance of counts from `low` on and below `high`."""
     if low >= high:
         return 0.0
     below = float(bdtr(low - 1, n, chance)) if low else 0.0

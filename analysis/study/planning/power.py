@@ -1,9 +1,8 @@
-"""How likely it is that a survey will show what is true: a share, or a difference of two."""
+"""Power: how likely a survey will show a share, or a difference of two."""
 
 import math
 from collections.abc import Callable
 from copy import deepcopy
-from math import isfinite
 
 import numpy as np
 from numpy.random import Generator
@@ -21,8 +20,8 @@ _TOO_MANY = (
 )
 #: Pairs of counts that are summed over; beyond, the normal law is within .002.
 _PAIRS = 250_000
-#: Of powers of drawn tallies, how near in respondents is near enough; and the root of how many
-#: times as many are tried next.
+#: How near in respondents is near enough where tallies are drawn; and the root of how many times as
+#: many are tried next.
 _DRAWN, _FURTHEST = 0.02, 3.0
 #: Values of n that are looked at where power rises and falls.
 _LOOKED = 400
@@ -38,11 +37,11 @@ def power_of_share(
     *,
     rng: Generator,
 ) -> float:
-    """The chance that the printed interval leaves out `null`.
+    """Return the chance that the printed interval excludes `null`.
 
-    For shares that reports support or not it is an exact sum over counts, by the default interval.
-    For others, and means, that interval is taken of 4,000 drawn tallies, with a standard error of
-    at most .008; but of means of reports that are sets, the normal law with its exact variance.
+    For shares with support counts it is an exact sum over these, by the default interval. For
+    others, and means, that interval is computed for 4,000 drawn tallies, with a standard error of
+    at most .008. Means of reports that are sets follow the normal law with their exact variance.
 
     Parameters
     ----------
@@ -51,9 +50,9 @@ def power_of_share(
     term : str
         Of the estimate: a value, ``no-answer``, ``a>b``, or ``mean``.
     truth : float or mapping
-        The true share, others being even; or of all answers, as of `truth_of`.
+        The true share, while others are even; or the shares of all answers, as of `truth_of`.
     null : float
-        What is to be shown to be false, in the unit of the estimate; of a share in [0, 1].
+        The value that is to be excluded, in the unit of the estimate; a share is in [0, 1].
     respondents : int
         At least 1.
     confidence_level : float
@@ -93,42 +92,34 @@ def power_of_change(
     *,
     rng: Generator,
 ) -> float:
-    """The chance that the interval of the difference of two estimates leaves out 0.
+    """Return the chance that the interval of the difference of two estimates excludes 0.
 
-    Of two waves (`analysis.estimate.change`), or of two groups that are known apart, of which
-    others answer in each. Where the same people answer in both waves and most keep their answer, it
-    is larger. For shares that reports support or not the sum over both counts is exact, up to some
-    thousand respondents, and beyond that by the normal law; for others, and means, it is that of
-    all pairs of 1,500 drawn tallies each, to within about .01.
-
-    Parameters
-    ----------
-    question, term, confidence_level, rng
-        As of `power_of_share`.
-    truth : pair
-        As there, of the earlier wave or the first group, and of the other.
-    respondents : pair of int
-        In each, at least 1.
+    The parameters are those of `power_of_share`; `truth` and `respondents` are pairs, of two waves
+    (`analysis.estimate.change`) or two known groups, in which different people answer. Where the
+    same people answer in both waves and most keep their answer, the power is larger. For shares
+    with support counts the sum over both counts is exact, up to some thousand respondents, and
+    beyond that by the normal law; for others, and means, it is that of all pairs of 1,500 drawn
+    tallies each, to within about .01.
     """
     check_level(confidence_level)
     for n in respondents:
         check_respondents(n)
-    one, two = (Side.of(question, term, shares) for shares in truth)
-    return _power_of_change((one, two), respondents, confidence_level, rng)
+    first, second = (Side.of(question, term, shares) for shares in truth)
+    return _power_of_change((first, second), respondents, confidence_level, rng)
 
 
 def _power_of_change(
     sides: tuple[Side, Side], respondents: tuple[int, int], level: float, rng: Generator
 ) -> float:
-    z, own = float(ndtri((1 + level) / 2)), deepcopy(rng)
-    one, two = (
-        side.told(n, own) if side.is_drawn or n <= _PAIRS else None
+    z, rng = float(ndtri((1 + level) / 2)), deepcopy(rng)
+    left, right = (
+        side.possible(n, rng) if side.is_drawn or n <= _PAIRS else None
         for side, n in zip(sides, respondents, strict=True)
     )
-    if one and two and (sides[0].is_drawn or len(one.weights) * len(two.weights) <= _PAIRS):
-        errors = np.sqrt(one.variances[:, None] + two.variances)
-        apart = np.abs(two.values - one.values[:, None]) > z * errors
-        return float(one.weights @ apart @ two.weights)
+    if left and right and (sides[0].is_drawn or len(left.weights) * len(right.weights) <= _PAIRS):
+        errors = np.sqrt(left.variances[:, None] + right.variances)
+        apart = np.abs(right.values - left.values[:, None]) > z * errors
+        return float(left.weights @ apart @ right.weights)
     variance = sum(side.variance / n for side, n in zip(sides, respondents, strict=True))
     return _beyond(sides[1].value - sides[0].value, math.sqrt(variance), z)
 
@@ -143,7 +134,7 @@ def respondents_for_share(
     *,
     rng: Generator,
 ) -> int:
-    """The number of respondents from which on `power_of_share` stays at `power` or above.
+    """Return the number of respondents from which on `power_of_share` is at least `power`.
 
     Exact power rises and falls as counts become whole; the first number that reaches `power` may be
     followed by some that do not. Above some ten thousand it may be a few too many. Where tallies
@@ -152,8 +143,8 @@ def respondents_for_share(
     Raises
     ------
     ValueError
-        As there; or if `power` is not above 1 - `confidence_level` and below 1, `truth` is `null`,
-        or more than `MOST_RESPONDENTS` are needed.
+        As `power_of_share`; or if `power` is not above 1 - `confidence_level` and below 1, `truth`
+        is `null`, or more than `MOST_RESPONDENTS` are needed.
     """
     check_power(power, confidence_level)
     side = Side.of(question, term, truth)
@@ -176,30 +167,24 @@ def respondents_for_change(
     *,
     rng: Generator,
 ) -> tuple[int, int]:
-    """The numbers of both groups or waves from which on `power_of_change` stays there or above.
+    """Return the numbers of both groups or waves from which on `power_of_change` is so large.
 
-    Parameters
-    ----------
-    question, term, truth, confidence_level, rng
-        As of `power_of_change`.
-    power : float
-        Above 1 - `confidence_level`, below 1.
-    ratio : float
-        How many times as many the second has, above 0; rounded up.
+    The parameters are those of `power_of_change`, and `power`, above 1 - `confidence_level` and
+    below 1. The second group or wave has `ratio` times as many as the first, rounded up.
     """
     check_power(power, confidence_level)
-    if not (isfinite(ratio) and ratio > 0):
+    if not (math.isfinite(ratio) and ratio > 0):
         raise ValueError(f"ratio must be a number above 0, got {ratio:g}")
-    one, two = (Side.of(question, term, shares) for shares in truth)
+    first, second = (Side.of(question, term, shares) for shares in truth)
 
     def pair(n: int) -> tuple[int, int]:
         return n, math.ceil(n * ratio - 1e-9)
 
     def power_at(n: int) -> float:
-        return _power_of_change((one, two), pair(n), confidence_level, rng)
+        return _power_of_change((first, second), pair(n), confidence_level, rng)
 
-    difference, variance = two.value - one.value, one.variance + two.variance / ratio
-    return pair(_least(power_at, power, confidence_level, difference, variance, one.is_drawn))
+    difference, variance = second.value - first.value, first.variance + second.variance / ratio
+    return pair(_least(power_at, power, confidence_level, difference, variance, first.is_drawn))
 
 
 def _least(
@@ -210,10 +195,10 @@ def _least(
     variance: float,
     is_drawn: bool,
 ) -> int:
-    """From which n on a power is as wanted, from a guess by the normal law.
+    """Return the n from which on a power is as wanted, starting at a guess by the normal law.
 
-    That is the squared sum of both quantiles times the variance, over the squared difference. By
-    hand: Warner at ε = 1 (variance 1.1707 at one half), a difference of .1, power .8, 95 %:
+    The guess is the squared sum of both quantiles times the variance, over the squared difference.
+    By hand: Warner at ε = 1 (variance 1.1707 at one half), a difference of .1, power .8, 95 %:
     (1.960 + .842)² 1.1707 / .01 = 919.
     """
     if difference == 0:
@@ -224,29 +209,17 @@ def _least(
         return least_for_power(power_at, wanted, start)
 
     def ratio(n: int) -> float:
-        """Quantiles add up to the difference over the error, which grows as √n."""
-        found = float(ndtri((1 + level) / 2) + ndtri(power_at(n)))
-        return reach / min(max(found, reach / _FURTHEST), reach * _FURTHEST)
+        """Return the wanted sum of quantiles over that at n, which grows as √n."""
+        reached = float(ndtri((1 + level) / 2) + ndtri(power_at(n)))
+        return reach / min(max(reached, reach / _FURTHEST), reach * _FURTHEST)
 
     return least(ratio, _DRAWN, max(2, round(start)), _TOO_MANY)
 
 
 def least_for_power(power: Callable[[int], float], wanted: float, start: float) -> int:
-    """The least n from which on a power, which rises in the long run, is not below `wanted`.
+    """Return the least n from which on a power, which rises in the long run, is at least `wanted`.
 
-    Parameters
-    ----------
-    power : callable
-        Of n.
-    wanted : float
-        Below 1.
-    start : float
-        A guess of n.
-
-    Raises
-    ------
-    ValueError
-        If it is more than `MOST_RESPONDENTS`.
+    `start` is a guess of n. Raise `OutOfReach` if it is more than `MOST_RESPONDENTS`.
     """
     low, high = 0, max(2, round(start))
     while power(high) < wanted:
@@ -256,7 +229,7 @@ def least_for_power(power: Callable[[int], float], wanted: float, start: float) 
     while high - low > 1:
         n = (low + high) // 2
         low, high = (low, n) if power(n) >= wanted else (n, high)
-    # Around here it jumps: by as much as it does over the next numbers, against its slope.
+    # Around here the power jumps: by as much as it does over the next numbers, against its slope.
     some = min(24, MOST_RESPONDENTS - high)
     near = np.array([power(high + more) for more in range(some + 1)])
     further = max(1, high // 8)
@@ -272,12 +245,13 @@ def least_for_power(power: Callable[[int], float], wanted: float, start: float) 
 
 
 def _beyond(difference: float, error: float, reach: float) -> float:
-    """The chance that a normal estimate is more than so many errors off, either way."""
+    """Return the chance that a normal estimate is more than so many errors off, either way."""
     shift = abs(difference) / error
     return float(ndtr(shift - reach) + ndtr(-shift - reach))
 
 
 def check_power(power: float, level: float) -> None:
+    """Raise `ValueError` unless a test of this level can have this power."""
     check_level(level)
     if not 1 - level < power < 1:
         raise ValueError(f"power must be above {1 - level:.3g} and below 1, got {power:g}")

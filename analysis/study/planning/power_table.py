@@ -1,7 +1,7 @@
-"""A difference that is to be found: how likely each question shows it, and how many it takes."""
+"""A table of power: how likely each question shows a difference, and how many it takes."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 
 from numpy.random import Generator
@@ -24,11 +24,11 @@ from analysis.survey.survey import Survey
 class Power:
     """One comparison of one quantity; the columns of the table of power.
 
-    `comparison` is ``one``: its interval leaves out `null`, while `true` is so; ``groups``: two
-    groups that are known apart, half of all respondents each, of which one has `null` and one
-    `true`, differ; ``waves``: so do two waves. `power` is the chance that it shows, with
-    `respondents` in all, or in each wave; `respondents_needed` are those with which it is `wanted`
-    or more; None beyond 10^9. Of a number both are means, in its unit.
+    `comparison` is ``one`` (the interval excludes `null`, while `true` is true), ``groups`` (two
+    known groups differ, of which one has `null` and one `true`, with half of all respondents each)
+    or ``waves`` (so do two waves). `power` is the chance of that, with `respondents` in all, or in
+    each wave; with `respondents_needed` it is at least `wanted`; None beyond 10^9. Of a number
+    `null` and `true` are means, in its unit.
     """
 
     question: str
@@ -52,7 +52,7 @@ def powers(
     truth: Stated | None = None,
     rng: Generator,
 ) -> list[Power]:
-    """Three rows for each question but texts: of its first term, of a number of its mean.
+    """Return three rows for each question but texts: of its first term, or of a number's mean.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def powers(
     confidence_level : float
         Of the intervals, in (0, 1).
     truth : mapping, optional
-        As of `truth_of`: it gives the first share of the two. Of questions that are not stated it
-        is one half less half of the difference. What is true is above it, or where there is no
-        room, below. Numbers are taken to lie at the ends of their range, the least favorable.
+        As of `truth_of`: it gives `null`. Of questions that are not stated that is one half less
+        half of the difference. `true` lies above it, or where there is no room, below. Numbers are
+        taken to lie at the ends of their range, the least favorable truth.
     rng : Generator
         As of `power_of_share`.
 
@@ -83,79 +83,43 @@ def powers(
     if respondents < 2:
         raise ValueError(f"respondents must be at least 2 for two groups, got {respondents}")
     check_power(wanted, confidence_level)
-    check_truth(survey, truth or {})
-    return [
-        row
-        for question in survey.questions
-        if question.domain.estimand is not Estimand.TEXTS
-        for row in _rows(
-            question, respondents, difference, wanted, confidence_level, truth or {}, rng
-        )
-    ]
+    stated = truth or {}
+    check_truth(survey, stated)
+    n, level, rows = respondents, confidence_level, []
+    for question in survey.questions:
+        domain = question.domain
+        if domain.estimand is Estimand.TEXTS:
+            continue
+        term = (*domain.terms, *domain.mean_terms)[0]
+        null = (1 - difference) / 2
+        if question.id in stated and domain.estimand is Estimand.SHARES:
+            null = share_of(domain, truth_of(question, stated[question.id]), term)
+        true = null + difference if null + difference <= 1 else null - difference
+        if true < 0:
+            raise ValueError(
+                f"difference must have room above or below the share of {term} of question "
+                f'"{question.id}", {null:g}, got {difference:g}'
+            )
+        pair = _truth(question, null), _truth(question, true)
+        null, true = (domain.start + domain.span * share for share in (null, true))
+        alone, both = (question, term, pair[1], null), (question, term, pair)
+        needed = or_none(partial(respondents_for_share, *alone, wanted, level, rng=rng))
+        each = or_none(partial(respondents_for_change, *both, wanted, level, rng=rng))
+        groups = power_of_change(*both, (n // 2, n - n // 2), level, rng=rng)
+        waves = power_of_change(*both, (n, n), level, rng=rng)
+        rows += [
+            Power(question.id, term, comparison, null, true, n, power, wanted, people)
+            for comparison, power, people in (
+                ("one", power_of_share(*alone, n, level, rng=rng), needed),
+                ("groups", groups, each and sum(each)),
+                ("waves", waves, each and each[0]),
+            )
+        ]
+    return rows
 
 
-def _rows(
-    question: Question,
-    n: int,
-    difference: float,
-    wanted: float,
-    level: float,
-    truth: Stated,
-    rng: Generator,
-) -> list[Power]:
-    domain = question.domain
-    term = (*domain.terms, *domain.mean_terms)[0]
-    null = (1 - difference) / 2
-    if question.id in truth and domain.estimand is Estimand.SHARES:
-        null = share_of(domain, truth_of(question, truth[question.id]), term)
-    true = null + difference if null + difference <= 1 else null - difference
-    if true < 0:
-        raise ValueError(
-            f"difference must have room above or below the share of {term} of question "
-            f'"{question.id}", {null:g}, got {difference:g}'
-        )
-    sides = {one: _side(question, one) for one in (null, true)}
-    pair = sides[null], sides[true]
-    low, width = domain.start, domain.span
-    value = low + width * null
-    half = n // 2, n - n // 2
-    found: list[tuple[str, float, Callable[[], int]]] = [
-        (
-            "one",
-            power_of_share(question, term, sides[true], value, n, level, rng=rng),
-            lambda: respondents_for_share(
-                question, term, sides[true], value, wanted, level, rng=rng
-            ),
-        ),
-        (
-            "groups",
-            power_of_change(question, term, pair, half, level, rng=rng),
-            lambda: sum(respondents_for_change(question, term, pair, wanted, level, rng=rng)),
-        ),
-        (
-            "waves",
-            power_of_change(question, term, pair, (n, n), level, rng=rng),
-            lambda: respondents_for_change(question, term, pair, wanted, level, rng=rng)[0],
-        ),
-    ]
-    return [
-        Power(
-            question=question.id,
-            term=term,
-            comparison=comparison,
-            null=value,
-            true=low + width * true,
-            respondents=n,
-            power=power,
-            wanted=wanted,
-            respondents_needed=or_none(needed),
-        )
-        for comparison, power, needed in found
-    ]
-
-
-def _side(question: Question, share: float) -> float | dict[str, float]:
-    """A share; of a number, of those at the upper end of its range, the rest at the lower."""
+def _truth(question: Question, share: float) -> float | dict[str, float]:
+    """Return a share; of a number, that of the upper end of its range, the rest at the lower."""
     if question.domain.estimand is Estimand.SHARES:
         return share
     ends = question.spec["min"], question.spec["max"]

@@ -1,7 +1,7 @@
-"""Before fielding: how precise each question will be, and what its waves will cost."""
+"""The plan of a survey: how precise each question will be, and what its waves will cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -32,19 +32,19 @@ USUAL_LENGTH = 8
 class Plan:
     """One question; the columns of the table that `plan` prints.
 
-    `half_width` is the expected one of the interval that will be printed: of the worst share, or of
-    the mean of a number, in its unit. `floor` is, of texts without candidates, the share from which
-    on a text of at most eight letters is found nine times in ten. `epsilon_waves` is what so many
-    waves cost together, whatever is answered, `epsilon_if_constant` if no answer ever changes, and
-    `epsilon_fresh` what they would with fresh draws; `cheaper` is ``memory``, ``fresh`` (both
-    whatever is answered) or, without a memory, empty.
+    `half_width` is expected of the interval that will be printed: of the worst share, or of the
+    mean of a number, in its unit. Where texts without candidates are asked for, `floor` is the
+    share from which on a text of at most eight letters is found nine times in ten. `epsilon_waves`
+    is what so many waves cost together, whatever is answered, `epsilon_if_constant` if no answer
+    ever changes, and `epsilon_fresh` what they would cost with fresh draws; `cheaper` is
+    ``memory``, ``fresh`` (both whatever is answered) or, without a memory, empty.
 
-    `share` is the term that `half_width` is of, and what it is taken to be: ``yes=0.5``; of a
-    number ``mean=`` and its mean. `half_width_required` is what it would be if nobody could skip;
-    None if nobody can. `half_width_direct` is what asking the same people without randomization
-    would give, at the same share; of a number, half of all at either end of the range.
-    `respondents_needed` and `epsilon_needed` are those for a wanted half-width, each with the other
-    as it is; None if none is wanted, or no number or ε will do.
+    `share` is the term that `half_width` is of, and its assumed share: ``yes=0.5``; of a number
+    ``mean=`` and its mean. `half_width_required` is what it would be if nobody could skip; None if
+    nobody can. `half_width_direct` is what asking the same people without randomization would give,
+    at the same share; of a number, half of all at either end of the range. `respondents_needed` and
+    `epsilon_needed` give a wanted half-width, each with the other as it is; None if none is wanted,
+    or no number or ε is enough.
     """
 
     question: str
@@ -76,7 +76,7 @@ def plan(
     half_width: float | None = None,
     rng: Generator,
 ) -> list[Plan]:
-    """A row for each question of a frozen survey.
+    """Return a row for each question of a frozen survey.
 
     Parameters
     ----------
@@ -89,17 +89,17 @@ def plan(
     confidence_level : float
         Of the intervals, in (0, 1).
     truth : mapping, optional
-        By question the shares of its answers, as of `truth_of`. Of questions that are not stated,
-        half-widths are those at the least favorable shares.
+        By question the shares of its answers, as of `truth_of`. Half-widths of questions that are
+        not stated are those at the least favorable shares.
     half_width : float, optional
-        That is wanted of every question, of numbers as a part of their range; above 0.
+        Wanted of every question, of numbers as a part of their range; above 0.
     rng : Generator
         For what has no finite sum; left as it was, so that equal plans are equal.
 
     Raises
     ------
     ValueError
-        If a number is out of range, or the truth cannot be.
+        If a number is out of range, or the truth is impossible.
     """
     check_level(confidence_level)
     check_respondents(respondents)
@@ -126,40 +126,35 @@ def _row(
     randomizer, stated = question.randomizer, truth.get(question.id)
     worst, constant = (question.spent(waves, stable) / MICRO for stable in (False, True))
     fresh = waves * randomizer.charge / MICRO
-    found = expected(question, n, level, stated, rng=rng)
-    row = Plan(
+    half = expected(question, n, level, stated, rng=rng)
+    people = epsilon = None
+    if wanted is not None:
+        width = wanted * question.domain.span
+        people = or_none(lambda: respondents_for(question, width, level, stated, rng=rng))
+        epsilon = or_none(lambda: float(epsilon_for(question, width, n, level, stated, rng=rng)))
+    return Plan(
         question=question.id,
         kind=question.spec["kind"],
         mechanism=question.mechanism.name,
         epsilon=randomizer.epsilon,
         respondents=n,
-        half_width=found.half_width,
+        half_width=half.half_width,
         floor=_floor(question, n),
         waves=waves,
         epsilon_waves=worst,
         epsilon_if_constant=constant,
         epsilon_fresh=fresh,
         cheaper=("fresh" if fresh < worst else "memory") if question.memo else "",
-        share=f"{found.term or 'a rare text'}={found.share:.6g}",
+        share=f"{half.term or 'a rare text'}={half.share:.6g}",
         half_width_required=_required(question, n, level, stated, rng),
-        half_width_direct=_direct(question, found, n, level, stated is not None),
-        respondents_needed=None,
-        epsilon_needed=None,
-    )
-    if wanted is None:
-        return row
-    own = wanted * question.domain.span
-    return replace(
-        row,
-        respondents_needed=or_none(lambda: respondents_for(question, own, level, stated, rng=rng)),
-        epsilon_needed=or_none(
-            lambda: float(epsilon_for(question, own, n, level, stated, rng=rng))
-        ),
+        half_width_direct=_direct(question, half, n, level, stated is not None),
+        respondents_needed=people,
+        epsilon_needed=epsilon,
     )
 
 
 def _floor(question: Question, n: int) -> float | None:
-    """Of a question whose texts are to be found."""
+    """Return the least share of a text that will be found; None if there is nothing to find."""
     if not question.domain.is_open:
         return None
     randomizer, spec = question.randomizer, question.spec
@@ -170,12 +165,10 @@ def _floor(question: Question, n: int) -> float | None:
 def _required(
     question: Question, n: int, level: float, stated: Mapping[str, float] | None, rng: Generator
 ) -> float | None:
-    """The half-width if those who would skip answered like the others."""
-    if not question.spec["no_answer"]:
-        return None
+    """Return the half-width if those who would skip answered like the others."""
     given = dict(stated or {})
     answering = 1 - given.pop(NO_ANSWER, 0.0)
-    if answering <= 0:
+    if answering <= 0 or not question.spec["no_answer"]:
         return None
     others = None
     if stated is not None:
@@ -183,21 +176,21 @@ def _required(
     return expected(required(question), n, level, others, rng=rng).half_width
 
 
-def _direct(question: Question, found: HalfWidth, n: int, level: float, stated: bool) -> float:
-    """The half-width without randomization; of a mean, Student's with its true spread."""
+def _direct(question: Question, half: HalfWidth, n: int, level: float, stated: bool) -> float:
+    """Return the half-width without randomization; of a mean, Student's with its true spread."""
     domain = question.domain
     if domain.estimand is not Estimand.MEAN:
-        return of_share(Share(found.term, Fraction(1), Fraction(0)), found.share, n, level)
+        return of_share(Share(half.term, Fraction(1), Fraction(0)), half.share, n, level)
     deviation, answering = 0.5, 1.0
-    if stated and found.truth is not None:
-        shares = np.array(found.truth.shares)
-        there = np.array([value is not None for value in found.truth.values])
+    if stated and half.truth is not None:
+        shares = np.array(half.truth.shares)
+        there = np.array([value is not None for value in half.truth.values])
         answering = float(shares[there].sum())
-        places = np.array([float(value or 0) for value in found.truth.values])
+        places = np.array([float(value or 0) for value in half.truth.values])
         middle = float((shares * places)[there].sum()) / answering
         deviation = (float((shares * (places - middle) ** 2)[there].sum()) / answering) ** 0.5
     people = round(n * answering)
-    half = 0.5
-    if people > 1:
-        half = float(stdtrit(people - 1, (1 + level) / 2)) * deviation / people**0.5
-    return min(0.5, half) * domain.span
+    if people < 2:
+        return 0.5 * domain.span
+    reach = float(stdtrit(people - 1, (1 + level) / 2)) * deviation / people**0.5
+    return float(min(0.5, reach) * domain.span)

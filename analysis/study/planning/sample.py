@@ -1,4 +1,4 @@
-"""What a survey's table of estimates may look like: some surveys that were never held."""
+"""What a survey's table of estimates may look like: simulations of whole surveys."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from analysis.study.planning.law import Law
 from analysis.study.planning.truth import Stated, Truth, check_truth, truth_of
 from analysis.survey.survey import Survey
 
-#: The most surveys that are made up.
+#: The most surveys that are simulated.
 MOST_RUNS = 1000
 
 
@@ -50,12 +50,12 @@ def sample_run(
     *,
     truth: Stated | None = None,
 ) -> list[Sampled]:
-    """The estimates of made-up surveys, each quantity with its interval, and with a plain one.
+    """Return the estimates of made-up surveys: of each quantity its interval, and a plain one.
 
-    Respondents are drawn from the truth, their reports from the exact law of the randomizers (of
-    some channels whose reports are sets, above 20,000 respondents, in the limit of many), and go
-    through `analysis.estimate.estimates.estimates`. To be drawn as dots with the plain interval
-    behind them.
+    Respondents are drawn from the truth. Their reports are drawn from the exact law of the
+    randomizers (of some channels whose reports are sets, above 20,000 respondents, in the limit of
+    many) and go through `analysis.estimate.estimates.estimates`. The page of plans draws them as
+    dots with the plain interval behind them.
 
     Parameters
     ----------
@@ -84,53 +84,37 @@ def sample_run(
     check_count(runs, "runs", MOST_RUNS)
     stated = truth or {}
     check_truth(survey, stated)
-    questions = tuple(one for one in survey.questions if one.id in stated or not one.domain.is_open)
+    questions = tuple(q for q in survey.questions if q.id in stated or not q.domain.is_open)
     part = Survey(survey.spec, survey.version, questions)
-    laws = {
-        one.id: Law(one.randomizer, one.domain, truth_of(one, stated.get(one.id)))
-        for one in questions
-    }
+    laws = {q.id: Law(q.randomizer, q.domain, truth_of(q, stated.get(q.id))) for q in questions}
     rows = []
     for run in range(runs):
         people = {name: law.people(respondents, rng) for name, law in laws.items()}
         tallies = {name: law.reports(people[name], rng) for name, law in laws.items()}
         for row in estimates(part, tallies, confidence_level):
-            law = laws[row.question]
-            asked = people[row.question]
-            plain = _plain(law.domain, law.truth, row.term, asked, confidence_level)
-            rows.append(
-                Sampled(
-                    run,
-                    row.question,
-                    row.term,
-                    row.label,
-                    plain[0],
-                    row.estimate,
-                    row.conf_low,
-                    row.conf_high,
-                    plain[1],
-                    plain[2],
-                )
-            )
+            law, asked = laws[row.question], people[row.question]
+            true, *plain = _plain(law.domain, law.truth, row.term, asked, confidence_level)
+            printed = row.estimate, row.conf_low, row.conf_high
+            rows.append(Sampled(run, row.question, row.term, row.label, true, *printed, *plain))
     return rows
 
 
 def _plain(
     domain: Domain, truth: Truth, term: str, people: NDArray[np.int64], level: float
 ) -> tuple[float | None, float | None, float | None]:
-    """The true value of a term, and its interval if these people had said what is true."""
-    n, shares = int(people.sum()), np.array(truth.shares)
+    """Return the true value of a term, and its interval if these people had said what is true."""
+    shares = np.array(truth.shares)
     if domain.is_share(term):
         there = np.array([domain.counts_for(value, term) for value in truth.values])
-        found = share_interval(int(people[there].sum()), n, 1.0, 0.0, level)
-        return float(shares[there].sum()), found.low, found.high
+        interval = share_interval(int(people[there].sum()), int(people.sum()), 1.0, 0.0, level)
+        return float(shares[there].sum()), interval.low, interval.high
     mean = domain.mean_of(term)
     if mean is None:
         return None, None, None
     low, width = float(mean.low), float(mean.width)
-    told = [mean.place(value) for value in truth.values]
-    present = np.array([float(one is not None) for one in told])
-    scores = np.array([float(one or 0) for one in told])
+    places = [mean.place(value) for value in truth.values]
+    present = np.array([float(place is not None) for place in places])
+    scores = np.array([float(place or 0) for place in places])
     if not present @ shares:
         return None, None, None
     true = low + width * float(scores @ shares) / float(present @ shares)

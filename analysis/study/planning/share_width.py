@@ -1,4 +1,4 @@
-"""Expected half-widths of shares that reports support or not: sums over the counts of support."""
+"""Expected half-widths of shares with support counts: sums over these counts."""
 
 import math
 from functools import lru_cache
@@ -16,16 +16,16 @@ _Counts = NDArray[np.int64]
 
 #: Standard deviations beyond which less than 1e-12 of a binomial's mass lies.
 _FAR = 7.2
-#: Counts that are summed over at most; of more, one in so many. Numbers of trials, likewise.
+#: The most counts, and numbers of trials, that are summed over; of more, one in so many.
 _COUNTS, _TRIALS = 20_000, 65
-#: Counts that tell the least favorable share: at most .4 standard deviations apart.
+#: Counts that find the least favorable share: they are at most .4 standard deviations apart.
 _SOME = 1000
 
 
 def counts_between(n: int, chances: tuple[float, float], most: int = _COUNTS) -> _Counts:
-    """Counts of a binomial whose chance lies between two, but for 1e-12 of its mass.
+    """Return counts of a binomial whose chance lies between two, but for 1e-12 of its mass.
 
-    Every count if these are at most `most`, and else one in so many.
+    These are all counts if there are at most `most`, and else one in so many.
     """
     (low, below), (high, above) = (
         # By Bernstein's inequality, where counts are few.
@@ -37,30 +37,30 @@ def counts_between(n: int, chances: tuple[float, float], most: int = _COUNTS) ->
 
 
 def weights_of(counts: _Counts, n: int, chances: _Floats | float) -> _Floats:
-    """(chances, counts) probabilities of counts, which sum to 1 for each chance."""
+    """Return (chances, counts) probabilities of counts, which sum to 1 for each chance."""
     ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
     chance = np.asarray(chances)[..., None]
-    found = np.exp(ways + xlogy(counts, chance) + xlog1py(n - counts, -chance))
-    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+    weights = np.exp(ways + xlogy(counts, chance) + xlog1py(n - counts, -chance))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def half_widths(counts: _Counts, n: int, p: float, q: float, level: float) -> _Floats:
-    """Half of `analysis.estimate.intervals.share_interval` for each count, of all at once."""
+    """Return half of `analysis.estimate.intervals.share_interval` for each count."""
     low, high = share_intervals(counts.astype(np.float64), n, p, q, level)
     return (high - low) / 2
 
 
 @lru_cache(maxsize=4096)
 def of_share(share: Share, true: float, n: int, level: float) -> float:
-    """Expected half-width of the default interval of a share, by a sum over counts.
+    """Return the expected half-width of the default interval of a share, by a sum over counts.
 
-    Over all counts; if these are more than 20,000, over as many, evenly spaced. With a `portion`,
-    numbers of trials are evenly spaced, too, beyond 65: within .1 %.
+    It sums over all counts, or 20,000 evenly spaced ones if there are more. With a `portion`, the
+    number of trials is random, too; beyond 65 these are evenly spaced: within .1 %.
 
     Parameters
     ----------
     share : Share
-        How reports support it; with a `portion` the number of its trials is random, too.
+        How reports support it.
     true : float
         The share, in [0, 1].
     n : int
@@ -71,17 +71,17 @@ def of_share(share: Share, true: float, n: int, level: float) -> float:
     By hand: two reports that tell the truth (p = 1, q = 0), share 1/2, 95 %: the counts 0, 1 and 2
     have the intervals [0, .842], [.013, .987], [.158, 1] and chances 1/4, 1/2, 1/4: .454.
     """
-    found = 0.0
+    expected = 0.0
     for trials, weight in trials_of(share, n, _TRIALS):
         chance = share.support(true)
         counts = counts_between(trials, (chance, chance))
         widths = half_widths(counts, trials, *share.chances, level)
-        found += weight * float(weights_of(counts, trials, chance) @ widths)
-    return found
+        expected += weight * float(weights_of(counts, trials, chance) @ widths)
+    return expected
 
 
 def trials_of(share: Share, n: int, most: int) -> list[tuple[int, float]]:
-    """Numbers of reports that could support it, evenly spaced if more than `most`; with chances."""
+    """Return numbers of reports that could support a share, at most about `most`, with chances."""
     if share.portion == 1:
         return [(n, 1.0)]
     portion = float(share.portion)
@@ -91,10 +91,10 @@ def trials_of(share: Share, n: int, most: int) -> list[tuple[int, float]]:
 
 @lru_cache(maxsize=512)
 def least_favorable_share(share: Share, n: int, level: float) -> float:
-    """The true share at which `of_share` is the largest, to five digits.
+    """Return the true share at which `of_share` is the largest, to five digits.
 
-    By sums over all counts, up to 20,000; beyond by the normal law of the estimate. With a
-    `portion`, by the mean number of trials.
+    It sums over all counts, up to 20,000, and beyond uses the normal law of the estimate. With a
+    `portion`, it takes the mean number of trials.
     """
     trials = max(1, round(n * share.portion))
     counts = counts_between(trials, share.chances)

@@ -1,8 +1,9 @@
-"""How to split a cap over the questions, so that the worst half-width is as small as it can be."""
+"""The split of a cap over the questions that makes the worst half-width the smallest."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import exp, isfinite, log
 
 import numpy as np
@@ -19,13 +20,15 @@ from analysis.study.planning.truth import Stated, check_truth
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: ε of a question at which its half-width is looked at first: parts of an even split.
+#: Parts of an even split: the ε of a question at which its half-width is looked at first.
 _PARTS = (0.25, 1.0, 3.0)
-#: How often the split is set right by the half-widths found at it.
+#: How often the split is corrected by its half-widths.
 _ROUNDS = 12
+#: Largest ε, in millionths.
+_LARGEST = int(LARGEST * MICRO)
 #: Log ratio of two ε below which the best mechanism is taken to be the same.
 _SAME = 0.03
-#: How near the worst half-width is to those of the others, when it is right.
+#: How near in logarithms half-widths are to each other when the split is right.
 _NEAR = 0.002
 
 
@@ -34,8 +37,8 @@ class Split:
     """One question: a row of what `split_cap` gives.
 
     `epsilon` is that of one report as it should be, `half_width` the expected one with it, in the
-    unit of the question; `own_epsilon` and `own_half_width` are those of the file. `kept` tells
-    that its ε was not to be changed: a memory's, or that of probabilities which the author named.
+    unit of the question; `own_epsilon` and `own_half_width` are those of the file. `kept` says that
+    its ε was not to be changed: it has a memory, or its author named probabilities.
     """
 
     question: str
@@ -57,11 +60,11 @@ def split_cap(
     weights: Mapping[str, float] | None = None,
     rng: Generator,
 ) -> list[Split]:
-    """The ε of each question with which the worst half-width is the smallest.
+    """Return the ε of each question with which the worst half-width is the smallest.
 
-    Half-widths fall as ε rises, so at the best split all that can be changed are equally bad: for
-    each half-width there is an ε that each question needs, and the smallest is taken whose ε do not
-    pass the cap. Numbers count as parts of their range.
+    Half-widths fall as ε rises, so at the best split all that can change are equally bad. For each
+    half-width there is an ε that each question needs; the smallest half-width is taken whose ε do
+    not exceed the cap. Numbers count as parts of their range.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ def split_cap(
     cap : float
         ε of a respondent over all waves, above 0.
     respondents, waves : int
-        At least 1, in each wave; waves that each answers.
+        Respondents in each wave, and waves that each answers; at least 1.
     confidence_level, truth, rng
         As of `plan`.
     weights : mapping, optional
@@ -80,14 +83,14 @@ def split_cap(
     -------
     list of Split
         In the survey's order. The ε are whole millionths that sum to what the cap leaves a wave,
-        unless every question has the largest ε there is. Questions with a memory, and those whose
+        unless every question has the largest possible ε. Questions with a memory, and those whose
         author named probabilities, keep theirs.
 
     Raises
     ------
     ValueError
-        If the cap is too small for what is kept, or for 32-bit weights of all others; or a number
-        is out of range.
+        If the cap is too small for the ε that are kept, or for 32-bit weights of the others; or a
+        number is out of range.
     """
     check_level(confidence_level)
     check_respondents(respondents)
@@ -95,40 +98,32 @@ def split_cap(
         raise ValueError(f"cap must be a number above 0, got {cap:g}")
     check_count(waves, "waves", MOST_WAVES)
     check_truth(survey, truth or {})
-    scales = {one.id: _weight(weights or {}, one) / one.domain.span for one in survey.questions}
+    scales = {q.id: _weight(weights or {}, q) / q.domain.span for q in survey.questions}
     unknown = set(weights or {}) - set(scales)
     if unknown:
         raise ValueError(f"weights: expected questions {', '.join(scales)}, got {min(unknown)}")
-    kept = [one for one in survey.questions if _is_kept(one)]
-    open_ = [one for one in survey.questions if not _is_kept(one)]
-    spent = sum(one.spent(waves) for one in kept)
+    free = [question for question in survey.questions if not _is_kept(question)]
+    spent = sum(question.spent(waves) for question in survey.questions if _is_kept(question))
     left = int(Fraction(repr(float(cap))) * MICRO) - spent
-    least = len(open_) * int(SMALLEST * MICRO)
-    if left < (least * waves if open_ else 0):
+    least = len(free) * int(SMALLEST * MICRO)
+    if left < least * waves:
         raise ValueError(
             f"cap must be at least {(spent + least * waves) / MICRO:g} for {waves} waves of these "
             f"questions, got {cap:g}"
         )
 
     def width(question: Question) -> float:
-        own = (truth or {}).get(question.id)
-        return expected(question, respondents, confidence_level, own, rng=rng).half_width
+        stated = (truth or {}).get(question.id)
+        return expected(question, respondents, confidence_level, stated, rng=rng).half_width
 
-    found = _solved([_Part.of(one, scales[one.id], width) for one in open_], left // waves)
+    solved = _solved(
+        [_Part(question, scales[question.id], width) for question in free], left // waves
+    )
     rows = []
     for question in survey.questions:
-        own = width(question)
-        epsilon, half = found.get(question.id, (question.randomizer.epsilon, own))
-        rows.append(
-            Split(
-                question.id,
-                epsilon,
-                half,
-                float(question.spec["epsilon"]),
-                own,
-                question.id not in found,
-            )
-        )
+        now, half = float(question.spec["epsilon"]), width(question)
+        best = solved.get(question.id, (question.randomizer.epsilon, half))
+        rows.append(Split(question.id, *best, now, half, question.id not in solved))
     return rows
 
 
@@ -145,92 +140,86 @@ def _weight(weights: Mapping[str, float], question: Question) -> float:
 
 @dataclass
 class _Part:
-    """A question whose ε is looked for, and what is known of it: log badness by millionths of ε.
+    """A question whose ε is looked for, with its log badness at the millionths of ε in `known`.
 
-    Its mechanism stays, or is the best of those for an ε near that of `tried`.
+    Its mechanism stays, or is the best one, as in `tried` for an ε that is near.
     """
 
     question: Question
-    stays: bool
-    tried: dict[int, Mechanism]
     scale: float
     width: Callable[[Question], float]
-    known: dict[int, float]
-    least: int
+    known: dict[int, float] = field(default_factory=dict)
+    tried: dict[int, Mechanism] = field(default_factory=dict)
+    least: int = int(SMALLEST * MICRO)
 
-    @classmethod
-    def of(cls, question: Question, scale: float, width: Callable[[Question], float]) -> "_Part":
-        stays = not is_best(question)
-        return cls(question, stays, {}, scale, width, {}, int(SMALLEST * MICRO))
+    @cached_property
+    def stays(self) -> bool:
+        """Whether the author named another mechanism than the best."""
+        return not is_best(self.question)
 
     def look(self, epsilon: int) -> None:
-        """See how bad it is at an ε; or that it must be larger for 32-bit weights."""
+        """Compute how bad it is at an ε, or note that ε must be larger for 32-bit weights."""
         if epsilon in self.known or epsilon < self.least:
             return
-        near = (one for at, one in self.tried.items() if abs(log(at / epsilon)) < _SAME)
+        near = (best for at, best in self.tried.items() if abs(log(at / epsilon)) < _SAME)
         mechanism = self.question.mechanism if self.stays else next(near, None)
         try:
-            other = with_epsilon(self.question, Fraction(epsilon, MICRO), mechanism)
+            redesigned = with_epsilon(self.question, Fraction(epsilon, MICRO), mechanism)
         except TooCoarse:
             self.least = max(self.least, round(epsilon * 1.2))
             return
         if mechanism is None:
-            self.tried[epsilon] = other.mechanism
-        self.known[epsilon] = log(self.scale * self.width(other))
+            self.tried[epsilon] = redesigned.mechanism
+        self.known[epsilon] = log(self.scale * self.width(redesigned))
 
     def needed(self, badness: float) -> float:
-        """The ε, in millionths, at which it is so bad: a power of ε between what is known."""
-        points = sorted(self.known.items())
-        epsilons, seen = np.log([one for one, _ in points]), np.array([one for _, one in points])
+        """Return the ε, in millionths, at which it is so bad: a power law between known points."""
+        points = sorted(self.known)
+        epsilons, seen = np.log(points), np.array([self.known[point] for point in points])
         # Half-widths fall at least about as the root of 1/ε; a flat piece would never get there.
         slopes = np.diff(seen) / np.diff(epsilons) if len(points) > 1 else np.array([-1.0])
         slopes = np.minimum(slopes, -0.05)
-        place = int(np.clip(np.count_nonzero(seen > badness) - 1, 0, len(slopes) - 1))
-        found = epsilons[place] + (badness - seen[place]) / slopes[place]
-        return float(np.clip(exp(min(found, 40.0)), self.least, int(LARGEST * MICRO)))
+        piece = int(np.clip(np.count_nonzero(seen > badness) - 1, 0, len(slopes) - 1))
+        log_epsilon = epsilons[piece] + (badness - seen[piece]) / slopes[piece]
+        return float(np.clip(exp(min(log_epsilon, 40.0)), self.least, _LARGEST))
 
 
 def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
-    """ε and half-width of each, for so many millionths of a wave."""
+    """Return ε and half-width of each, for so many millionths of a wave."""
     if not parts:
         return {}
-    even = min(left // len(parts), int(LARGEST * MICRO))
+    even = min(left // len(parts), _LARGEST)
     for part in parts:
         for share in _PARTS:
-            part.look(min(round(even * share), int(LARGEST * MICRO)))
+            part.look(min(round(even * share), _LARGEST))
         while not part.known:
             # Too many values for so small an ε.
-            if part.least > LARGEST * MICRO:
+            if part.least > _LARGEST:
                 raise ValueError(f'question "{part.question.id}": no epsilon can serve it')
             part.look(part.least)
     for _ in range(_ROUNDS):
-        if sum(part.least for part in parts) > left:
-            least = sum(part.least for part in parts) / MICRO
+        least = sum(part.least for part in parts)
+        if least > left:
             raise ValueError(
-                f"cap must leave a wave of these questions at least {least:g} for weights of 32 "
-                f"bits, got {left / MICRO:g}"
+                f"cap must leave a wave of these questions at least {least / MICRO:g} for weights "
+                f"of 32 bits, got {left / MICRO:g}"
             )
-        split = _split(parts, left)
-        for part, epsilon in zip(parts, split, strict=True):
+        split = list(zip(parts, _split(parts, left), strict=True))
+        for part, epsilon in split:
             part.look(epsilon)
-        if any(epsilon not in part.known for part, epsilon in zip(parts, split, strict=True)):
+        if any(epsilon not in part.known for part, epsilon in split):
             continue
-        bad = [part.known[epsilon] for part, epsilon in zip(parts, split, strict=True)]
-        free = [
-            one
-            for one, part, epsilon in zip(bad, parts, split, strict=True)
-            if part.least < epsilon < LARGEST * MICRO
-        ]
-        if not free or max(free) - min(free) < _NEAR:
+        bad = [part.known[at] for part, at in split if part.least < at < _LARGEST]
+        if not bad or max(bad) - min(bad) < _NEAR:
             break
     return {
         part.question.id: (epsilon / MICRO, exp(part.known[epsilon]) / part.scale)
-        for part, epsilon in zip(parts, split, strict=True)
+        for part, epsilon in split
     }
 
 
 def _split(parts: list[_Part], left: int) -> list[int]:
-    """Whole millionths of each that sum to `left`, so that all are equally bad, as far as known."""
+    """Return whole millionths that sum to `left` and make all equally bad, as far as known."""
     low, high = -40.0, 10.0
     for _ in range(100):
         badness = (low + high) / 2
@@ -239,7 +228,7 @@ def _split(parts: list[_Part], left: int) -> list[int]:
     split = [int(part.needed(high)) for part in parts]
     for _ in range(len(parts)):
         spare = left - sum(split)
-        room = [min(spare, int(LARGEST * MICRO) - epsilon) for epsilon in split]
-        place = int(np.argmax(room))
-        split[place] += max(0, room[place])
+        room = [min(spare, _LARGEST - epsilon) for epsilon in split]
+        widest = int(np.argmax(room))
+        split[widest] += max(0, room[widest])
     return split

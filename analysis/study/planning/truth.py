@@ -1,9 +1,10 @@
-"""What respondents are taken to answer before anybody is asked: shares of the values.
+"""Assumed shares of the values, before anybody is asked.
 
 A truth is stated as a mapping of each answer to its share. An answer is written as in a table of
 answers (`analysis.survey.simulate`): an option's id, a decimal, a text, an order ``a|b|c``;
-`no-answer`, and of a text `other`, are terms of their own. Of several options each has the share of
-those who tick it, so these need not sum to 1; who ticks what together is then as even as it can be.
+`no-answer`, and of a text `other`, are terms of their own. If several options can be ticked, each
+has the share of those who tick it, so these need not sum to 1; combinations are then as even as
+they can be.
 """
 
 from collections import Counter
@@ -22,7 +23,7 @@ from analysis.survey.survey import Survey
 #: For each question's id the share of each answer.
 Stated = Mapping[str, Mapping[str, float]]
 
-#: A share of those who answer below which it is none.
+#: A share of those who answer that is smaller counts as 0.
 NOBODY = 1e-9
 
 
@@ -35,14 +36,14 @@ class Truth:
 
     @classmethod
     def of(cls, parts: Iterable[tuple[Any, float]]) -> "Truth":
-        """Of values with shares that sum to 1, but for rounding; those of none are left out."""
+        """Return the truth of values whose shares sum to 1 up to rounding, without shares of 0."""
         kept = [(value, share) for value, share in parts if share > ROUNDING]
         total = sum(share for _, share in kept)
-        return cls(tuple(one for one, _ in kept), tuple(share / total for _, share in kept))
+        return cls(tuple(value for value, _ in kept), tuple(share / total for _, share in kept))
 
 
 def check_truth(survey: Survey, truth: Stated) -> None:
-    """ValueError unless every question is one of the survey's, and its shares can be true."""
+    """Raise `ValueError` unless all questions are the survey's, and their shares can be true."""
     ids = [question.id for question in survey.questions]
     for name in truth:
         if name not in ids:
@@ -53,33 +54,33 @@ def check_truth(survey: Survey, truth: Stated) -> None:
 
 
 def truth_of(question: Question, truth: Mapping[str, float] | None = None) -> Truth:
-    """All values with their shares; what is not stated goes evenly to the other values.
+    """Return all values with their shares; what is not stated goes evenly to the other values.
 
-    Nobody gives no answer unless that is stated. With nothing stated, all values are equally
-    frequent; of several options, each is ticked as often as variances are compared at.
+    Nobody skips the question unless that is stated. With nothing stated, all values are equally
+    frequent; each of several options is ticked with the share at which variances are compared.
 
     Parameters
     ----------
     question : Question
         Of any kind.
     truth : mapping, optional
-        The share of each answer, at least 0. Of numbers they sum to 1; of others to 1 at most; of
-        several options each is at most 1, and so many are ticked as may be.
+        The share of each answer, at least 0. Those of numbers sum to 1, those of others to at most
+        1. Of several options each share is at most 1, and as many are ticked as may be.
 
     Raises
     ------
     ValueError
-        If an answer or a share is none, or they cannot be true together.
+        If an answer or a share is impossible, or they cannot be true together.
     """
-    stated, place = dict(truth or {}), f'truth of question "{question.id}"'
+    stated, where = dict(truth or {}), f'truth of question "{question.id}"'
     for answer, share in stated.items():
         fine = isinstance(share, int | float) and not isinstance(share, bool) and isfinite(share)
         if not fine or not 0 <= share <= 1:
-            raise ValueError(f"{place}: share of {shown(answer)} must be in [0, 1], got {share}")
+            raise ValueError(f"{where}: share of {shown(answer)} must be in [0, 1], got {share}")
     try:
         return Truth.of(question.domain.completed(stated, partial(_read, question)))
     except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _read(question: Question, answer: str) -> Any:
@@ -90,7 +91,7 @@ def _read(question: Question, answer: str) -> Any:
 
 
 def shares_of_answers(survey: Survey, rows: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-    """The truth of a table of answers, as `plan` and others take it.
+    """Return the truth of a table of answers, as `plan` and others take it.
 
     Parameters
     ----------
@@ -100,28 +101,23 @@ def shares_of_answers(survey: Survey, rows: Iterable[Mapping[str, str]]) -> dict
         Of each respondent, by question, the cells that `analysis.survey.simulate.read_answers`
         reads.
 
-    Returns
-    -------
-    dict
-        For each question's id the share of each answer.
-
     Raises
     ------
     ValueError
-        If there are no rows, or a cell is no answer.
+        If there are no rows, or a cell is no possible answer.
     """
-    found: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
+    given: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
     people = 0
     for row in rows:
         people += 1
         for name, answer in survey.shown(dict(row)).items():
-            found[name][answer] += 1
+            given[name][answer] += 1
     if not people:
         raise ValueError("answers: expected a row for each respondent, got none")
     truth: dict[str, dict[str, float]] = {}
     for question in survey.questions:
         counts: Counter[str] = Counter()
-        for answer, times in found[question.id].items():
+        for answer, times in given[question.id].items():
             try:
                 question.domain.value_of(answer, partial(_read, question))
             except ValueError as error:
@@ -139,7 +135,7 @@ def every_value(domain: Domain) -> list[Any]:
 
 
 def share_of(domain: Domain, truth: Truth, term: str) -> float:
-    """What a share is at a truth: of a value, an option, a pair's order, a text, or no answer."""
+    """Return the true share of a term: a value, an option, a pair's order, a text, or no answer."""
     return sum(
         share
         for value, share in zip(truth.values, truth.shares, strict=True)

@@ -1,49 +1,151 @@
-"""What an author should know of waves, and may not expect of a question."""
+"""What several waves of a survey will cost together, and what authors should know of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
 
 from analysis.core.epsilon import MICRO, is_telling, micro
+from analysis.core.errors import check_count
 from analysis.mechanisms.hashed_krr import LONGEST_FOUND
+from analysis.privacy.accounting import Composition, Total, composed, shuffled
+from analysis.privacy.ledger import Totals
+from analysis.privacy.ledger.totals import losses
 from analysis.survey.question import Question
+from analysis.survey.survey import Survey, spent_on
+
+#: The most waves whose totals are printed or drawn.
+MOST_SHOWN = 24
+#: Respondents whose mixed reports are summed over.
+_MIXED = 10**6
+
+
+@dataclass(frozen=True)
+class WaveTotal(Composition):
+    """The total ε of so many waves of all questions, rounded up to whole millionths.
+
+    `charged` is what the cap is compared with, `sum` the same: reports of a memory count together.
+    The other totals hold at the δ that was asked for, or at what the questions spend, if that is
+    more. `epsilon` is the smallest of all, with its `delta` and `method`, as the ledger will print
+    it; the sum, if it agrees with the smallest to four digits.
+    """
+
+    charged: float
+    epsilon: float
+    delta: float
+    method: str
+
+
+def totals_of_waves(survey: Survey, waves: Sequence[int], delta: float) -> list[WaveTotal]:
+    """Return a row for each number of waves.
+
+    Parameters
+    ----------
+    survey : Survey
+        As it will be published. What reports of a memory tell together counts as one report.
+    waves : sequence
+        Numbers of at least 1.
+    delta : float
+        Of totals that need one, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+    bills = Totals({survey.version: survey}, survey.cap, delta)
+    rows = []
+    for n in waves:
+        answered = [(survey, check_count(n, "waves"))]
+        bill = bills.of(((survey.version, n),))
+        # A little more than the δ of the questions, whose sum may be rounded another way.
+        row = composed(losses(answered), n, max(delta, bill.delta * (1 + 1e-9)))
+        charged = spent_on(answered)
+        rows.append(
+            WaveTotal(
+                waves=n,
+                sum=charged / MICRO,
+                advanced=_up(row.advanced, charged),
+                convolution=_up(row.convolution, charged) or 0.0,
+                renyi=_up(row.renyi, charged),
+                zcdp=_up(row.zcdp, charged),
+                charged=charged / MICRO,
+                epsilon=bill.epsilon / MICRO,
+                delta=bill.delta,
+                method=bill.method,
+            )
+        )
+    return rows
+
+
+def _up(epsilon: float | None, charged: int) -> float | None:
+    """Return ε in whole millionths, at most what is charged, which is proved as well."""
+    return None if epsilon is None else min(charged, ceil(epsilon * MICRO)) / MICRO
+
+
+def public_view(survey: Survey, respondents: int, delta: float) -> Total:
+    """Return what the mixed reports of one wave tell of a respondent, to those who see only them.
+
+    The operator learns more, who receives reports one by one and keeps a ledger. All others must
+    have drawn their reports as they should (`analysis.privacy.accounting.shuffled`).
+
+    Parameters
+    ----------
+    survey : Survey
+        All reports of a respondent are mixed as one.
+    respondents : int
+        At least 1. More than a million count as a million, which tells no less.
+    delta : float
+        Of the total, in (0, 1).
+    """
+    charge = survey.charge / MICRO
+    spent = sum(float(question.randomizer.delta) for question in survey.questions)
+    if spent:
+        # What is proved of mixing is for reports whose ε holds outright.
+        return Total(charge, spent, "sum")
+    return shuffled(charge, min(respondents, _MIXED), delta)
+
+
+def waves_to_show(survey: Survey, planned: int) -> tuple[int, ...]:
+    """Return 1, 2, ..., as many waves as the cap allows, up to `MOST_SHOWN`; and those planned."""
+    last = min(planned, MOST_SHOWN)
+    while last < MOST_SHOWN and spent_on([(survey, last + 1)]) <= survey.cap:
+        last += 1
+    return (*range(1, last + 1), *([planned] if planned > last else []))
 
 
 def costs_of_waves(question: Question, most: int = 6) -> str:
-    """What 1, 2, 3, ... waves cost with the question's memory, and with fresh draws instead."""
+    """Say what 1, 2, 3, ... waves cost with the question's memory, and with fresh draws instead."""
     waves = range(1, most + 1)
-    randomizer = question.randomizer
-    worst, constant, fresh = (
-        [cost / MICRO for cost in costs]
-        for costs in (
-            [question.spent(n) for n in waves],
-            [question.spent(n, stable=True) for n in waves],
-            [n * randomizer.charge for n in waves],
-        )
-    )
-    told, same = (", ".join(f"{one:.3g}" for one in costs) for costs in (worst, constant))
-    text = f"1 to {most} waves cost ε = {told} together"
+    worst = [question.spent(n) / MICRO for n in waves]
+    constant = [question.spent(n, stable=True) / MICRO for n in waves]
+    fresh = [n * question.randomizer.charge / MICRO for n in waves]
+    changing, same = (", ".join(f"{cost:.3g}" for cost in costs) for costs in (worst, constant))
+    text = f"1 to {most} waves cost ε = {changing} together"
     if question.stable:
         text += ", as its answer cannot change"
     else:
         text += f", {same} if the answer never changes"
-    dear = [n for n, one, other in zip(waves, worst, fresh, strict=True) if one > other]
+    dear = [n for n, kept, drawn in zip(waves, worst, fresh, strict=True) if kept > drawn]
     if dear:
         text += f"; fresh draws would cost less for {', '.join(map(str, dear))} waves"
     return text
 
 
 def warnings(question: Question) -> list[str]:
-    """What an author may not expect of a question with a memory, or of texts to be found."""
-    found, domain, randomizer = [], question.domain, question.randomizer
+    """Return what an author may not expect of a question with a memory, or of open texts."""
+    warned, domain = [], question.domain
     if question.stable and (domain.no_answer or "shows_if" in question.spec):
-        found.append(
+        warned.append(
             "is charged as stable, but who skips it once, or is not asked, tells more than that; "
             "required = true without shows_if keeps it stable"
         )
-    if question.memo and is_telling(micro(randomizer.forever)):
-        found.append(
+    if question.memo and is_telling(micro(question.randomizer.forever)):
+        warned.append(
             f"over many waves reports nearly tell an answer at epsilon_forever = "
             f"{question.spec['epsilon_forever']:g}; the page will say so to respondents"
         )
     if domain.is_open and question.spec["longest"] > LONGEST_FOUND:
-        found.append(
+        warned.append(
             f"texts of more than {LONGEST_FOUND} letters are not found; they count as other"
         )
-    return found
+    return warned

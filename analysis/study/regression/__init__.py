@@ -1,7 +1,106 @@
 """Regression where the outcome, predictors or both were randomized."""
 
-from analysis.study.regression.regress import regress
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from analysis.estimate.columns import Column
+from analysis.estimate.intervals import check_level
+from analysis.study.regression.agreement import LAWS
+from analysis.study.regression.debiased import debiased
+from analysis.study.regression.likeliest import likeliest
 from analysis.study.regression.response import FAMILIES
 from analysis.study.regression.result import Regression, Term
+from analysis.study.regression.table import table
 
-__all__ = ["FAMILIES", "Regression", "Term", "regress"]
+__all__ = ["ERRORS", "FAMILIES", "Regression", "Term", "regress"]
+
+#: Kinds of standard errors.
+ERRORS = ("observed", "sandwich")
+
+
+def regress(
+    formula: str,
+    columns: Mapping[str, Column],
+    known: Mapping[str, NDArray[Any]],
+    *,
+    family: str = "logistic",
+    weights: NDArray[Any] | None = None,
+    se: str = "observed",
+    confidence_level: float = 0.95,
+    progress: Callable[[float], None] | None = None,
+) -> Regression:
+    """Return a regression in which the outcome, predictors or both are randomized.
+
+    It is fitted by maximum likelihood over the latent answers. Randomized predictors have a law of
+    their own, which is estimated too and must be right: a multinomial logit of their combination on
+    the model's known columns. A linear model of a randomized outcome is fitted by least squares of
+    debiased reports, which needs no law.
+
+    With a randomized predictor the likelihood of a linear or Poisson model finds effects that do
+    not exist if errors are not normal, or counts not Poisson's: `messages` say where the reports
+    speak against that. Corrected scores (`se` is ``sandwich``) need neither that nor a law of the
+    predictors, for somewhat wider intervals. But they must see the predictors vary through the
+    noise, which takes more respondents.
+
+    Intervals are Wald's. Where the event of a randomized outcome is rare (a share of 0.03, ε = 1,
+    n = 2000), that of the intercept covers in 91 to 93 of 100 samples, and one of ten samples gives
+    no estimate.
+
+    Parameters
+    ----------
+    formula : str
+        Such as ``"harassed ~ age + C(team)"``, as formulaic reads it. It may hold any Python
+        expression: never take one from a stranger. Randomized columns with amounts are numbers in
+        it; where no-answer is a value, each of their terms is 0 for it, and has another one beside
+        with ``name[no-answer]`` in its place. Others are categories.
+    columns : mapping
+        Randomized columns of n respondents by their names.
+    known : mapping
+        Known columns, (n,) numbers or strings.
+    family : str
+        One of `FAMILIES`. No-answer of a randomized outcome is a category of its own.
+    weights : (n,) array, optional
+        Finite, 0 or more. Errors are those of the sandwich then.
+    se : str
+        ``observed`` (information) or ``sandwich``: for a linear or Poisson model of a known outcome
+        with randomized predictors ``sandwich`` also is another estimator, by corrected scores.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+    progress : function, optional
+        Called now and then with the part that is done; 1 at last.
+
+    Raises
+    ------
+    ValueError
+        If the formula, a column, an option or the weights are wrong, columns of the design depend
+        on each other, or there are fewer respondents than parameters.
+    ModuleNotFoundError
+        Without formulaic.
+
+    References
+    ----------
+    van den Hout and Kooiman, Computational Statistics & Data Analysis 2006 (randomized predictors);
+    van den Hout, van der Heijden and Gilchrist, Statistical Methods in Medical Research 2007
+    (outcomes); Nakamura, Biometrika 1990 (corrected scores).
+    """
+    for name, got, expected in (("family", family, FAMILIES), ("se", se, ERRORS)):
+        if got not in expected:
+            raise ValueError(f'{name} must be {" or ".join(expected)}, got "{got}"')
+    check_level(confidence_level)
+    # What a column is called in formulas is its name here.
+    columns = {name: replace(column, name=name) for name, column in columns.items()}
+    model = table(formula, columns, known, family, weights)
+    if isinstance(model.outcome, Column):
+        lawless = family == "linear"
+    else:
+        lawless = family in LAWS and se == "sandwich" and bool(model.predictors)
+    if lawless:
+        fitted = debiased(model, family, confidence_level)
+        if progress:
+            progress(1.0)
+        return fitted
+    robust = se == "sandwich" or weights is not None
+    return likeliest(model, family, robust, confidence_level, progress)

@@ -1,7 +1,7 @@
-"""Whether a likelihood over latent answers agrees with equations that need less.
+"""Checks whether a likelihood over latent answers agrees with equations that assume less.
 
-A law of the errors that is not theirs makes such a likelihood find effects where there are none: it
-tells latent groups by the outcome's shape.
+With a wrong law of the errors such a likelihood finds effects where there are none: it takes the
+shape of the outcome's distribution for latent groups.
 """
 
 import numpy as np
@@ -22,38 +22,28 @@ _ALARM = 1e-3
 def doubts(
     table: Table, family: str, unit: float, point: Point, back: NDArray[np.float64]
 ) -> list[str]:
-    """A sentence if the reports speak against the likelihood, or cannot.
+    """Return a sentence on the likelihood's maximum if reports speak against it, or are too few.
 
-    Parameters
-    ----------
-    table : Table
-        With a known outcome.
-    family : str
-        Of `LAWS`.
-    unit : float
-        What `point` counts the outcome in.
-    point : Point
-        The likelihood's maximum.
-    back : (p, p) array
-        From the coefficients' units to their own.
+    The outcome of `table` is known, and `point` counts it in units of `unit`. `back` (p, p) turns
+    coefficients into their own units.
 
     References
     ----------
     Hausman, Econometrica 1978; the covariance of the difference is that of respondents' influences,
     which holds for weights too, and whichever of the two is efficient.
     """
-    rows, design = table.rows, point.of.designs[0]
-    other = corrected(table, family, design, unit)
-    if not other.certain:
+    rows, design = table.rows, point.likelihood.designs[0]
+    solution = corrected(table, family, design, unit)
+    if not solution.certain:
         return [
             f"the likelihood takes {LAWS[family]}, and the reports are too few to check that: "
             "if they are not, it can find effects that there are not"
         ]
     width = design.shape[2]
     inner, _ = inverse(point.information)
-    influence = other.errors @ np.linalg.inv(other.bread) - point.scores @ inner[:, :width]
+    influence = solution.errors @ np.linalg.inv(solution.bread) - point.scores @ inner[:, :width]
     errors = np.sqrt(rows.squares @ (influence @ back.T) ** 2)
-    apart = np.abs(back @ (other.coefficients - point.parameters[:width]))
+    apart = np.abs(back @ (solution.coefficients - point.parameters[:width]))
     # Without noise both are the same but for rounding.
     least = 1e-6 * np.sqrt(np.diag(back @ inner[:width, :width] @ back.T))
     tests = width + (family == "poisson")
@@ -65,7 +55,8 @@ def doubts(
         reasons.append(
             f"corrected scores, which take no such law, put {names} elsewhere by more than chance"
         )
-    if family == "poisson" and abs(spread := _spread(table, other.coefficients, design)) > farthest:
+    spread = _spread(table, solution.coefficients, design) if family == "poisson" else 0.0
+    if abs(spread) > farthest:
         reasons.append(f"counts vary {'more' if spread > 0 else 'less'} than by that law")
     if not reasons:
         return []
@@ -76,9 +67,9 @@ def doubts(
 
 
 def _spread(table: Table, coefficients: NDArray[np.float64], design: NDArray[np.float64]) -> float:
-    """How many standard errors the counts' variance lies above their mean.
+    """Return how many standard errors the counts' variance lies above their mean.
 
-    That the coefficients are estimated does not matter: it has no slope in them.
+    It does not matter that the coefficients are estimated, since it has no slope in them.
 
     References
     ----------

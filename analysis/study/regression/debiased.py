@@ -1,44 +1,184 @@
-"""Models by debiased reports alone, without a likelihood."""
+"""Models by debiased reports alone, without a likelihood: corrected scores.
+
+``sum_i sum_u score_i(u) x_i(u) (y_i - mean(x_i(u) b)) = 0``: the debiased combination of values
+takes the place of the true one, so that the equations of a model are unbiased over the noise of its
+predictors. They need no law of the errors, and none of the predictors.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
-from analysis.study.regression.equations import Equations, Solution
 from analysis.study.regression.response import known_response
 from analysis.study.regression.result import Regression, covariance, wald_terms
 from analysis.study.regression.table import Table
 from analysis.study.regression.units import unit_matrix
 
 Array = NDArray[np.float64]
+#: How many standard errors the least certain direction of the predictors must be away from 0.
+_CERTAIN = 3.0
+_ROUNDS = 100
+#: The climb ends where a further step would gain less, for each respondent.
+_GAIN = 1e-16
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The (p,) coefficients at which the equations are 0.
+
+    `bread` is minus the derivative of the equations, `errors` (n, p) what each respondent adds to
+    them, if they count once. `certain` says whether there is a solution, and the noise does not
+    hide how the predictors vary.
+    """
+
+    coefficients: Array
+    bread: Array
+    errors: Array
+    certain: bool
+
+    def meat(self, squares: Array) -> Array:
+        """Return the (p, p) sum of the errors' products."""
+        return np.asarray((self.errors * squares[:, None]).T @ self.errors)
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of n respondents.
+
+    Noise is drawn for each column on its own, so products of debiased reports are unbiased. The
+    mean is over those who answered.
+
+    Attributes
+    ----------
+    design : (n, cells, p) array
+        Under each combination of latent values; in units of `analysis.study.regression.units`.
+    scores : (n, cells) array
+        The debiased combination: its expectation is 1 for the true one, and 0 for others.
+    outcome : (n,) array
+        Known, or debiased and 0 in expectation for who did not answer.
+    present : (n,) array
+        1, or the debiased indicator of an answer.
+    times, squares : (n,) array
+        What each respondent weighs, and the sum of squares of that.
+    loglinear : bool
+        Whether the mean is the exponential of the linear predictor; else it is that itself.
+
+    References
+    ----------
+    Nakamura, Biometrika 1990 (corrected scores).
+    """
+
+    design: Array
+    scores: Array
+    outcome: Array
+    present: Array
+    times: Array
+    squares: Array
+    loglinear: bool = False
+
+    def solve(self) -> Solution:
+        """Climb the corrected log-likelihood by Newton's method, from a constant mean.
+
+        In some small samples it has no maximum, or none near: the solution is not certain then.
+        """
+        coefficients, reached = self._climb(self._start())
+        means, slopes, _ = self._means(coefficients)
+        weighed = np.einsum("nc,ncp->np", self.scores, self.design)
+        expected = np.einsum("nc,ncp->np", self.scores * means, self.design)
+        errors = weighed * self.outcome[:, None] - expected * self.present[:, None]
+        bread = self._at(coefficients)[2]
+        return Solution(coefficients, bread, errors, reached and self._is_certain(bread, slopes))
+
+    def _climb(self, coefficients: Array) -> tuple[Array, bool]:
+        value, gradient, bread = self._at(coefficients)
+        for _ in range(_ROUNDS):
+            try:
+                np.linalg.cholesky(bread)
+            except scipy.linalg.LinAlgError:
+                return coefficients, False
+            step = np.linalg.solve(bread, gradient)
+            gain = float(step @ gradient)
+            if gain <= _GAIN * self.times.sum():
+                return coefficients, True
+            length = 1.0
+            ahead = self._at(coefficients + step)
+            slack = 1e-13 * abs(value)
+            while not value + 1e-4 * length * gain - slack <= ahead[0] < np.inf:
+                length /= 2
+                if length < 1e-9:
+                    return coefficients, False
+                ahead = self._at(coefficients + length * step)
+            coefficients = coefficients + length * step
+            value, gradient, bread = ahead
+        return coefficients, False
+
+    def _start(self) -> Array:
+        width = self.design.shape[2]
+        if not self.loglinear:
+            return np.zeros(width)
+        total = max(float(self.times @ self.outcome), 0.5)
+        # The columns' mean products are the identity.
+        return np.asarray(
+            np.log(total / self.times.sum())
+            * np.average(self.design.mean(axis=1), axis=0, weights=self.times)
+        )
+
+    def _means(self, coefficients: Array) -> tuple[Array, Array, Array]:
+        """Return (n, cells) means, their derivatives and their integrals."""
+        predictors = self.design @ coefficients
+        if self.loglinear:
+            with np.errstate(over="ignore"):
+                means = np.exp(predictors)
+            return means, means, means
+        return predictors, np.ones_like(predictors), predictors**2 / 2
+
+    def _at(self, coefficients: Array) -> tuple[float, Array, Array]:
+        """Return the corrected log-likelihood, its gradient, and minus its second derivative."""
+        means, slopes, integrals = self._means(coefficients)
+        weights = (self.times * self.present)[:, None] * self.scores
+        flat = self.design.reshape(-1, len(coefficients))
+        pull = np.einsum("n,nc,ncp->p", self.times * self.outcome, self.scores, self.design)
+        # Too far off these are no numbers, and the climb turns back.
+        with np.errstate(all="ignore"):
+            return (
+                float(pull @ coefficients - np.sum(weights * integrals)),
+                pull - (weights * means).reshape(-1) @ flat,
+                (flat * (weights * slopes).reshape(-1, 1)).T @ flat,
+            )
+
+    def _is_certain(self, bread: Array, slopes: Array) -> bool:
+        if self.scores.shape[1] == 1 and not np.ptp(self.present):
+            return True
+        values, ways = np.linalg.eigh(bread)
+        weights = self.scores * slopes * self.present[:, None]
+        along = np.sum(weights * (self.design @ ways[:, 0]) ** 2, axis=1)
+        noise = np.sqrt(self.squares @ (along - values[0] / self.times.sum()) ** 2)
+        return bool(values[0] > _CERTAIN * noise)
 
 
 def debiased(table: Table, family: str, confidence_level: float) -> Regression:
-    """A linear model of a randomized column's amounts; or one of a known outcome, or of counts.
+    """Fit a linear model of a randomized column's amounts, or a known outcome, also of counts.
 
-    Raises
-    ------
-    ValueError
-        If a randomized outcome has no amounts.
+    Raise `ValueError` if a randomized outcome has no amounts.
     """
     rows = table.rows
     design, back = unit_matrix(table.design, rows.times)
     if isinstance(table.outcome, Column):
         outcome, present, unit = _amounts(table.outcome)
-        found = _solve(table, family, design, outcome / unit, present)
+        solution = _solve(table, family, design, outcome / unit, present)
+        messages = ["least squares of the debiased outcome: there is no likelihood"]
     else:
         unit = known_response(family, table.name, table.outcome, rows.times).unit
-        found = corrected(table, family, design, unit)
-    spread, sound = covariance(found.bread, found.meat(rows.squares), unit * back)
-    sound &= found.certain
+        solution = corrected(table, family, design, unit)
+        messages = ["corrected scores: no law is taken for the errors, and there is no likelihood"]
+    spread, sound = covariance(solution.bread, solution.meat(rows.squares), unit * back)
+    sound &= solution.certain
     spread[~sound] = np.nan
-    estimates = unit * back @ found.coefficients
-    messages = [
-        "least squares of the debiased outcome: there is no likelihood"
-        if isinstance(table.outcome, Column)
-        else "corrected scores: no law is taken for the errors, and there is no likelihood"
-    ]
+    estimates = unit * back @ solution.coefficients
     if not sound.all():
         messages.append(
             "the noise hides how the predictors vary, so no estimate is given: take more "
@@ -59,18 +199,10 @@ def debiased(table: Table, family: str, confidence_level: float) -> Regression:
 
 
 def corrected(table: Table, family: str, design: Array, unit: float) -> Solution:
-    """Corrected scores of a known outcome: linear, or of counts.
+    """Solve the corrected scores of a known outcome, ``linear`` or ``poisson``.
 
-    Parameters
-    ----------
-    table : Table
-        With that outcome.
-    family : str
-        ``linear`` or ``poisson``.
-    design : (n, cells, p) array
-        That of the table in units of `analysis.study.regression.units`.
-    unit : float
-        What the outcome is counted in.
+    `design` is that of the table in units of `analysis.study.regression.units`, and the outcome is
+    counted in units of `unit`.
     """
     outcome = np.asarray(table.outcome, dtype=np.float64) / unit
     return _solve(table, family, design, outcome, np.ones(len(outcome)))
@@ -83,7 +215,7 @@ def _solve(table: Table, family: str, design: Array, outcome: Array, present: Ar
 
 
 def _amounts(column: Column) -> tuple[Array, Array, float]:
-    """(n,) debiased amounts and indicators of an answer; and a unit of amounts."""
+    """Return (n,) debiased amounts and indicators of an answer; and a unit of amounts."""
     if column.amounts is None:
         raise ValueError(
             f'the outcome of a linear model must have amounts, got "{column.name}", whose values '

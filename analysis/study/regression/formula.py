@@ -11,9 +11,8 @@ from formulaic.parser.types import Factor, Term
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
-from analysis.study.regression.latent import latent_design
 from analysis.study.regression.levels import cells
-from analysis.study.regression.matrix import matrix, variables
+from analysis.study.regression.matrix import latent_design, matrix, variables
 
 
 @dataclass(frozen=True)
@@ -26,12 +25,10 @@ class Design:
         As the formula has it.
     values : (n,) array, optional
         The outcome; None if it is a randomized column.
-    predictors : tuple of str
-        The randomized columns among the predictors.
+    predictors, known : tuples of str
+        The randomized and the known columns among the predictors.
     cells : (cells, predictors) array
-        Combinations of their values, as `analysis.study.regression.levels.cells` gives them.
-    known : tuple of str
-        The known columns among the predictors.
+        Combinations of the randomized values: see `analysis.study.regression.levels.cells`.
     terms, matrix : (p,) tuple of str, (n, cells, p) array
         The design if the randomized predictors had each combination of values.
     shares_terms, shares_matrix : (q,) tuple of str, (n, q) array
@@ -42,8 +39,8 @@ class Design:
     outcome: str
     values: NDArray[Any] | None
     predictors: tuple[str, ...]
-    cells: NDArray[np.int64]
     known: tuple[str, ...]
+    cells: NDArray[np.int64]
     terms: tuple[str, ...]
     matrix: NDArray[np.float64]
     shares_terms: tuple[str, ...]
@@ -60,10 +57,8 @@ def design(
     formula : str
         As of formulaic: ``"outcome ~ predictors"``. It can hold any Python expression, which is
         evaluated: never take one from a stranger.
-    columns : mapping
-        Randomized columns by their names.
-    known : mapping
-        Known columns, each an (n,) array.
+    columns, known : mappings
+        Randomized columns by their names, and known ones, (n,) arrays.
 
     Raises
     ------
@@ -76,8 +71,18 @@ def design(
     outcomes, used = (
         variables(factor for term in side for factor in term.factors) for side in (left, right)
     )
-    names = outcomes | used
-    _check_names(sorted(names), columns, known)
+    names = sorted(outcomes | used)
+    missing = [name for name in names if name not in columns and name not in known]
+    if missing:
+        raise ValueError(
+            f"the formula names {', '.join(missing)}, but the columns are "
+            f"{', '.join([*columns, *known]) or 'none'}"
+        )
+    both = [name for name in names if name in columns and name in known]
+    if both:
+        raise ValueError(
+            f"a column must be either randomized or known, got both of {', '.join(both)}"
+        )
     predictors = tuple(sorted(used & columns.keys()))
     if outcomes & columns.keys() and outcome not in columns:
         raise ValueError(
@@ -85,8 +90,8 @@ def design(
         )
     if outcome in predictors:
         raise ValueError(f'the outcome "{outcome}" must not be a predictor too, in "{formula}"')
-    size = _respondents({name: columns.get(name, known.get(name)) for name in sorted(names)})
-    frame = {name: _known(name, known[name]) for name in sorted(names & known.keys())}
+    size = _respondents({name: columns.get(name, known.get(name)) for name in names})
+    frame = {name: _known(name, known[name]) for name in names if name in known}
     values = None if outcome in columns else _outcome(left, frame, size)
     chosen = [columns[name] for name in predictors]
     combinations = cells(chosen)
@@ -96,8 +101,8 @@ def design(
         outcome=outcome,
         values=values,
         predictors=predictors,
-        cells=combinations,
         known=tuple(sorted(used & known.keys())),
+        cells=combinations,
         terms=terms,
         matrix=cases,
         shares_terms=shares.terms,
@@ -106,12 +111,12 @@ def design(
 
 
 def _sides(formula: str) -> tuple[Any, Any]:
-    """Outcome and predictors; errors of the parser, without its colors, as ours."""
+    """Return the outcome and the predictors; raise the parser's errors as ours, without colors."""
     try:
         parsed = Formula(formula)
     except Exception as error:
-        told = re.sub(r"\x1b\[[\d;]*m|[⧛⧚]", "", str(error)).split("\n")[0]
-        raise ValueError(f'cannot read the formula "{formula}": {told}') from None
+        reason = re.sub(r"\x1b\[[\d;]*m|[⧛⧚]", "", str(error)).split("\n")[0]
+        raise ValueError(f'cannot read the formula "{formula}": {reason}') from None
     left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
     if not (isinstance(left, SimpleFormula) and isinstance(right, SimpleFormula)):
         raise ValueError(f'a formula must be "outcome ~ predictors", got "{formula}"')
@@ -124,23 +129,8 @@ def _sides(formula: str) -> tuple[Any, Any]:
     return left, right
 
 
-def _check_names(
-    names: Sequence[str], columns: Mapping[str, Any], known: Mapping[str, Any]
-) -> None:
-    missing = [name for name in names if name not in columns and name not in known]
-    if missing:
-        raise ValueError(
-            f"the formula names {', '.join(missing)}, but the columns are "
-            f"{', '.join([*columns, *known]) or 'none'}"
-        )
-    both = [name for name in names if name in columns and name in known]
-    if both:
-        raise ValueError(
-            f"a column must be either randomized or known, got both of {', '.join(both)}"
-        )
-
-
 def _respondents(used: Mapping[str, Any]) -> int:
+    """Return the number of respondents, which all columns must have."""
     sizes = {
         name: column.n if isinstance(column, Column) else len(column)
         for name, column in used.items()
@@ -155,40 +145,39 @@ def _respondents(used: Mapping[str, Any]) -> int:
 
 
 def _known(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """The column, if it is numbers or text and no value is missing."""
-    found = np.asarray(values)
-    if found.ndim != 1 or found.dtype.kind not in "iubfUTO":
+    """Return the column; raise `ValueError` unless it is numbers or text, and none is missing."""
+    column = np.asarray(values)
+    kind = column.dtype.kind
+    if column.ndim != 1 or kind not in "iubfUTO":
         raise ValueError(f'known column "{name}" must be a row of numbers or of text, got others')
-    if found.dtype.kind in "iub":
-        return found
-    if found.dtype.kind == "f":
-        lacking = ~np.isfinite(found)
+    if kind in "iub":
+        return column
+    if kind == "f":
+        lacking = ~np.isfinite(column)
     else:
-        lacking = np.array([item is None or item != item or item == "" for item in found], bool)
+        lacking = np.array([item is None or item != item or item == "" for item in column], bool)
     if lacking.any():
         raise ValueError(
             f'known column "{name}" must have a value in every row, got {int(lacking.sum())} of '
-            f"{len(found)} rows without: leave these respondents out, or fill them in"
+            f"{len(column)} rows without: leave these respondents out, or fill them in"
         )
-    if found.dtype.kind == "O" and not all(isinstance(item, str) for item in found):
+    if kind == "O" and not all(isinstance(item, str) for item in column):
         raise ValueError(f'known column "{name}" must be numbers or text, got both or others')
-    return found
+    return column
 
 
 def _outcome(left: Any, frame: Mapping[str, NDArray[Any]], size: int) -> NDArray[Any]:
-    """The known outcome: as it stands if it is a column, else what the expression makes of it."""
+    """Return the known outcome: a column as it is, or what an expression makes of columns."""
     if str(left[0]) in frame:
         return frame[str(left[0])]
-    found = matrix(left, frame, size)
-    if len(found.terms) != 1:
-        raise ValueError(
-            f'the outcome "{left[0]}" must be one number, got {", ".join(found.terms)}'
-        )
-    return found.values[:, 0]
+    made = matrix(left, frame, size)
+    if len(made.terms) != 1:
+        raise ValueError(f'the outcome "{left[0]}" must be one number, got {", ".join(made.terms)}')
+    return made.values[:, 0]
 
 
 def _known_part(right: Any, predictors: Sequence[str]) -> Any:
-    """The intercept, and each factor of known columns; columns of other factors as they stand."""
+    """Return the intercept, each factor of known columns, and known columns of other factors."""
     factors = {"1": Factor("1", eval_method="literal")}
     for factor in (factor for term in right for factor in term.factors if predictors):
         names = variables([factor])

@@ -1,4 +1,4 @@
-"""Values of a randomized column in a model: the reference first."""
+"""The order of a randomized column's values in a model: the reference comes first."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -14,26 +14,18 @@ MOST_CELLS = 200
 
 
 def levels(column: Column) -> tuple[int, ...]:
-    """Places of its values: of two answers the event second, else as they are; no-answer last."""
+    """Return the indices of its values: of two answers the event second, no-answer last."""
+    indices = range(len(column.values))
     if len(column.answers) != 2:
-        return tuple(range(len(column.values)))
-    event = column.values.index(column.event)
-    return tuple(sorted(range(len(column.values)), key=lambda place: _rank(column, place, event)))
-
-
-def _rank(column: Column, place: int, event: int) -> int:
-    return 2 if column.values[place] == NO_ANSWER else int(place == event)
+        return tuple(indices)
+    ranks = {column.event: 1, NO_ANSWER: 2}
+    return tuple(sorted(indices, key=lambda index: ranks.get(column.values[index], 0)))
 
 
 def cells(columns: Sequence[Column]) -> NDArray[np.int64]:
-    """(cells, columns) places of the values of each combination; one empty row without columns.
+    """Return (cells, columns) indices of the values of each combination; one row if no columns.
 
-    The first cell has the reference of every column.
-
-    Raises
-    ------
-    ValueError
-        If there are more than `MOST_CELLS`.
+    The first cell has the reference of every column. Raise `ValueError` beyond `MOST_CELLS`.
     """
     sizes = [len(column.values) for column in columns]
     size = int(np.prod(sizes))
@@ -43,5 +35,5 @@ def cells(columns: Sequence[Column]) -> NDArray[np.int64]:
             f"randomized predictors must have at most {MOST_CELLS} combinations of values, got "
             f"{size} ({parts}): leave one out, or merge values"
         )
-    found = np.array(list(product(*map(levels, columns))), dtype=np.int64)
-    return found.reshape(size, len(columns))
+    combinations = np.array(list(product(*map(levels, columns))), dtype=np.int64)
+    return combinations.reshape(size, len(columns))

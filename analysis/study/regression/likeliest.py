@@ -25,55 +25,47 @@ def likeliest(
     confidence_level: float,
     progress: Callable[[float], None] | None,
 ) -> Regression:
-    """Maximum likelihood over the latent answers; `robust` errors are those of the sandwich."""
+    """Fit by maximum likelihood over the latent answers; `robust` errors are the sandwich's."""
     rows, cells = table.rows, len(table.cells)
     times = rows.times
     if isinstance(table.outcome, Column):
-        found = randomized_response(family, table.outcome)
+        response = randomized_response(family, table.outcome)
     else:
-        found = known_response(family, table.name, table.outcome, times)
-    outcome = found.outcome
+        response = known_response(family, table.name, table.outcome, times)
+    outcome, unit = response.outcome, response.unit
     design, back = unit_matrix(table.design, times)
     shares, shares_back = unit_matrix(table.shares[:, None], times)
     flat = np.ones((*design.shape[:2], 1))
     chances = table.cell_values("chances")
-    likelihood = Likelihood(
-        outcome,
-        (design,) * outcome.sloped + (flat,) * outcome.flat,
-        shares[:, 0],
-        chances,
-        times,
-    )
-    names = [prefix + term for prefix in found.prefixes for term in table.terms]
+    designs = (design,) * outcome.sloped + (flat,) * outcome.flat
+    likelihood = Likelihood(outcome, designs, shares[:, 0], chances, times)
+    names = [prefix + term for prefix in response.prefixes for term in table.terms]
     nuisance = ["log(sigma)"] * outcome.flat
     nuisance += [f"{cell}:{term}" for cell in table.cell_names[1:] for term in table.shares_terms]
     rows.check_size(len(names) + len(nuisance))
     # Constants, as the designs have them: their columns' mean products are the identity.
     latent = likely_shares(chances, times)
+    constants = [*outcome.start(times), *np.log(latent[1:] / latent[0])]
     start = [
-        constant * np.average(each.mean(axis=1), axis=0, weights=times)
-        for constant, each in zip(
-            [*outcome.start(times), *np.log(latent[1:] / latent[0])],
-            [*likelihood.designs, *[shares] * (cells - 1)],
-            strict=True,
-        )
+        constant * np.average(part.mean(axis=1), axis=0, weights=times)
+        for constant, part in zip(constants, [*designs, *[shares] * (cells - 1)], strict=True)
     ]
     point, reached = climb(likelihood, np.concatenate(start), progress)
     doubtful = []
     if reached and family in LAWS and table.predictors:
-        doubtful = doubts(table, family, found.unit, point, back)
+        doubtful = doubts(table, family, unit, point, back)
     back = scipy.linalg.block_diag(
-        *[found.unit * back] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
+        *[unit * back] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
     )
     meat = (point.scores * rows.squares[:, None]).T @ point.scores if robust else None
     spread, sound = covariance(point.information, meat, back)
     spread[~(sound & reached)] = np.nan
     estimates = back @ point.parameters
     printed = len(names)
-    estimates[printed : printed + outcome.flat] += np.log(found.unit)
+    estimates[printed : printed + outcome.flat] += np.log(unit)
     terms = wald_terms(names + nuisance, estimates, spread, sound & reached, confidence_level)
     answered = [NO_ANSWER not in name for name in names]
-    value = point.value - times.sum() * np.log(found.unit)
+    value = point.value - times.sum() * np.log(unit)
     return Regression(
         terms=terms[:printed],
         n=rows.n,
@@ -84,45 +76,43 @@ def likeliest(
         family=family,
         outcome=table.name,
         covariance=spread[:printed, :printed],
-        messages=(
-            *_messages(table, family, reached, terms[:printed], bool(sound.all())),
-            *doubtful,
-        ),
+        messages=(*_messages(table, family, reached, terms[:printed], sound.all()), *doubtful),
         nuisance=terms[printed:],
     )
 
 
 def _messages(
-    table: Table, family: str, reached: bool, terms: Sequence[Term], sound: bool
-) -> tuple[str, ...]:
-    found = []
+    table: Table, family: str, reached: bool, terms: Sequence[Term], sound: np.bool_
+) -> list[str]:
+    """Return what must be known to read the terms, or why some have no estimate."""
+    messages = []
     if family == "logistic" and isinstance(table.outcome, Column):
-        other, event = (table.outcome.values[place] for place in levels(table.outcome)[:2])
-        found.append(f"{table.name}: {event} against {other}")
+        reference, event = (table.outcome.values[index] for index in levels(table.outcome)[:2])
+        messages.append(f"{table.name}: {event} against {reference}")
         if NO_ANSWER in table.outcome.values:
-            found.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
+            messages.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
     unknown = [term.term for term in terms if term.estimate is None]
     if not reached:
-        found.append(
+        messages.append(
             "the likelihood's maximum was not reached, or lies at infinity, so no estimate is "
             "given: leave terms out, or take more respondents"
         )
     elif unknown and all(NO_ANSWER in term for term in unknown):
-        found.append(
+        messages.append(
             f"next to nobody left it unanswered, so nothing can be told of {', '.join(unknown)}"
         )
     elif unknown:
-        found.append(
+        messages.append(
             f"no finite estimate of {', '.join(unknown)}: it runs off to infinity, or the reports "
             "tell nothing of it (perfect separation, or a category or value "
             "that is estimated at 0); leave terms out, or merge values"
         )
     elif not sound:
-        found.append(
+        messages.append(
             "some combination of the randomized predictors' values is estimated at 0: standard "
             "errors of the terms do not tell of that"
         )
-    return tuple(found)
+    return messages
 
 
 ROUNDS = 200
@@ -132,10 +122,10 @@ GAIN = 1e-9
 #: Other starts that are tried, and information (a standard error of 0.2) below which they are: with
 #: less, there are often several maxima, with more none was seen.
 _STARTS, _WEAK = 4, 25.0
-#: No step is longer, so that one from where the likelihood is flat does not end where it is flat
-#: for ever: an odds ratio of e^8 for a usual respondent.
+#: No step is longer, an odds ratio of e^8 for a usual respondent: one from where the likelihood is
+#: flat must not end where it is flat for ever.
 _FARTHEST = 8.0
-#: The least curvature that is believed, as a part of what it were if latent values were seen.
+#: The least curvature that is believed, as a part of that if latent values were seen.
 _LEAST = 1e-4
 #: Rounding errors of a sum of so many logarithms, as a part of it.
 _ROUNDING = 1e-13
@@ -146,35 +136,27 @@ def climb(
     start: NDArray[np.float64],
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Point, bool]:
-    """The likeliest parameters, as far as can be seen, and whether a maximum was reached.
+    """Return the likeliest parameters, as far as seen, and whether they are at a maximum.
 
-    Parameters
-    ----------
-    likelihood : Likelihood
-        Its parameters are in units of `analysis.study.regression.units`.
-    start : (parameters,) array
-        Where its value is finite.
-    progress : function, optional
-        Called with the part of the most steps that were taken.
+    Parameters are in units of `analysis.study.regression.units`. At `start` the likelihood is
+    finite. `progress` is called with the part of the most steps that were taken.
     """
-    tell = progress or (lambda part: None)
-    best, reached = _climb(likelihood, start, lambda part: tell(part / 2))
+    advance = progress or (lambda part: None)
+    best, reached = _climb(likelihood, start, lambda part: advance(part / 2))
     if not reached or np.linalg.eigvalsh(best.information)[0] < _WEAK:
-        places = np.arange(1, len(start) + 1)
+        indices = np.arange(1, len(start) + 1)
         for turn in range(1, _STARTS + 1):
             # Directions as different as random ones, and the same at every run.
-            other, there = _climb(likelihood, start + np.cos(turn * places), lambda part: None)
-            if other.value > best.value + GAIN * (there <= reached):
-                best, reached = other, there
-            tell((1 + turn / _STARTS) / 2)
-    tell(1.0)
+            trial, there = _climb(likelihood, start + np.cos(turn * indices), lambda part: None)
+            if trial.value > best.value + GAIN * (there <= reached):
+                best, reached = trial, there
+            advance((1 + turn / _STARTS) / 2)
+    advance(1.0)
     return best, reached
 
 
 def _climb(
-    likelihood: Likelihood,
-    start: NDArray[np.float64],
-    tell: Callable[[float], None],
+    likelihood: Likelihood, start: NDArray[np.float64], advance: Callable[[float], None]
 ) -> tuple[Point, bool]:
     point = likelihood.at(start)
     for turn in range(ROUNDS):
@@ -192,12 +174,12 @@ def _climb(
                 return point, False
             ahead = likelihood.at(point.parameters + length * step)
         point = ahead
-        tell((turn + 1) / ROUNDS)
+        advance((turn + 1) / ROUNDS)
     return point, False
 
 
 def _step(point: Point, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Newton's step; where the likelihood bends upwards, as far as if it bent as much downwards."""
+    """Return Newton's step; where the likelihood is convex, as if it were as much concave."""
     information = point.information
     try:
         np.linalg.cholesky(information)

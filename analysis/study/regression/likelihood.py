@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from analysis.study.regression.outcome import Density, Outcome
@@ -17,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Of parameters in one row: those of each linear predictor, then those of h.
+    """A likelihood of parameters in one row: those of each linear predictor, then those of h.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class Likelihood:
 
     @cached_property
     def log_chances(self) -> Array:
-        """Minus infinity where a report is impossible."""
+        """Logarithms of `chances`; minus infinity where a report is impossible."""
         with np.errstate(divide="ignore"):
             return np.log(self.chances)
 
@@ -54,17 +55,16 @@ class Likelihood:
     def parts(self) -> list[int]:
         """Lengths of the parameters' parts."""
         cells = self.chances.shape[1]
-        return [each.shape[2] for each in self.designs] + [self.shares.shape[1]] * (cells - 1)
+        return [design.shape[2] for design in self.designs] + [self.shares.shape[1]] * (cells - 1)
 
     def at(self, parameters: Array) -> "Point":
-        """The likelihood there, and what derivatives need."""
+        """Return the likelihood there, and what its derivatives need."""
         parts = np.split(parameters, np.cumsum(self.parts)[:-1])
         sloped = len(self.designs)
         # Parameters may be tried that are far off: their likelihood is 0, or not a number.
         with np.errstate(all="ignore"):
-            density = self.outcome.density(
-                np.stack([each @ part for each, part in zip(self.designs, parts, strict=False)])
-            )
+            pairs = zip(self.designs, parts, strict=False)
+            density = self.outcome.density(np.stack([design @ part for design, part in pairs]))
             logits = self.shares @ np.array(parts[sloped:]).reshape(-1, self.shares.shape[1]).T
             logits = np.column_stack([np.zeros(len(logits)), logits])
             shares = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -72,9 +72,9 @@ class Likelihood:
             joint = density.log + np.log(shares) + self.log_chances
             top = joint.max(axis=1, keepdims=True)
             given = np.exp(joint - top)
-            # Of a combination that is impossible, derivatives may be no numbers.
+            # Where a combination is impossible, derivatives may be no numbers.
             if not given.all():
-                density = density.of(given > 0)
+                density = density.masked(given > 0)
             total = given.sum(axis=1, keepdims=True)
             value = float(self.times @ (np.log(total) + top)[:, 0])
         return Point(self, parameters, value, density, shares, given / total)
@@ -87,7 +87,7 @@ class Point:
     `shares` and `given` are (n, cells): of each combination before the reports, and after.
     """
 
-    of: Likelihood
+    likelihood: Likelihood
     parameters: Array
     value: float
     density: Density
@@ -97,85 +97,77 @@ class Point:
     @cached_property
     def scores(self) -> Array:
         """(n, parameters) derivative of each respondent's log-likelihood."""
-        of = self.of
+        likelihood = self.likelihood
         slopes = self.given * self.density.first
-        found = [
-            np.einsum("nc,ncp->np", slope, each)
-            for slope, each in zip(slopes, of.designs, strict=True)
+        of_outcome = [
+            np.einsum("nc,ncp->np", slope, design)
+            for slope, design in zip(slopes, likelihood.designs, strict=True)
         ]
         news = (self.given - self.shares)[:, 1:]
-        found.append((news[:, :, None] * of.shares[:, None, :]).reshape(len(news), -1))
-        return np.hstack(found)
+        of_shares = (news[:, :, None] * likelihood.shares[:, None, :]).reshape(len(news), -1)
+        return np.hstack([*of_outcome, of_shares])
 
     @property
     def gradient(self) -> Array:
         """(parameters,) derivative of `value`."""
-        of, times = self.of, self.of.times[:, None]
+        likelihood, times = self.likelihood, self.likelihood.times[:, None]
         slopes = times * self.given * self.density.first
         news = times * (self.given - self.shares)[:, 1:]
-        return np.concatenate(
-            [
-                *(
-                    slope.reshape(-1) @ each.reshape(-1, each.shape[2])
-                    for slope, each in zip(slopes, of.designs, strict=True)
-                ),
-                (news.T @ of.shares).reshape(-1),
-            ]
-        )
+        of_outcome = [
+            slope.reshape(-1) @ design.reshape(-1, design.shape[2])
+            for slope, design in zip(slopes, likelihood.designs, strict=True)
+        ]
+        return np.concatenate([*of_outcome, (news.T @ likelihood.shares).reshape(-1)])
 
     @property
     def most(self) -> Array:
         """Information if latent values were seen, of the outcome and of h: at least the other."""
-        times = self.of.times[:, None]
-        return self._blocks(times * self.given * self.density.most, self._shares(self.shares))
+        times = self.likelihood.times[:, None]
+        return self._blocks(times * self.given * self.density.most, self._spread(self.shares))
 
     @cached_property
     def information(self) -> Array:
         """(parameters, parameters) minus the second derivative of `value`."""
-        of, first = self.of, self.density.first
-        times, weighed = of.times[:, None], of.times[:, None] * self.given
+        likelihood, first = self.likelihood, self.density.first
+        times = likelihood.times[:, None]
+        weighed = times * self.given
         if first.shape[2] == 1:
             return self._blocks(-weighed * self.density.second, np.zeros((0, 0)))
         outer = self.density.second + first[:, None] * first[None]
-        found = self._blocks(-weighed * outer, self._shares(self.shares) - self._shares(self.given))
-        sloped = sum(each.shape[2] for each in of.designs)
+        of_shares = self._spread(self.shares) - self._spread(self.given)
+        information = self._blocks(-weighed * outer, of_shares)
+        sloped = sum(design.shape[2] for design in likelihood.designs)
         scores = self.scores[:, :sloped]
-        found[:sloped, :sloped] += (scores * times).T @ scores
-        width, start = of.shares.shape[1], 0
-        for slope, each in zip(first, of.designs, strict=True):
-            stop = start + each.shape[2]
+        information[:sloped, :sloped] += (scores * times).T @ scores
+        width, start = likelihood.shares.shape[1], 0
+        for slope, design in zip(first, likelihood.designs, strict=True):
+            stop = start + design.shape[2]
             for cell in range(1, self.given.shape[1]):
-                own = each[:, cell] * slope[:, cell, None] - scores[:, start:stop]
-                cross = (own * weighed[:, cell, None]).T @ of.shares
+                apart = design[:, cell] * slope[:, cell, None] - scores[:, start:stop]
+                cross = (apart * weighed[:, cell, None]).T @ likelihood.shares
                 at = sloped + (cell - 1) * width
-                found[start:stop, at : at + width] = -cross
-                found[at : at + width, start:stop] = -cross.T
+                information[start:stop, at : at + width] = -cross
+                information[at : at + width, start:stop] = -cross.T
             start = stop
-        return found
+        return information
 
     def _blocks(self, weights: Array, rest: Array) -> Array:
-        """Designs' products with the (predictors, predictors, n, cells) weights; then `rest`."""
-        flat = [each.reshape(-1, each.shape[2]) for each in self.of.designs]
-        rows = [
-            np.hstack(
-                [(left * weights[a, b].reshape(-1, 1)).T @ right for b, right in enumerate(flat)]
-            )
+        """Return designs' products with (predictors, predictors, n, cells) weights; then `rest`."""
+        flat = [design.reshape(-1, design.shape[2]) for design in self.likelihood.designs]
+        blocks = [
+            [(left * weights[a, b].reshape(-1, 1)).T @ right for b, right in enumerate(flat)]
             for a, left in enumerate(flat)
         ]
-        sloped = sum(len(row) for row in rows)
-        found = np.zeros((sloped + len(rest), sloped + len(rest)))
-        found[:sloped, :sloped] = np.vstack(rows)
-        found[sloped:, sloped:] = rest
-        return found
+        return np.asarray(scipy.linalg.block_diag(np.block(blocks), rest))
 
-    def _shares(self, chances: Array) -> Array:
-        """Sum over respondents of the covariance of cells with such chances, times w w'."""
-        of = self.of
-        width = of.shares.shape[1]
+    def _spread(self, chances: Array) -> Array:
+        """Return the covariance of cells with such chances, times w w', summed over respondents."""
+        shares, times = self.likelihood.shares, self.likelihood.times
+        width = shares.shape[1]
         later = chances[:, 1:]
-        wide = (later[:, :, None] * of.shares[:, None, :]).reshape(len(later), -1)
-        found = -(wide * of.times[:, None]).T @ wide
+        wide = (later[:, :, None] * shares[:, None, :]).reshape(len(later), -1)
+        spread = -(wide * times[:, None]).T @ wide
         for cell, chance in enumerate(later.T):
             here = slice(cell * width, (cell + 1) * width)
-            found[here, here] += (of.shares * (of.times * chance)[:, None]).T @ of.shares
-        return found
+            spread[here, here] += (shares * (times * chance)[:, None]).T @ shares
+        return spread

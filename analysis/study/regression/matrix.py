@@ -1,16 +1,23 @@
-"""The matrix that formulaic makes of a formula's terms and of a table."""
+"""Matrices that formulaic makes of terms: of a table, and under each combination of values."""
 
-from collections.abc import Iterable, Mapping
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from formulaic import ModelSpec
-from formulaic.parser.types import Factor
+from formulaic import ModelSpec, SimpleFormula
+from formulaic.parser.types import Factor, Term
 from formulaic.transforms import TRANSFORMS
 from formulaic.utils.variables import get_required_variables
 from numpy.typing import NDArray
-from pandas import DataFrame
+from pandas import Categorical, DataFrame
+
+from analysis.core.domain import NO_ANSWER
+from analysis.estimate.columns import Column
+from analysis.study.regression.levels import levels
 
 
 @dataclass(frozen=True)
@@ -25,52 +32,150 @@ class Matrix:
 def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
     """Evaluate terms, or the `spec` of a matrix with the state that its functions keep.
 
-    Parameters
-    ----------
-    made_of : SimpleFormula or ModelSpec
-        One side of a formula.
-    frame : mapping
-        All columns that it names.
-    size : int
-        Respondents.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be evaluated, or not to finite numbers.
+    `made_of` is a SimpleFormula or a ModelSpec, `frame` has all columns that it names, of `size`
+    respondents. Raise `ValueError` if it cannot be evaluated, or not to finite numbers.
     """
     try:
         with np.errstate(all="ignore"):
-            found = made_of.get_model_matrix(
-                DataFrame(dict(frame), index=range(size)), context={}, na_action="ignore"
-            )
-            values = found.to_numpy(np.float64)
+            table = DataFrame(dict(frame), index=range(size))
+            model = made_of.get_model_matrix(table, context={}, na_action="ignore")
+            values = model.to_numpy(np.float64)
     except Exception as error:
-        told = str(error).split("\n")[0]
-        raise ValueError(f"cannot evaluate the formula: {told}") from None
+        reason = str(error).split("\n")[0]
+        raise ValueError(f"cannot evaluate the formula: {reason}") from None
     lacking = ~np.isfinite(values)
     if lacking.any():
         worst = int(lacking.any(axis=0).argmax())
         raise ValueError(
-            f'term "{found.columns[worst]}" must be a finite number in every row, got '
+            f'term "{model.columns[worst]}" must be a finite number in every row, got '
             f"{int(lacking[:, worst].sum())} of {size} rows where it is not"
         )
-    return Matrix(tuple(map(str, found.columns)), values, found.model_spec)
+    return Matrix(tuple(map(str, model.columns)), values, model.model_spec)
 
 
 def variables(factors: Iterable[Factor]) -> set[str]:
-    """Names of the columns that factors are made of.
+    """Return the names of the columns that factors are made of.
 
     formulaic's own list lacks what stands in functions that keep a state, as in ``center(age)``.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for factor in factors:
         if factor.eval_method is Factor.EvalMethod.LOOKUP:
-            found.add(factor.expr)
+            names.add(factor.expr)
         elif factor.eval_method is Factor.EvalMethod.PYTHON:
             try:
                 needed = get_required_variables(factor.expr)
             except SyntaxError:
                 raise ValueError(f'cannot read "{factor.expr}" in the formula') from None
-            found |= {str(each.root) for each in needed if each.root not in TRANSFORMS}
-    return found
+            names |= {str(each.root) for each in needed if each.root not in TRANSFORMS}
+    return names
+
+
+def latent_design(
+    terms: Sequence[Term],
+    columns: Sequence[Column],
+    cells: NDArray[np.int64],
+    frame: Mapping[str, NDArray[Any]],
+    size: int,
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the names of the p columns, and the (n, cells, p) design.
+
+    Each combination is evaluated with a table of all respondents, so that functions of known
+    columns see these once and in their order. Terms with a column of amounts are 0 for those who
+    gave no answer to it, and have a term for them instead: see `_without_answer`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer respondents than combinations, the terms cannot be evaluated, or those
+        of a respondent depend on the latent values of others.
+    """
+    if size < len(cells):
+        raise ValueError(
+            "a model must have at least as many respondents as its randomized predictors have "
+            f"combinations of values, got {size} for {len(cells)}"
+        )
+    absent = {
+        column.name: f"{column.name}[{NO_ANSWER}]"
+        for column in columns
+        if column.amounts is not None and NO_ANSWER in column.values
+    }
+    formula = SimpleFormula([*terms, *_without_answer(terms, absent)], _ordering="none")
+    # All combinations occur in this table: the levels of categories are those that occur.
+    turns = np.arange(size) % len(cells)
+    mixed = matrix(formula, {**frame, **_values(columns, cells[turns])}, size)
+    _refuse_states(mixed.spec, columns)
+    if len(cells) == 1:
+        return mixed.terms, mixed.values[:, None]
+    frames = ({**frame, **_values(columns, np.tile(cell, (size, 1)))} for cell in cells)
+    design = np.stack([matrix(mixed.spec, table, size).values for table in frames], axis=1)
+    apart = np.abs(design[np.arange(size), turns] - mixed.values)
+    wrong = (apart > 1e-9 * np.abs(mixed.values).max(axis=0)).any(axis=0)
+    if wrong.any():
+        raise _depends(mixed.terms[int(wrong.argmax())])
+    for term, indices in mixed.spec.term_indices.items():
+        for name in absent.keys() & variables(term.factors):
+            at = [column.name for column in columns].index(name)
+            gone = cells[:, at] == columns[at].values.index(NO_ANSWER)
+            design[:, np.flatnonzero(gone)[:, None], indices] = 0.0
+    return mixed.terms, design
+
+
+def _without_answer(terms: Sequence[Term], absent: Mapping[str, str]) -> list[Term]:
+    """Return indicators of no answer to each column of amounts, alone and in its terms.
+
+    So those without an answer have a level and slopes of their own. In a function of several
+    columns, the others stand as they are.
+    """
+    gone_factors = {name: Factor(new, eval_method="lookup") for name, new in absent.items()}
+    added = [Term([factor]) for factor in gone_factors.values()]
+    for term in terms:
+        held = sorted(absent.keys() & variables(term.factors))
+        several = (combinations(held, count) for count in range(1, len(held) + 1))
+        for gone in chain.from_iterable(several):
+            factors: list[Factor] = []
+            for factor in term.factors:
+                used = variables([factor])
+                if used.isdisjoint(gone):
+                    factors.append(factor)
+                else:
+                    factors += [gone_factors[name] for name in gone if name in used]
+                    rest = sorted(used.difference(gone))
+                    factors += [Factor(name, eval_method="lookup") for name in rest]
+            added.append(Term(dict.fromkeys(factors)))
+    return list(dict.fromkeys(added))
+
+
+def _values(columns: Sequence[Column], latent: NDArray[np.int64]) -> dict[str, Any]:
+    """Return (n, columns) latent values as numbers where there are amounts, else categories."""
+    frame: dict[str, Any] = {}
+    for column, chosen in zip(columns, latent.T, strict=True):
+        if column.amounts is None:
+            order = levels(column)
+            names = [column.values[index] for index in order]
+            frame[column.name] = Categorical.from_codes(np.argsort(order)[chosen], names)
+            continue
+        # Any number will do for no-answer, if functions and levels have it already.
+        missing = np.isnan(column.amounts)
+        frame[column.name] = np.where(missing, column.amounts[0], column.amounts)[chosen]
+        if missing.any():
+            frame[f"{column.name}[{NO_ANSWER}]"] = missing[chosen].astype(np.float64)
+    return frame
+
+
+def _refuse_states(spec: ModelSpec, columns: Sequence[Column]) -> None:
+    """Raise `ValueError` if a function keeps a mean or knots of latent values, which are hidden."""
+    # Calls are kept with names that Python can read.
+    latent = {re.sub(r"\W|^(?=\d)", "_", column.name) for column in columns}
+    for call in spec.transform_state:
+        names = {node.id for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Name)}
+        if names & latent:
+            raise _depends(call)
+
+
+def _depends(term: str) -> ValueError:
+    return ValueError(
+        "a function of a randomized column must not depend on the values of other respondents, "
+        f'as center, scale, poly, bs, shift and mean do, got "{term}": write it with numbers, as '
+        "in I(x - 3), or leave it out"
+    )

@@ -1,4 +1,4 @@
-"""What a model says of the outcome: the density of each respondent's, and its derivatives."""
+"""Outcomes of a model: the density of each respondent's outcome, and its derivatives."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Density:
-    """Of n respondents under each of some cells, by the linear predictors.
+    """The density of n respondents' outcomes under each cell, by the linear predictors.
 
     Attributes
     ----------
@@ -30,10 +30,10 @@ class Density:
     second: Array
     most: Array
 
-    def of(self, possible: NDArray[np.bool_]) -> "Density":
-        """The same with derivatives of 0 where the (n, cells) mask is False."""
+    def masked(self, possible: NDArray[np.bool_]) -> "Density":
+        """Return the same with derivatives of 0 where the (n, cells) mask is False."""
         derivatives = (self.first, self.second, self.most)
-        return Density(self.log, *(np.where(possible, each, 0.0) for each in derivatives))
+        return Density(self.log, *(np.where(possible, part, 0.0) for part in derivatives))
 
 
 class Outcome(Protocol):
@@ -48,10 +48,10 @@ class Outcome(Protocol):
         """How many are constants."""
 
     def start(self, times: Array) -> Array:
-        """(sloped + flat,) constants near those of a model without predictors."""
+        """Return (sloped + flat,) constants near those of a model without predictors."""
 
     def density(self, predictors: Array) -> Density:
-        """Of the (sloped + flat, n, cells) linear predictors."""
+        """Return the density at (sloped + flat, n, cells) linear predictors."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class Categories:
         return len(self.chances) - 1
 
     def start(self, times: Array) -> Array:
-        """Log-odds of shares after some steps of EM."""
+        """Return the log-odds of shares after some steps of EM."""
         shares = likely_shares(self.chances.T, times)
         return np.asarray(np.log(shares[1:] / shares[0]))
 
     def density(self, predictors: Array) -> Density:
-        """Also where the observed information is negative: it is not concave."""
+        """Return the density; it is not concave, so the information may be negative."""
         top = np.maximum(predictors.max(axis=0), 0.0)
         odds = np.exp(predictors - top)
         base = np.exp(-top)
@@ -96,25 +96,20 @@ class Categories:
 
 
 def _spread(shares: Array) -> Array:
-    """(k, k, ...) covariance of the indicators of categories with such shares."""
-    found = -shares[:, None] * shares[None]
+    """Return the (k, k, ...) covariance of the indicators of categories with such shares."""
+    covariance = -shares[:, None] * shares[None]
     for category, share in enumerate(shares):
-        found[category, category] += share
-    return found
+        covariance[category, category] += share
+    return covariance
 
 
-def likely_shares(chances: Array, times: Array, rounds: int = 50) -> Array:
-    """(k,) shares after some steps of EM, none below 1e-4: good to start from, no more.
+def likely_shares(chances: Array, times: Array) -> Array:
+    """Return (k,) shares after some steps of EM, none below 1e-4: good to start from, no more.
 
-    Parameters
-    ----------
-    chances : (n, k) array
-        Of each report under each value.
-    times : (n,) array
-        How often each was made.
+    `chances` (n, k) are of each report under each value, `times` (n,) how often each was made.
     """
     shares = np.full(chances.shape[1], 1 / chances.shape[1])
-    for _ in range(rounds):
+    for _ in range(50):
         last, shares = shares, shares * ((times / (chances @ shares)) @ chances) / times.sum()
         if np.abs(shares - last).max() < 1e-3:
             break
@@ -126,10 +121,7 @@ def likely_shares(chances: Array, times: Array, rounds: int = 50) -> Array:
 class Gaussian:
     """Numbers with normal errors; the second linear predictor is the logarithm of their size.
 
-    Attributes
-    ----------
-    values : (n,) array
-        In units of their standard deviation.
+    The (n,) values are in units of their standard deviation.
     """
 
     values: Array
@@ -137,11 +129,11 @@ class Gaussian:
     flat: int = 1
 
     def start(self, times: Array) -> Array:
-        """Mean, and all variance as error."""
+        """Return the mean, and all variance as error."""
         return np.array([times @ self.values / times.sum(), 0.0])
 
     def density(self, predictors: Array) -> Density:
-        """Concave in the first predictor, not in both."""
+        """Return the density; it is concave in the first predictor, not in both."""
         narrow = np.exp(-predictors[1])
         apart = (self.values[:, None] - predictors[0]) * narrow
         cross = -2 * apart * narrow
@@ -156,24 +148,18 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Counts:
-    """Poisson counts; the linear predictor is the logarithm of their mean.
-
-    Attributes
-    ----------
-    values : (n,) array
-        Whole numbers, 0 or more.
-    """
+    """Poisson counts, (n,) whole numbers; the linear predictor is the logarithm of their mean."""
 
     values: Array
     sloped: int = 1
     flat: int = 0
 
     def start(self, times: Array) -> Array:
-        """Logarithm of the mean, of half an event if there is none."""
+        """Return the logarithm of the mean, of half an event if there is none."""
         return np.array([np.log(max(float(times @ self.values), 0.5) / times.sum())])
 
     def density(self, predictors: Array) -> Density:
-        """Concave."""
+        """Return the density, which is concave."""
         mean = np.exp(predictors)
         values = self.values[:, None]
         return Density(

@@ -1,4 +1,4 @@
-"""From a column to the outcome of a family of models, with checks of what it holds."""
+"""The outcome that a column is in a family of models, with checks of what it holds."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +15,9 @@ FAMILIES = ("logistic", "multinomial", "linear", "poisson")
 
 @dataclass(frozen=True)
 class Response:
-    """An outcome, and how its parameters are told.
+    """An outcome, and how its parameters are printed.
 
-    `prefixes` are of the terms of each sloped predictor; coefficients are in units of `unit`.
+    The terms of each sloped predictor have one of `prefixes`; coefficients are in units of `unit`.
     """
 
     outcome: Outcome
@@ -26,12 +26,9 @@ class Response:
 
 
 def randomized_response(family: str, column: Column) -> Response:
-    """Categories of a randomized column.
+    """Return the categories of a randomized column.
 
-    Raises
-    ------
-    ValueError
-        If the family is logistic and the column has not two answers, or takes no categories.
+    Raise `ValueError` unless the family takes categories, and as many as the column has.
     """
     if family not in ("logistic", "multinomial"):
         raise ValueError(
@@ -44,32 +41,28 @@ def randomized_response(family: str, column: Column) -> Response:
             f'{column.name}": take "multinomial"'
         )
     order = levels(column)
-    names = [column.values[place] for place in order]
-    return Response(
-        Categories(np.ascontiguousarray(column.chances[:, order].T[:, column.codes])),
-        _prefixes(family, names),
-    )
+    chances = np.ascontiguousarray(column.chances[:, order].T[:, column.codes])
+    # Terms of the event of two answers are plain; others have their category.
+    plain = [""] * (family == "logistic")
+    named = [f"{column.values[index]}:" for index in order[1 + len(plain) :]]
+    return Response(Categories(chances), (*plain, *named))
 
 
 def known_response(
     family: str, name: str, values: NDArray[Any], times: NDArray[np.float64]
 ) -> Response:
-    """A known outcome, of values that `check_known` passed.
+    """Return a known outcome, of values that `check_known` passed.
 
-    Raises
-    ------
-    ValueError
-        If all respondents have the same, and the family is multinomial or linear.
+    Raise `ValueError` if the family is multinomial or linear, and all values are the same.
     """
     if family == "multinomial":
-        found, codes = np.unique(values, return_inverse=True)
-        if len(found) < 2:
+        names, codes = np.unique(values, return_inverse=True)
+        if len(names) < 2:
             raise ValueError(
-                f'outcome "{name}" must have two categories or more, got {found[0]} alone'
+                f'outcome "{name}" must have two categories or more, got {names[0]} alone'
             )
-        return Response(
-            Categories(np.eye(len(found))[:, codes]), _prefixes(family, list(map(str, found)))
-        )
+        prefixes = tuple(f"{category}:" for category in names[1:])
+        return Response(Categories(np.eye(len(names))[:, codes]), prefixes)
     numbers = values.astype(np.float64)
     if family == "logistic":
         return Response(Categories(np.stack([1 - numbers, numbers])), ("",))
@@ -82,13 +75,7 @@ def known_response(
 
 
 def check_known(family: str, name: str, values: NDArray[Any]) -> None:
-    """Refuse a known outcome that the family cannot have.
-
-    Raises
-    ------
-    ValueError
-        If it is not 0 or 1 (logistic), a number (linear), or a whole one of 0 or more (poisson).
-    """
+    """Raise `ValueError` unless the family can have this known outcome."""
     if family == "multinomial":
         return
     expected = {
@@ -96,9 +83,9 @@ def check_known(family: str, name: str, values: NDArray[Any]) -> None:
         "linear": "a number",
         "poisson": "a whole number of 0 or more",
     }[family]
-    told = f'outcome "{name}" of a {family} model must be {expected} in every row'
+    rule = f'outcome "{name}" of a {family} model must be {expected} in every row'
     if values.dtype.kind not in "iufb":
-        raise ValueError(f'{told}, got text such as "{values[0]}"')
+        raise ValueError(f'{rule}, got text such as "{values[0]}"')
     wrong = {
         "logistic": (values != 0) & (values != 1),
         "linear": np.zeros(len(values), dtype=bool),
@@ -106,11 +93,5 @@ def check_known(family: str, name: str, values: NDArray[Any]) -> None:
     }[family]
     if wrong.any():
         raise ValueError(
-            f"{told}, got {values[wrong][0]:g} in the first of {int(wrong.sum())} rows"
+            f"{rule}, got {values[wrong][0]:g} in the first of {int(wrong.sum())} rows"
         )
-
-
-def _prefixes(family: str, names: list[str]) -> tuple[str, ...]:
-    """None for the event of two answers; else the category."""
-    plain = 1 if family == "logistic" else 0
-    return tuple("" if place < plain else f"{name}:" for place, name in enumerate(names[1:]))

@@ -1,4 +1,4 @@
-"""Respondents: what each counts, and which are alike."""
+"""Respondents of a model: what each counts, and which are alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ class Rows:
     Attributes
     ----------
     places : (groups,) array
-        One respondent of each.
+        Row number of one respondent of each.
     times, squares : (groups,) array
-        Sums of their weights, whose mean is 1, and of their squares.
+        Sums of their weights, whose mean is 1, and of the squares of these.
     scale : float
         The mean of the weights as they were given.
     n : int
@@ -31,13 +31,7 @@ class Rows:
     n: int
 
     def check_size(self, parameters: int) -> None:
-        """Refuse a model with more parameters than respondents.
-
-        Raises
-        ------
-        ValueError
-            If it has.
-        """
+        """Raise `ValueError` if a model has more parameters than respondents."""
         if self.n < parameters:
             raise ValueError(
                 "a model must have at least as many respondents as parameters, got "
@@ -50,17 +44,11 @@ def group(
     design: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
 ) -> Rows:
-    """Rows of a table, equal ones together where that at least halves their number.
+    """Return the rows of a table, equal ones together where that at least halves their number.
 
-    Parameters
-    ----------
-    keys : sequence of (n,) arrays
-        All that a respondent's likelihood depends on.
-    design : (n, ...) array
-        What a formula made of it: should it have told apart rows that are equal, such as by their
-        order, they stay apart.
-    weights : (n,) array, optional
-        Finite, 0 or more, not all 0.
+    `keys` are (n,) arrays of all that a respondent's likelihood depends on, `design` (n, ...) is
+    what a formula made of it. Equal rows stay apart if the formula tells them apart, such as by
+    their order. `weights` are as `check_weights` passes them.
     """
     size = len(design)
     scale = 1.0 if weights is None else float(weights[weights > 0].mean())
@@ -79,7 +67,7 @@ def group(
 
 
 def _alike(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64] | None:
-    """(n,) number of the group of each row; None if there are more than half as many as rows."""
+    """Return (n,) the group of each row; None if there are more than half as many as rows."""
     where = np.zeros(len(keys[0]), dtype=np.int64)
     for key in keys:
         _, codes = np.unique(key, return_inverse=True)
@@ -90,24 +78,18 @@ def _alike(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64] | None:
 
 
 def check_weights(weights: NDArray[Any], size: int) -> NDArray[np.float64]:
-    """The weights as numbers.
-
-    Raises
-    ------
-    ValueError
-        If they are not `size` finite numbers of 0 or more, one above 0.
-    """
+    """Return the weights; raise `ValueError` unless `size` finite ones, none below 0, not all 0."""
     try:
-        found = np.asarray(weights, dtype=np.float64)
+        numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError("weights must be numbers, got others") from None
-    if found.shape != (size,):
-        raise ValueError(f"weights must be one for each of {size} respondents, got {found.shape}")
-    wrong = int((~(np.isfinite(found) & (found >= 0))).sum())
+    if numbers.shape != (size,):
+        raise ValueError(f"weights must be one for each of {size} respondents, got {numbers.shape}")
+    wrong = int((~(np.isfinite(numbers) & (numbers >= 0))).sum())
     if wrong:
         raise ValueError(
             f"weights must be finite and not negative, got {wrong} of {size} that are not"
         )
-    if not found.any():
+    if not numbers.any():
         raise ValueError("weights must not all be 0")
-    return found
+    return numbers

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Table:
-    """Groups of respondents who are alike, as a model has them.
+    """The groups of respondents who are alike, as a model has them.
 
     Attributes
     ----------
@@ -48,25 +48,25 @@ class Table:
     shares: Array
 
     def cell_values(self, table: str) -> Array:
-        """(groups, cells) products of the `chances` or `scores` of the predictors' reports.
+        """Return (groups, cells) products of the predictors' `chances` or `scores`.
 
         Columns are randomized independently of each other.
         """
         if not self.predictors:
             return np.ones((len(self.design), 1))
         tables = [
-            getattr(column, table)[:, places][column.codes]
-            for column, places in zip(self.predictors, self.cells.T, strict=True)
+            getattr(column, table)[:, values][column.codes]
+            for column, values in zip(self.predictors, self.cells.T, strict=True)
         ]
         return np.asarray(np.prod(tables, axis=0))
 
     @property
     def cell_names(self) -> list[str]:
-        """Of the combinations."""
+        """Names of the combinations."""
         return [
             ",".join(
-                f"{column.name}={column.values[place]}"
-                for column, place in zip(self.predictors, cell, strict=True)
+                f"{column.name}={column.values[index]}"
+                for column, index in zip(self.predictors, cell, strict=True)
             )
             for cell in self.cells
         ]
@@ -90,22 +90,22 @@ def table(
     model = design(formula, columns, known)
     outcome = columns[model.outcome] if model.values is None else model.values
     predictors = [columns[name] for name in model.predictors]
-    for each in [*predictors, *([outcome] if isinstance(outcome, Column) else [])]:
-        impossible = int((each.chances.max(axis=1) <= 0)[each.codes].sum())
+    randomized = [*predictors, *([outcome] if isinstance(outcome, Column) else [])]
+    for column in randomized:
+        impossible = int((column.chances.max(axis=1) <= 0)[column.codes].sum())
         if impossible:
             raise ValueError(
-                f'column "{each.name}" must hold reports that some value can make, got '
+                f'column "{column.name}" must hold reports that some value can make, got '
                 f"{impossible} that none can"
             )
     if not isinstance(outcome, Column):
         check_known(family, model.outcome, outcome)
-    size = len(model.matrix)
     keys = [
         *(np.asarray(known[name]) for name in model.known),
         outcome.codes if isinstance(outcome, Column) else outcome,
-        *(each.codes for each in predictors),
+        *(column.codes for column in predictors),
     ]
-    checked = None if weights is None else check_weights(weights, size)
+    checked = None if weights is None else check_weights(weights, len(model.matrix))
     rows = group(keys, model.matrix, checked)
     rows.check_size(len(model.terms))
     matrix, shares = model.matrix[rows.places], model.shares_matrix[rows.places]
@@ -118,15 +118,11 @@ def table(
     return Table(
         rows=rows,
         name=model.outcome,
-        outcome=_of(outcome, rows.places),
-        predictors=tuple(each.of(rows.places) for each in predictors),
+        outcome=outcome.of(rows.places) if isinstance(outcome, Column) else outcome[rows.places],
+        predictors=tuple(column.of(rows.places) for column in predictors),
         cells=model.cells,
         terms=model.terms,
         design=matrix,
-        shares_terms=tuple(model.shares_terms[place] for place in chosen),
+        shares_terms=tuple(model.shares_terms[index] for index in chosen),
         shares=shares[:, chosen],
     )
-
-
-def _of(outcome: Column | NDArray[Any], places: NDArray[np.int64]) -> Column | NDArray[Any]:
-    return outcome.of(places) if isinstance(outcome, Column) else outcome[places]

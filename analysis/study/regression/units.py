@@ -9,35 +9,24 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
+
 #: Part of a column's mean square that the columns before must leave unexplained.
 _OWN = 1e-12
 
 
-def unit_matrix(
-    matrix: NDArray[np.float64], times: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The matrix in units in which its columns' mean products are the identity, and the way back.
+def unit_matrix(matrix: Array, times: Array) -> tuple[Array, Array]:
+    """Return the matrix in units in which its columns' mean products are the identity, and `back`.
 
-    Parameters
-    ----------
-    matrix : (n, cells, p) array
-        With independent columns: see `dependent`.
-    times : (n,) array
-        What each row counts.
-
-    Returns
-    -------
-    (n, cells, p) array, (p, p) array
-        Times a parameter, the second gives that of the original matrix.
+    The columns of the (n, cells, p) matrix are independent: see `dependent`; `times` says what each
+    row counts. The (p, p) array `back` times a parameter is that of the original matrix.
     """
     back = np.linalg.inv(np.linalg.cholesky(_products(matrix, times)).T)
     return (matrix.reshape(-1, len(back)) @ back).reshape(matrix.shape), back
 
 
-def dependent(
-    matrix: NDArray[np.float64], times: NDArray[np.float64], terms: Sequence[str]
-) -> tuple[str, ...]:
-    """Terms that depend on each other linearly in the (n, cells, p) matrix; none if none do."""
+def dependent(matrix: Array, times: Array, terms: Sequence[str]) -> tuple[str, ...]:
+    """Return the terms that depend on each other linearly in the (n, cells, p) matrix."""
     products = _products(matrix, times)
     sizes = np.sqrt(np.diag(products))
     if not sizes.all():
@@ -49,8 +38,8 @@ def dependent(
     return tuple(term for term, there in zip(terms, involved, strict=True) if there)
 
 
-def independent(matrix: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Places of columns of the (n, q) matrix that make up all others, in order."""
+def independent(matrix: Array, times: Array) -> NDArray[np.int64]:
+    """Return the indices of columns of the (n, q) matrix that make up all others, in order."""
     products = _products(matrix[:, None], times)
     sizes = np.sqrt(np.diag(products))
     sizes[sizes == 0] = 1.0
@@ -59,7 +48,7 @@ def independent(matrix: NDArray[np.float64], times: NDArray[np.float64]) -> NDAr
     return np.sort(order[sound])
 
 
-def _products(matrix: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(matrix: Array, times: Array) -> Array:
     flat = matrix.reshape(-1, matrix.shape[2])
     weights = np.repeat(times, matrix.shape[1]) / (times.sum() * matrix.shape[1])
     return np.asarray((flat * weights[:, None]).T @ flat)
