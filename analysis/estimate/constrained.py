@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.estimate import Floats, Ints
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.mixture import mixture
 from analysis.survey.question import Question
@@ -30,7 +30,7 @@ class Constrained:
     method: str
 
 
-def norm_sub(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
+def norm_sub(estimates: Floats) -> Floats:
     """The nearest shares to unbiased estimates: their Euclidean projection on the simplex.
 
     One number is added to all, and what is negative then is 0, so that they sum to 1.
@@ -65,9 +65,7 @@ def norm_sub(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.maximum(0.0, estimates - loss))
 
 
-def most_likely(
-    chances: NDArray[np.float64], counts: NDArray[np.int64]
-) -> NDArray[np.float64] | None:
+def most_likely(chances: Floats, counts: Ints) -> Floats | None:
     """The shares under which the reports are likeliest, by EM.
 
     The unbiased estimates by inversion, where there are as many reports as values and these
@@ -108,10 +106,7 @@ def most_likely(
 
 
 def constrained_shares(
-    survey: Survey,
-    tallies: Mapping[str, NDArray[np.int64]],
-    rows: Iterable[Estimate],
-    method: str,
+    survey: Survey, tallies: Mapping[str, Ints], rows: Iterable[Estimate], method: str
 ) -> list[Constrained]:
     """Of each question where one of several values is true, the shares of these, for display.
 
@@ -155,7 +150,7 @@ def constrained_shares(
     return found
 
 
-def _likeliest(question: Question, k: int, tally: NDArray[np.int64]) -> NDArray[np.float64] | None:
+def _likeliest(question: Question, k: int, tally: Ints) -> Floats | None:
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     if encoder.cohorts is not None or not channel.gives_one_symbol:
         return None

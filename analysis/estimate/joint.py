@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.estimate import Floats, Ints
 from analysis.estimate.mixture import ROUNDS, mixture
 
 #: A share below so many of its standard errors is told to be at the border.
@@ -24,22 +25,17 @@ class Joint:
     most `analysis.estimate.mixture.GAP` below its maximum; `log_likelihood` sums over reports.
     """
 
-    share: NDArray[np.float64]
-    std_error: NDArray[np.float64]
+    share: Floats
+    std_error: Floats
     boundary: NDArray[np.bool_]
-    covariance: NDArray[np.float64]
+    covariance: Floats
     log_likelihood: float
     converged: bool
     rounds: int
     reports: int
 
 
-def joint(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    counts: NDArray[np.int64] | None = None,
-    rounds: int = ROUNDS,
-) -> Joint:
+def joint(first: Floats, second: Floats, counts: Ints | None = None, rounds: int = ROUNDS) -> Joint:
     """Maximum likelihood by EM, faster where it creeps, over groups of equal reports.
 
     Parameters
@@ -88,9 +84,7 @@ def joint(
     )
 
 
-def _errors(
-    scores: NDArray[np.float64], times: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _errors(scores: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Standard errors and covariance of weights that sum to 1, from the scores of each group."""
     size = scores.shape[1]
     information = (scores * times[:, None]).T @ scores
@@ -105,13 +99,7 @@ def _errors(
     return error, covariance
 
 
-def symbol_chances(
-    symbols: NDArray[np.int64],
-    cohorts: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    p: float,
-    q: float,
-) -> NDArray[np.float64]:
+def symbol_chances(symbols: Ints, cohorts: Ints, hits: Ints, p: float, q: float) -> Floats:
     """(reports, candidates + 1) chance of each symbol under each candidate, and under any other.
 
     Parameters
@@ -129,13 +117,7 @@ def symbol_chances(
     return np.column_stack([chances, np.full(len(symbols), any_symbol)])
 
 
-def bit_chances(
-    bits: NDArray[np.bool_],
-    cohorts: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    p: float,
-    q: float,
-) -> NDArray[np.float64]:
+def bit_chances(bits: NDArray[np.bool_], cohorts: Ints, hits: Ints, p: float, q: float) -> Floats:
     """(reports, candidates + 1) chance of the bits under each candidate, and under any other.
 
     Parameters

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+
+from analysis.estimate import Floats
 
 #: Log-likelihood that may be missing from its maximum. At 1e-4 the shares are within 0.015 standard
 #: errors of the likeliest ones.
@@ -32,22 +33,20 @@ class Mixture:
         Steps taken.
     """
 
-    likelihood: NDArray[np.float64]
-    times: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    likelihood: Floats
+    times: Floats
+    weights: Floats
     height: float
     converged: bool
     rounds: int
 
     @cached_property
-    def ratios(self) -> NDArray[np.float64]:
+    def ratios(self) -> Floats:
         """(groups, parts) chance under each part, as a multiple of that under the mixture."""
         return self.likelihood / (self.likelihood @ self.weights)[:, None]
 
 
-def mixture(
-    likelihood: NDArray[np.float64], times: NDArray[np.float64], rounds: int = ROUNDS
-) -> Mixture:
+def mixture(likelihood: Floats, times: Floats, rounds: int = ROUNDS) -> Mixture:
     """Maximum likelihood by EM, faster where it creeps.
 
     Parameters
@@ -79,14 +78,12 @@ def mixture(
     return Mixture(scaled, times, weights, height, converged, taken)
 
 
-def _climb(
-    likelihood: NDArray[np.float64], times: NDArray[np.float64], rounds: int
-) -> tuple[NDArray[np.float64], int, bool]:
+def _climb(likelihood: Floats, times: Floats, rounds: int) -> tuple[Floats, int, bool]:
     """Weights of the mixture that make the reports likeliest; steps taken; if they are there."""
     total = times.sum()
     parts = times / total
 
-    def step(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
+    def step(weights: Floats) -> tuple[Floats, float, float]:
         """A step of EM; the log-likelihood before it, and a bound of what is missing."""
         mixed = likelihood @ weights
         slope = (parts / mixed) @ likelihood

@@ -15,9 +15,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, chdtrc, gammaln
 
+from analysis.estimate import Floats, Ints
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -70,9 +70,7 @@ class _Found:
 
 
 def plausibility(
-    survey: Survey,
-    tallies: Mapping[str, NDArray[np.int64]],
-    sizes: Mapping[str, NDArray[np.int64]] | None = None,
+    survey: Survey, tallies: Mapping[str, Ints], sizes: Mapping[str, Ints] | None = None
 ) -> list[Plausibility]:
     """The checks of every question, in the survey's order.
 
@@ -110,7 +108,7 @@ def _row(question: Question, check: str, found: _Found, n: int) -> Plausibility:
     return Plausibility(question.id, check, found.statistic, min(1.0, found.p_value), n, looks)
 
 
-def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, NDArray[np.int64]]:
+def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, Ints]:
     """How many reports count for 0, 1, 2, ... symbols, of each question where that can differ.
 
     Parameters
@@ -132,7 +130,7 @@ def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, 
     return found
 
 
-def _weights(question: Question, counts: NDArray[np.int64]) -> _Found:
+def _weights(question: Question, counts: Ints) -> _Found:
     """An input has 1 to so many ones: "none of these" and no-answer are bits of their own."""
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     most = max(max(pair) for pair in encoder.apart)
@@ -140,7 +138,7 @@ def _weights(question: Question, counts: NDArray[np.int64]) -> _Found:
     return _fit(counts, laws[0]) if most == 1 else _mixed(counts, most, lambda law: laws[law])
 
 
-def _symbols(question: Question, tally: NDArray[np.int64], own: NDArray[np.int64]) -> _Found:
+def _symbols(question: Question, tally: Ints, own: Ints) -> _Found:
     """The best of up to three families of counts, Bonferroni: all cohorts', each one's, support."""
     channel, n = question.randomizer.channel, own.sum()
     pooled, (least, most) = tally.sum(axis=0), channel.bounds()
@@ -170,7 +168,7 @@ def _symbols(question: Question, tally: NDArray[np.int64], own: NDArray[np.int64
     )
 
 
-def _fit(counts: NDArray[np.int64], chances: NDArray[np.float64]) -> _Found:
+def _fit(counts: Ints, chances: Floats) -> _Found:
     """Of counts with one known law: chi-square over neighbors joined, and the likeliest fakes.
 
     Chi-square sees many small deviations; equal reports that are few among many classes, it does
@@ -194,12 +192,7 @@ def _fit(counts: NDArray[np.int64], chances: NDArray[np.float64]) -> _Found:
     return _Found(statistic, 2 * min(fits, single), least)
 
 
-def _single(
-    counts: NDArray[np.int64],
-    n: NDArray[np.int64],
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
-) -> _Found:
+def _single(counts: Ints, n: Ints, least: Floats, most: Floats) -> _Found:
     """Counts of which each of `n` reports adds to with a chance from `least` to `most`.
 
     Whatever these chances are, such a count is stochastically at most binomial with `most`, and at
@@ -213,9 +206,7 @@ def _single(
     return _Found(float(beyond[place]), tails.size * float(tails[place]), tails.size * reach)
 
 
-def _mixed(
-    counts: NDArray[np.int64], laws: int, law: Callable[[int], NDArray[np.float64]]
-) -> _Found:
+def _mixed(counts: Ints, laws: int, law: Callable[[int], Floats]) -> _Found:
     """Counts of reports each of which has one of these laws, whichever.
 
     How many lie in a set of symbols is bounded as in `_single`. Fakes may press a few symbols
@@ -249,9 +240,7 @@ def _mixed(
     return _Found(float(beyond[place]), float(np.exp(min(0.0, logs[place]))), reach)
 
 
-def _apart(
-    counts: NDArray[np.int64], n: np.int64, chances: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _apart(counts: Ints, n: np.int64, chances: Floats) -> Floats:
     """In standard deviations; finite where a chance is 0 or 1, since it is an order alone."""
     spread = np.sqrt(np.maximum(n * chances * (1 - chances), 1e-12))
     return np.asarray((counts - n * chances) / spread)

@@ -14,16 +14,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.randomizer import Randomizer
+from analysis.estimate import Floats, Ints
 from analysis.mechanisms.base import Mean, Share
 from analysis.survey.survey import Survey
 
 
-def shifts(
-    survey: Survey, tallies: Mapping[str, NDArray[np.int64]], fakes: int
-) -> dict[tuple[str, str], float]:
+def shifts(survey: Survey, tallies: Mapping[str, Ints], fakes: int) -> dict[tuple[str, str], float]:
     """The furthest that so many fakes can have moved each estimate, either way.
 
     Reached by some stored reports with these tallies; where a report counts for one symbol, by
@@ -82,9 +80,7 @@ def _of_share(share: Share, support: int, trials: int, fakes: int) -> float:
     return moved / abs(float(share.p - share.q))
 
 
-def _of_mean(
-    mean: Mean, randomizer: Randomizer[Any, Any], tally: NDArray[np.int64], fakes: int
-) -> float:
+def _of_mean(mean: Mean, randomizer: Randomizer[Any, Any], tally: Ints, fakes: int) -> float:
     """Of a ratio of two sums: what is left of it without the worst fakes.
 
     The largest ratio r is where ``scores - r present``, summed over what remains, is at most 0
@@ -112,9 +108,7 @@ def _of_mean(
     return moved * float(mean.width)
 
 
-def _left(
-    worth: NDArray[np.float64], counts: NDArray[np.int64], n: int, fakes: int, size: int | None
-) -> NDArray[np.int64]:
+def _left(worth: Floats, counts: Ints, n: int, fakes: int, size: int | None) -> Ints:
     """The tally of the honest, if the fakes are such that its sum of `worth` is the least.
 
     A report counts for a symbol at most once. So at most `fakes` of them do, and at most the rest

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.estimate import Ints
 from analysis.estimate.intervals import FEW, Interval, ratio_interval, share_interval
 from analysis.mechanisms.base import Mean, Share
 
@@ -66,9 +66,7 @@ def share_quantity(
     return Quantity(share.term, value, std_error, interval, n_eff, tuple(flags))
 
 
-def mean_quantity(
-    mean: Mean, tally: NDArray[np.int64], n: int, confidence_level: float = 0.95
-) -> Quantity:
+def mean_quantity(mean: Mean, tally: Ints, n: int, confidence_level: float = 0.95) -> Quantity:
     """The ratio of the averages of both scores, in the unit of the mean; shares without support.
 
     Parameters

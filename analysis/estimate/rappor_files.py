@@ -19,9 +19,9 @@ from hashlib import md5
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.errors import shown
+from analysis.estimate import Ints
 from analysis.estimate.decoding import Chances
 from analysis.survey.files import open_file
 
@@ -97,7 +97,7 @@ def read_params(path: Path) -> RapporParams:
     return RapporParams(k, h, m, p, q, f)
 
 
-def read_counts(path: Path, params: RapporParams) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def read_counts(path: Path, params: RapporParams) -> tuple[Ints, Ints]:
     """Reports of each cohort, (m,), and how many of them have each bit, (m, k)."""
     table = np.zeros((params.m, params.k + 1), dtype=np.int64)
     line, read = 0, 0
@@ -119,10 +119,10 @@ def read_counts(path: Path, params: RapporParams) -> tuple[NDArray[np.int64], ND
     return table[:, 0], table[:, 1:]
 
 
-def read_map(path: Path, params: RapporParams) -> tuple[list[str], NDArray[np.int64]]:
+def read_map(path: Path, params: RapporParams) -> tuple[list[str], Ints]:
     """The candidates, and the (m, candidates, h) array of their bits from 0 on."""
     seen: dict[str, int] = {}
-    cells: list[NDArray[np.int64]] = []
+    cells: list[Ints] = []
     alike_at: dict[bytes, int] = {}
     first = np.repeat(np.arange(params.m, dtype=np.int64) * params.k, params.h) + 1
     for line, fields in _rows(path):
@@ -208,7 +208,7 @@ def _check_length(path: Path, line: int, fields: list[str], length: int) -> None
         raise _error(path, line, column, f"{length} columns in all", str(len(fields)))
 
 
-def _wholes(path: Path, line: int, fields: list[str], column: int) -> NDArray[np.int64]:
+def _wholes(path: Path, line: int, fields: list[str], column: int) -> Ints:
     """Numbers of a line from `column` on."""
     joined = "".join(fields)
     if joined.isascii() and joined.isdigit() and all(0 < len(field) < 16 for field in fields):

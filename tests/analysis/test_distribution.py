@@ -91,19 +91,11 @@ def test_shares_sum_to_one_and_bands_lie_around_them(
     name: str, no_answer: bool, smooth: bool
 ) -> None:
     randomizer, domain = question(name, 20, no_answer, "4")
-    steps: list[tuple[int, int]] = []
+    counts = drawn(randomizer, 2000)
     found = distribution(
-        randomizer,
-        domain,
-        drawn(randomizer, 2000),
-        rng=default_rng(1),
-        resamples=300,
-        progress=lambda done, of: steps.append((done, of)),
-        smooth=smooth,
+        randomizer, domain, counts, rng=default_rng(1), resamples=300, smooth=smooth
     )
     assert sum(row.estimate for row in found.rows) == pytest.approx(1)
-    assert steps[-1] == (300, 300)
-    assert steps == sorted(steps)
     for row in found.rows:
         assert 0 <= row.conf_low < row.conf_high <= 1
         assert row.conf_method == "bootstrap"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.domain import NO_ANSWER
+from analysis.estimate import Floats, Ints
 
 #: How the answer is written whose chance a model of two values is about, beside 1 of 0 and 1.
 _YES = ("yes", "true")
@@ -48,9 +49,9 @@ class Column:
 
     name: str
     values: tuple[str, ...]
-    codes: NDArray[np.int64]
-    chances: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    codes: Ints
+    chances: Floats
+    scores: Floats
     whole: bool
     amounts: tuple[float, ...] | None
     epsilon: float
@@ -62,7 +63,7 @@ class Column:
         """Respondents."""
         return len(self.codes)
 
-    def counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def counts(self, weights: Floats | None = None) -> Floats:
         """(reports,) how many respondents made each report, or what they weigh together."""
         return np.bincount(self.codes, weights, len(self.chances)).astype(np.float64)
 
@@ -96,8 +97,8 @@ def event_of(answers: Iterable[str]) -> str | None:
 def from_matrix(
     name: str,
     values: Iterable[str],
-    codes: NDArray[np.int64],
-    matrix: NDArray[np.float64],
+    codes: Ints,
+    matrix: Floats,
     amounts: tuple[float, ...] | None = None,
     mechanism: str = "matrix",
     yes: str | None = None,
@@ -146,7 +147,7 @@ def from_matrix(
     )
 
 
-def left_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def left_inverse(matrix: Floats) -> Floats:
     """(reports, k) scores whose expectation under each value is its indicator.
 
     Of all that are unbiased those with the least variance if every value is equally common.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.errors import DataError, shown
+from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.design_file import Design, Designs
 from analysis.estimate.columns.sample import Sample
@@ -158,7 +159,7 @@ def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
     return texts
 
 
-def _number_column(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[np.float64]:
+def _number_column(path: Path, name: str, cells: list[tuple[int, str]]) -> Floats:
     found = _known(path, name, cells)
     if found.dtype.kind != "f":
         raise DataError(f'{path}: column "{name}": expected numbers, got {shown(str(found[0]))}')
@@ -204,9 +205,7 @@ def _sample(
         raise DataError(f"{path}: {error}") from None
 
 
-def _groups(
-    cells: dict[str, list[tuple[int, str]]], name: str | None, usual: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _groups(cells: dict[str, list[tuple[int, str]]], name: str | None, usual: Ints) -> Ints:
     if name is None:
         return usual
     _, places = np.unique([cell for _, cell in cells[name]], return_inverse=True)

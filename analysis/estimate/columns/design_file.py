@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain import Categories
 from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
+from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, event_of, from_matrix
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import Table, read_toml
@@ -44,12 +44,12 @@ class Design:
 
     values: tuple[str, ...]
     reports: tuple[str, ...]
-    matrix: NDArray[np.float64]
+    matrix: Floats
     amounts: tuple[float, ...] | None
     mechanism: str
     yes: str | None
 
-    def column(self, name: str, codes: NDArray[np.int64]) -> Column:
+    def column(self, name: str, codes: Ints) -> Column:
         """The column of respondents who gave these reports."""
         return from_matrix(
             name, self.values, codes, self.matrix, self.amounts, self.mechanism, self.yes
@@ -181,7 +181,7 @@ def _design(table: Table) -> Design:
     return found
 
 
-def _matrix(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> NDArray[np.float64]:
+def _matrix(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> Floats:
     """Entries are fractions or decimals, between 0 and 1 or at these ends."""
     rows = table.take(
         "matrix",
@@ -206,9 +206,7 @@ def _entry(place: str, entry: Any) -> str:
     return probability(Table({"matrix": entry}, place), "matrix", ends=True)
 
 
-def _named(
-    table: Table, values: tuple[str, ...], yes: str | None
-) -> tuple[NDArray[np.float64], str]:
+def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floats, str]:
     """The matrix of a mechanism whose report is one of the values, as a survey file names it."""
     given = table.take(
         "design",
@@ -240,7 +238,7 @@ def _named(
         raise SurveyError(f"{part.place}: {error}") from None
     weights = np.array([channel.weights(place) for place in range(len(order))], dtype=np.float64)
     places = [order.index(value) for value in values]
-    chances: NDArray[np.float64] = (weights / weights[0].sum()).T[np.ix_(places, places)]
+    chances: Floats = (weights / weights[0].sum()).T[np.ix_(places, places)]
     return chances, name
 
 

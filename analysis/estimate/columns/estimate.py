@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from analysis.core.domain import NO_ANSWER
+from analysis.estimate import Floats
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.estimates import Estimate
@@ -170,8 +171,8 @@ def _mean(column: Column, level: float, sample: Sample | None) -> Quantity:
 
 def _sampled_mean(
     column: Column,
-    scores: tuple[NDArray[np.float64], NDArray[np.float64]],
-    places: NDArray[np.float64],
+    scores: tuple[Floats, Floats],
+    places: Floats,
     there: NDArray[np.bool_],
     level: float,
     sample: Sample,

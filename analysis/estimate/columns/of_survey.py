@@ -12,6 +12,7 @@ from analysis.core.channels import Channel
 from analysis.core.domain import NO_ANSWER, Estimand, Numbers
 from analysis.core.encoders import Encoder
 from analysis.core.randomizer import Reports
+from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, left_inverse
 from analysis.survey.question import Question
 
@@ -137,7 +138,7 @@ def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
     return tuple(encoder.encode(value, cohort, iter(())) for value in range(values))
 
 
-def _support_scores(question: Question, reports: Reports) -> NDArray[np.float64] | None:
+def _support_scores(question: Question, reports: Reports) -> Floats | None:
     """Return (n, values) debiased reports, made as shares are; None if shares are made otherwise.
 
     A report supports a value if it counts for the input that the value becomes.
@@ -187,9 +188,9 @@ def _column(
     question: Question,
     name: str,
     values: Iterable[str],
-    codes: NDArray[np.int64],
-    chances: NDArray[np.float64],
-    scores: NDArray[np.float64],
+    codes: Ints,
+    chances: Floats,
+    scores: Floats,
     whole: bool,
     amounts: tuple[float, ...] | None,
 ) -> Column:
@@ -197,9 +198,7 @@ def _column(
     return Column(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism)
 
 
-def debiasing(
-    question: Question,
-) -> tuple[tuple[str, ...], Callable[[Reports], NDArray[np.float64]]]:
+def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Reports], Floats]]:
     """What single reports are worth, debiased, for programs that know nothing of the channel.
 
     Averages of these weights over respondents are unbiased: of each value's share, or for a number
@@ -231,7 +230,7 @@ def debiasing(
         variable(f"{column.name}_{value}") for column in columns for value in column.values
     )
 
-    def weights(reports: Reports) -> NDArray[np.float64]:
+    def weights(reports: Reports) -> Floats:
         scores = _support_scores(question, reports)
         if scores is None:
             own = read_columns(question, reports)

@@ -6,8 +6,8 @@ Only for data from elsewhere: the collector knows no more of a respondent than t
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.estimate import Floats, Ints
 from analysis.estimate.intervals import FEW
 
 
@@ -32,10 +32,10 @@ class Sample:
         If weights are negative, not finite or all 0, or a stratum has only one cluster.
     """
 
-    weights: NDArray[np.float64]
-    strata: NDArray[np.int64]
-    clusters: NDArray[np.int64]
-    fractions: NDArray[np.float64]
+    weights: Floats
+    strata: Ints
+    clusters: Ints
+    fractions: Floats
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.weights).all() and (self.weights >= 0).all()):
@@ -77,7 +77,7 @@ class Sample:
         """Whether variances are not to be relied on: below 10 degrees of freedom."""
         return self.freedom < 10
 
-    def is_few(self, apart: NDArray[np.float64]) -> bool:
+    def is_few(self, apart: Floats) -> bool:
         """Whether a normal approximation is not to be relied on: too few, or too skewed.
 
         By Cochran's rule (Sampling Techniques, 3rd edition 1977, section 2.15: more than 25 times
@@ -88,17 +88,12 @@ class Sample:
         skewness = float(np.mean(own**3)) / spread**1.5 if spread > 0 else 0.0
         return self.has_few_clusters or self.independent < max(FEW, 25 * skewness**2)
 
-    def _sizes(self) -> NDArray[np.int64]:
+    def _sizes(self) -> Ints:
         """(strata,) clusters of each."""
         _, first = np.unique(self.clusters, return_index=True)
         return np.bincount(self.strata[first], minlength=len(self.fractions))
 
-    def ratio(
-        self,
-        above: NDArray[np.float64],
-        below: NDArray[np.float64],
-        noise: NDArray[np.float64],
-    ) -> tuple[float, float]:
+    def ratio(self, above: Floats, below: Floats, noise: Floats) -> tuple[float, float]:
         """A ratio of two weighted totals, and its variance by linearization.
 
         Parameters
@@ -137,7 +132,7 @@ class Sample:
         return found, float(left @ spread + own @ noise)
 
 
-def simple(n: int, weights: NDArray[np.float64] | None = None) -> Sample:
+def simple(n: int, weights: Floats | None = None) -> Sample:
     """A sample of respondents drawn one by one from a large population, weighted or not."""
     return Sample(
         np.ones(n) if weights is None else weights,

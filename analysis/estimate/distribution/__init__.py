@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from analysis.core.domain import Numbers
 from analysis.core.randomizer import Randomizer
+from analysis.estimate import Floats, Ints
 from analysis.estimate.distribution.em import rest, shifted
 from analysis.estimate.distribution.ranges import cells, edges, middles, places, tells_distribution
 from analysis.estimate.intervals import FEW, check_level
@@ -57,7 +57,7 @@ class Distribution:
 def distribution(
     randomizer: Randomizer[Any, Any],
     domain: Numbers,
-    counts: NDArray[np.int64],
+    counts: Ints,
     bins: int = 10,
     rng: Generator | None = None,
     resamples: int = 1000,
@@ -121,7 +121,7 @@ def distribution(
     start = np.append(sizes, np.full(channel.skipped.shape[1], sizes.mean()))[:, None]
     found, rested = rest(chances, shares, start, blur)
 
-    def in_ranges(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def in_ranges(weights: Floats) -> Floats:
         firsts = np.cumsum([0, *(len(own) for own in grouped[:-1])])
         sums = np.add.reduceat(weights[: len(flat)], firsts)
         return np.asarray(sums / sums.sum(axis=0))
@@ -145,7 +145,7 @@ def distribution(
     return Distribution(_rows(ends, share, low, high, "bootstrap", flags), n, resamples)
 
 
-def _blur(sizes: NDArray[np.float64], parts: int) -> NDArray[np.float64]:
+def _blur(sizes: Floats, parts: int) -> Floats:
     """Smoothing with weights 1/4, 1/2, 1/4 over cells; no-answer, the last part, has no neighbors.
 
     Of cells of different sizes it is their density that is smoothed, so that none is preferred.
@@ -162,9 +162,9 @@ def _blur(sizes: NDArray[np.float64], parts: int) -> NDArray[np.float64]:
 
 def _rows(
     ends: tuple[Fraction, ...],
-    share: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    share: Floats,
+    low: Floats,
+    high: Floats,
     method: str,
     flags: list[str],
 ) -> tuple[Range, ...]:

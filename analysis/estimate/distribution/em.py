@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from analysis.estimate import Floats
 
 #: EM ends when a step moves no more than this part of all weight.
 _STILL = 1e-5
 _ROUNDS = 5000
 
 
-def early_em(chances: _Floats, counts: _Floats, gain: float) -> _Floats:
+def early_em(chances: Floats, counts: Floats, gain: float) -> Floats:
     """(m,) weights after as many steps of EM from equal ones as gain log-likelihood.
 
     Stopping early leaves out what only noise explains.
@@ -35,11 +35,8 @@ def early_em(chances: _Floats, counts: _Floats, gain: float) -> _Floats:
 
 
 def rest(
-    chances: _Floats,
-    shares: _Floats,
-    start: _Floats,
-    blur: _Floats,
-) -> tuple[_Floats, NDArray[np.bool_]]:
+    chances: Floats, shares: Floats, start: Floats, blur: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
     """Where EM comes to rest for each of many tallies, and whether it did.
 
     Steps are lengthened where they creep.
@@ -61,8 +58,8 @@ def rest(
     Varadhan and Roland, Scandinavian Journal of Statistics 2008 (acceleration, SqS3).
     """
 
-    def step(own: _Floats, weights: _Floats) -> _Floats:
-        after: _Floats = blur @ (weights * (chances.T @ (own / (chances @ weights))))
+    def step(own: Floats, weights: Floats) -> Floats:
+        after: Floats = blur @ (weights * (chances.T @ (own / (chances @ weights))))
         return after
 
     found = start / start.sum(axis=0)
@@ -90,8 +87,8 @@ def rest(
 
 
 def shifted(
-    chances: _Floats, share: _Floats, weights: _Floats, others: _Floats, blur: _Floats
-) -> _Floats:
+    chances: Floats, share: Floats, weights: Floats, others: Floats, blur: Floats
+) -> Floats:
     """About where EM comes to rest for other tallies: to first order in what they differ by.
 
     Parameters

@@ -14,9 +14,8 @@ mean squared distance from some place is above a bound.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from analysis.estimate import Floats, Ints
 
 #: What may be missing of the relative entropy, and in the promise of the scores.
 _GAP = 1e-10
@@ -35,17 +34,13 @@ _ADDITIONS = 8
 class Nearest:
     """The nearest law: chances of reports, and the price of the side condition."""
 
-    law: _Floats
+    law: Floats
     price: float
     converged: bool
 
 
 def evidence(
-    possible: _Floats,
-    side: _Floats,
-    first: NDArray[np.int64],
-    reference: _Floats,
-    counts: _Floats,
+    possible: Floats, side: Floats, first: Ints, reference: Floats, counts: Floats
 ) -> float:
     """How many standard errors speak for ``side @ weights`` of the true mixture being above 0.
 
@@ -93,7 +88,7 @@ def evidence(
     return float(np.copysign(sure, -nearest.price))
 
 
-def nearest_law(chances: _Floats, target: _Floats, side: _Floats) -> Nearest:
+def nearest_law(chances: Floats, target: Floats, side: Floats) -> Nearest:
     """The mixture nearest to a law in relative entropy with ``side @ weights == 0``.
 
     With `price` λ and any part x of the mixture, the expectation of ``target / law - 1`` is at most
@@ -140,7 +135,7 @@ def nearest_law(chances: _Floats, target: _Floats, side: _Floats) -> Nearest:
     return Nearest(chances @ weights, price, False)
 
 
-def _reach(numbers: _Floats, move: _Floats) -> float:
+def _reach(numbers: Floats, move: Floats) -> float:
     """How many times they can move so before one is 0."""
     falls = move < 0
     return float((numbers[falls] / -move[falls]).min()) if falls.any() else np.inf

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from analysis.estimate import Floats, Ints
 from analysis.estimate.distribution.em import early_em
 from analysis.estimate.distribution.least_favorable import evidence
 from analysis.estimate.distribution.ranges import Places
-
-_Floats = NDArray[np.float64]
 
 #: More numbers than these are taken as so many parts of the range: grids are hardly finer.
 FINEST, PARTS = 1024, 1000
@@ -42,13 +40,13 @@ class Reference:
         How often each class of reports was made.
     """
 
-    possible: _Floats
-    numbers: _Floats
-    weights: _Floats
-    tally: _Floats
+    possible: Floats
+    numbers: Floats
+    weights: Floats
+    tally: Floats
 
     @classmethod
-    def of(cls, channel: Places, steps: int, tally: _Floats) -> "Reference":
+    def of(cls, channel: Places, steps: int, tally: Floats) -> "Reference":
         """Of a tally with at least one report, of numbers with so many steps."""
         numbers = np.linspace(0, 1, (steps if steps <= FINEST else PARTS) + 1)
         skipped = np.full(channel.skipped.shape[1], np.nan)
@@ -90,13 +88,13 @@ class Reference:
         """`evidence` that the mean squared distance from a number in [0, 1] is above one."""
         return self._evidence((self.numbers - center) ** 2 - square, np.zeros(0, dtype=np.int64))
 
-    def _evidence(self, side: _Floats, besides: NDArray[np.int64]) -> float:
+    def _evidence(self, side: Floats, besides: Ints) -> float:
         side = np.where(np.isnan(self.numbers), 0.0, side)
         first = np.unique(np.append(_spread(self.numbers), besides))
         return evidence(self.possible, side, first, self.possible @ self.weights, self.tally)
 
 
-def _spread(numbers: _Floats) -> NDArray[np.int64]:
+def _spread(numbers: Floats) -> Ints:
     """Places of some numbers over all of the range, and that of no-answer."""
     last = int(np.nanargmax(numbers))
     some = np.unique(np.rint(np.linspace(0, last, min(last, _FIRST) + 1)).astype(np.int64))

@@ -8,10 +8,10 @@ from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain import Numbers
 from analysis.core.randomizer import Randomizer
+from analysis.estimate import Floats, Ints
 
 #: More kinds of reports are taken together with their neighbors: what that loses of the place of a
 #: number is far less than what noise hides of it.
@@ -32,23 +32,23 @@ class Places:
         The first symbol of each class.
     """
 
-    at_points: NDArray[np.float64]
-    skipped: NDArray[np.float64]
-    starts: NDArray[np.int64]
+    at_points: Floats
+    skipped: Floats
+    starts: Ints
 
     @property
     def steps(self) -> int:
         """Of the encoder's grid."""
         return int(self.at_points.shape[1]) - 1
 
-    def chances(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    def chances(self, places: Floats) -> Floats:
         """(reports, places) chance of each class of reports at places in [0, 1]."""
         position = places * self.steps
         left = np.minimum(position.astype(np.int64), self.steps - 1)
         part = position - left
         return self.at_points[:, left] * (1 - part) + self.at_points[:, left + 1] * part
 
-    def classes(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def classes(self, counts: Ints) -> Floats:
         """(reports,) how many reports of each class are in a (1, symbols) tally."""
         return np.add.reduceat(counts.reshape(-1), self.starts).astype(np.float64)
 
@@ -128,7 +128,7 @@ def cells(domain: Numbers, ends: tuple[Fraction, ...]) -> list[list[range]]:
     return found
 
 
-def middles(cell: range) -> NDArray[np.float64]:
+def middles(cell: range) -> Floats:
     """The numbers of a cell, or of many the middles of equally many each."""
     parts = min(len(cell), _SOME)
     return cell.start + (np.arange(parts) + 0.5) * len(cell) / parts - 0.5

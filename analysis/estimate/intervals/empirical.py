@@ -9,9 +9,9 @@ with 5 cells that are not 0, intervals of those that heed it cover .75 to .92.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri
 
+from analysis.estimate import Floats
 from analysis.estimate.intervals.normal import Interval
 
 #: Steps of a search; five to ten are usual.
@@ -25,12 +25,12 @@ _END = 1e-10
 
 
 def empirical_interval(
-    times: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
+    times: Floats,
+    above: Floats,
+    below: Floats,
     possible: tuple[float, float] = (0.0, 1.0),
     confidence_level: float = 0.95,
-    squares: NDArray[np.float64] | None = None,
+    squares: Floats | None = None,
 ) -> Interval:
     """Interval of the ratio of the expectations of two scores.
 
@@ -82,12 +82,7 @@ def empirical_interval(
 
 
 def _end(
-    times: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    inside: float,
-    outside: float,
-    reach: float,
+    times: Floats, above: Floats, below: Floats, inside: float, outside: float, reach: float
 ) -> float:
     """Where between a likely value and the border the fall passes `reach`; else the border."""
     over = _fall(times, above - outside * below) - reach
@@ -107,17 +102,13 @@ def _end(
     return outside
 
 
-def _rescaled(
-    times: NDArray[np.float64],
-    squares: NDArray[np.float64] | None,
-    scores: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _rescaled(times: Floats, squares: Floats | None, scores: Floats) -> Floats:
     """As many reports as tell the average of these scores, about 0, with its linearized error."""
     error = 0.0 if squares is None else float(squares @ scores**2)
     return times * (float(times @ scores**2) / error) if error > 0 else times
 
 
-def _fall(times: NDArray[np.float64], scores: NDArray[np.float64]) -> float:
+def _fall(times: Floats, scores: Floats) -> float:
     """Root of twice the log-likelihood that is missing if these scores have expectation 0."""
     least, most = float(scores.min()), float(scores.max())
     seen = times > 0

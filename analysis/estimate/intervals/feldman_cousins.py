@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 from scipy.special import bdtr, expit, xlog1py, xlogy
+
+from analysis.estimate import Floats, Ints
 
 #: Chances of support by which ends lie further out than computed, so that ties, which belong to the
 #: interval, are not lost to rounding.
@@ -79,7 +80,5 @@ def _part_beyond(count: int, n: int, least: float, most: float, level: float) ->
     return max(0.0, most - furthest - ROUNDING) / (most - least)
 
 
-def _log_likelihood(
-    count: NDArray[np.int64] | int, n: int, chance: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _log_likelihood(count: Ints | int, n: int, chance: Floats) -> Floats:
     return np.asarray(xlogy(count, chance) + xlog1py(n - count, -chance))

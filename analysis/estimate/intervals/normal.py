@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from analysis.estimate import Floats
+
 #: A number, or many at once.
-Numbers = TypeVar("Numbers", float, NDArray[np.float64])
+Numbers = TypeVar("Numbers", float, Floats)
 
 #: Below so many reports an interval that relies on their number being large is flagged.
 FEW = 100
@@ -47,8 +48,8 @@ def shares_between(bottom: Numbers, top: Numbers, p: float, q: float) -> tuple[N
 
 
 def normal_intervals(
-    estimates: NDArray[np.float64], std_errors: NDArray[np.float64], confidence_level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    estimates: Floats, std_errors: Floats, confidence_level: float
+) -> tuple[Floats, Floats]:
     """Lower and upper ends for shares, from normal estimates of them, clipped to [0, 1].
 
     Where all of one lies outside, the likelihood interval of a normal mean known to lie within is

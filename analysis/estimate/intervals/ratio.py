@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from analysis.estimate import Floats, Ints
 from analysis.estimate.intervals.normal import Interval, within_border
 from analysis.estimate.intervals.shares import share_interval
 
 
-def average_interval(
-    scores: NDArray[np.float64], average: float, n: int, confidence_level: float
-) -> Interval:
+def average_interval(scores: Floats, average: float, n: int, confidence_level: float) -> Interval:
     """Clopper and Pearson's interval for the mean of any scores, by their range.
 
     Of all scores in a range, those at its ends spread the most; so the interval for the share of
@@ -39,11 +37,7 @@ def average_interval(
 
 
 def quotient_interval(
-    scores: NDArray[np.float64],
-    present: NDArray[np.float64],
-    averages: tuple[float, float],
-    n: int,
-    confidence_level: float,
+    scores: Floats, present: Floats, averages: tuple[float, float], n: int, confidence_level: float
 ) -> Interval:
     """Of the ratio of two averages in [0, 1]: from the intervals of both.
 
@@ -60,7 +54,7 @@ def quotient_interval(
 def fieller_interval(
     above: float,
     below: float,
-    covariance: NDArray[np.float64],
+    covariance: Floats,
     possible: tuple[float, float],
     confidence_level: float = 0.95,
 ) -> Interval:
@@ -119,12 +113,12 @@ class Ratio:
 
 
 def ratio_interval(
-    counts: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    present: NDArray[np.float64],
+    counts: Ints,
+    scores: Floats,
+    present: Floats,
     confidence_level: float = 0.95,
     n: int | None = None,
-    second: NDArray[np.float64] | None = None,
+    second: Floats | None = None,
 ) -> Ratio:
     """Ratio of the averages of two scores over reports, known to lie in [0, 1].
 
@@ -203,7 +197,7 @@ def ratio_interval(
     return Ratio(value, std_error, Interval(low, high, "constrained-likelihood"), few)
 
 
-def _furthest(apart: NDArray[np.float64], one_symbol: bool) -> float:
+def _furthest(apart: Floats, one_symbol: bool) -> float:
     """How far from the mean the score of one report can be, whether such a report was seen or not.
 
     The scores of a report that counts for several symbols add up; all of one sign are a bound.

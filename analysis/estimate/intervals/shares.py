@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
+from analysis.estimate import Floats
 from analysis.estimate.intervals.feldman_cousins import feldman_cousins
 from analysis.estimate.intervals.likelihood import profile_likelihood
 from analysis.estimate.intervals.normal import Interval, Numbers, check_level, shares_between
@@ -108,8 +108,8 @@ def share_interval(
 
 
 def share_intervals(
-    counts: NDArray[np.float64], n: float, p: float, q: float, confidence_level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    counts: Floats, n: float, p: float, q: float, confidence_level: float
+) -> tuple[Floats, Floats]:
     """Return the ends of `share_interval` of each count, by its default method.
 
     Preconditions: what `share_interval` checks, and ``n > 0``.
