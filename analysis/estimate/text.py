@@ -75,14 +75,8 @@ def _found_texts(
     randomizer: Randomizer[Prefix, Any], domain: Texts, tally: Ints, n: int, level: float
 ) -> list[Quantity]:
     """Return the texts that the prefix-extending method finds; all others are other texts."""
-    search = find(
-        randomizer.encoder,
-        chances_of(randomizer),
-        tally,
-        domain.no_answer,
-        domain.letters or LETTERS,
-        confidence_level=level,
-    )
+    chances, letters = chances_of(randomizer), domain.letters or LETTERS
+    search = find(randomizer.encoder, chances, tally, domain.no_answer, letters, level)
     # Texts that read like another term are left among the others.
     texts = [found for found in search.texts if found.text not in (NO_ANSWER, OTHER)]
     told = [(found.estimate, found.std_error) for found in texts]
