@@ -15,6 +15,9 @@ def changes(
 ) -> list[Estimate]:
     """Return the difference of each quantity that both waves have, later less earlier.
 
+    `term` and `label` are those of the quantity, followed by ``:change`` and ``, change``; `n` is
+    the smaller wave's.
+
     Intervals are normal: the variances of both waves add up, as if other people had answered. If
     the same people did and most keep their answer, intervals are wider than necessary: the people,
     and with a memory their permanent noise, are the same in both. If most swap answers, intervals
@@ -26,12 +29,6 @@ def changes(
         The estimates of one version's earlier and later wave.
     confidence_level : float
         The level of every interval by itself, in (0, 1).
-
-    Returns
-    -------
-    list of Estimate
-        Each has `term` and `label` of the quantity, followed by ``:change`` and ``, change``; `n`
-        is the smaller wave's.
     """
     earlier = {(row.question, row.term): row for row in before}
     later = {(row.question, row.term): row for row in after}

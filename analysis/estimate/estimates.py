@@ -151,10 +151,10 @@ def range_estimates(
     randomizer, domain = question.randomizer, question.domain
     if domain.estimand is not Estimand.MEAN or not tells_distribution(randomizer, domain):
         return []
-    found = distribution(randomizer, domain, counts, bins, rng, confidence_level=confidence_level)
+    ranges = distribution(randomizer, domain, counts, bins, rng, confidence_level=confidence_level)
     asked = _asked(question, counts)
     rows = []
-    for part in found.rows:
+    for part in ranges:
         interval = Interval(part.conf_low, part.conf_high, part.conf_method)
         quantity = Quantity(part.term, part.estimate, None, interval, None, (part.flag,))
         rows.append(Estimate.of(quantity, confidence_level, part.term, **asked))

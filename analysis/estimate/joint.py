@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimate import Floats, Ints
-from analysis.estimate.mixture import ROUNDS, mixture
+from analysis.estimate.mixture import mixture
 
 #: A share below so many of its standard errors is called one at the border.
 BORDER = 0.05
@@ -32,11 +32,10 @@ class Joint:
     covariance: Floats
     log_likelihood: float
     converged: bool
-    rounds: int
     reports: int
 
 
-def joint(first: Floats, second: Floats, counts: Ints | None = None, rounds: int = ROUNDS) -> Joint:
+def joint(first: Floats, second: Floats, counts: Ints | None = None) -> Joint:
     """Maximize the likelihood by EM, accelerated where it is slow, over groups of equal reports.
 
     Parameters
@@ -47,8 +46,6 @@ def joint(first: Floats, second: Floats, counts: Ints | None = None, rounds: int
         `bit_chances`.
     counts : (reports,) array, optional
         How often such a pair of reports was made; once each if it is left out.
-    rounds : int
-        The most steps.
 
     Raises
     ------
@@ -71,7 +68,7 @@ def joint(first: Floats, second: Floats, counts: Ints | None = None, rounds: int
     groups, times = groups[times > 0], times[times > 0]
     left, right = groups[:, : first.shape[1]], groups[:, first.shape[1] :]
     likelihood = (left[:, :, None] * right[:, None, :]).reshape(len(groups), -1)
-    fitted = mixture(likelihood, times, rounds)
+    fitted = mixture(likelihood, times)
     error, covariance = _errors(fitted.ratios, times)
     table = fitted.weights.reshape(first.shape[1], second.shape[1])
     return Joint(
@@ -81,7 +78,6 @@ def joint(first: Floats, second: Floats, counts: Ints | None = None, rounds: int
         covariance=covariance,
         log_likelihood=fitted.height,
         converged=fitted.converged,
-        rounds=fitted.rounds,
         reports=int(times.sum()),
     )
 

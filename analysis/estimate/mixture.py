@@ -10,6 +10,7 @@ from analysis.estimate import Floats
 #: How far the log-likelihood may be below its maximum. At 1e-4 the shares are within 0.015 standard
 #: errors of the likeliest ones.
 GAP = 1e-4
+#: The most steps of EM.
 ROUNDS = 50_000
 
 
@@ -21,24 +22,18 @@ class Mixture:
     ----------
     likelihood : (groups, components) array
         The chance of each group's report under each component, relative to its largest.
-    times : (groups,) array
-        How many reports each group has, above 0.
     weights : (components,) array
         The weights, which sum to 1.
     height : float
         The log-likelihood of `weights`, summed over reports, with the chances as they were given.
     converged : bool
         Whether it is at most `GAP` below the maximum.
-    rounds : int
-        The number of steps taken.
     """
 
     likelihood: Floats
-    times: Floats
     weights: Floats
     height: float
     converged: bool
-    rounds: int
 
     @cached_property
     def ratios(self) -> Floats:
@@ -46,7 +41,7 @@ class Mixture:
         return self.likelihood / (self.likelihood @ self.weights)[:, None]
 
 
-def mixture(likelihood: Floats, times: Floats, rounds: int = ROUNDS) -> Mixture:
+def mixture(likelihood: Floats, times: Floats) -> Mixture:
     """Maximize the likelihood by EM, accelerated where it is slow.
 
     Parameters
@@ -54,9 +49,7 @@ def mixture(likelihood: Floats, times: Floats, rounds: int = ROUNDS) -> Mixture:
     likelihood : (groups, components) array
         The chance of each group's report under each component, up to a factor for each row.
     times : (groups,) array
-        As of `Mixture`.
-    rounds : int
-        The most steps.
+        How many reports each group has, above 0.
 
     Raises
     ------
@@ -73,13 +66,13 @@ def mixture(likelihood: Floats, times: Floats, rounds: int = ROUNDS) -> Mixture:
     # Chances are relative to the largest: products of many bits would underflow.
     scale = likelihood.max(axis=1)
     scaled = likelihood / scale[:, None]
-    weights, taken, converged = _climb(scaled, times, rounds)
+    weights, converged = _climb(scaled, times)
     height = float(times @ np.log((scaled @ weights) * scale))
-    return Mixture(scaled, times, weights, height, converged, taken)
+    return Mixture(scaled, weights, height, converged)
 
 
-def _climb(likelihood: Floats, times: Floats, rounds: int) -> tuple[Floats, int, bool]:
-    """Return the likeliest weights, the number of steps taken, and whether EM converged."""
+def _climb(likelihood: Floats, times: Floats) -> tuple[Floats, bool]:
+    """Return the likeliest weights, and whether EM converged."""
     total = times.sum()
     parts = times / total
 
@@ -91,10 +84,10 @@ def _climb(likelihood: Floats, times: Floats, rounds: int) -> tuple[Floats, int,
         return weights * slope, float(parts @ np.log(mixed)), total * float(slope.max() - 1)
 
     weights = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    for turn in range(0, rounds, 3):
+    for _ in range(0, ROUNDS, 3):
         first, height, missing = step(weights)
         if missing < GAP:
-            return weights, turn, True
+            return weights, True
         second, _, _ = step(first)
         change, bend = first - weights, (second - first) - (first - weights)
         size = float(np.sqrt((change @ change) / max(bend @ bend, 1e-300)))
@@ -102,4 +95,4 @@ def _climb(likelihood: Floats, times: Floats, rounds: int) -> tuple[Floats, int,
         far = np.maximum(far, 1e-3 * second)
         third, reached, _ = step(far / far.sum())
         weights = third if size > 1 and reached >= height else second
-    return weights, rounds, False
+    return weights, False

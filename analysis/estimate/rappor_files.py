@@ -104,17 +104,16 @@ def read_counts(path: Path, params: RapporParams) -> tuple[Ints, Ints]:
     """Return the reports of each cohort, (m,), and how many of them have each bit, (m, k)."""
     table = np.zeros((params.m, params.k + 1), dtype=np.int64)
     line, read = 0, 0
-    for line, fields in _rows(path):
-        if read == params.m:
+    for read, (line, fields) in enumerate(_rows(path), 1):
+        if read > params.m:
             raise _error(path, line, 1, f"{params.m} lines, for as many cohorts", "more")
         _check_length(path, line, fields, params.k + 1)
-        table[read] = _wholes(path, line, fields, 1)
-        above = np.flatnonzero(table[read, 1:] > table[read, 0])
+        table[read - 1] = counts = _wholes(path, line, fields, 1)
+        above = np.flatnonzero(counts[1:] > counts[0])
         if len(above):
             column = int(above[0]) + 2
-            most = f"at most {table[read, 0]}, the reports of the cohort"
-            raise _error(path, line, column, most, str(table[read, column - 1]))
-        read += 1
+            most = f"at most {counts[0]}, the reports of the cohort"
+            raise _error(path, line, column, most, str(counts[column - 1]))
     if read < params.m:
         raise _error(path, line + 1, 1, f"{params.m} lines, for as many cohorts", f"{read} lines")
     if not table[:, 0].any():

@@ -10,8 +10,8 @@ import numpy as np
 
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
-from analysis.estimate.decoding.fit import Fit
-from analysis.estimate.decoding.noise import Chances, covariance
+from analysis.estimate.decoding.fit import Fit, noise_of
+from analysis.estimate.decoding.noise import Chances
 
 
 def fit_few(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit | None:
@@ -32,9 +32,7 @@ def fit_few(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> F
         inverse = np.linalg.pinv(columns.T @ weighted, hermitian=True)
         shares = inverse @ (weighted.T @ apart)
         left = (apart - columns @ shares) ** 2
-        possible = np.clip(shares, 0.0, 1.0)
-        possible /= max(1.0, float(possible.sum()))
-        noise = covariance(cells.single(possible), cells.pairs(possible), reports, chances)
+        noise = noise_of(np.clip(shares, 0.0, 1.0), reports, cells, chances)
         alone = np.trace(noise, axis1=1, axis2=2)
         # What is left beyond noise is due to other texts; the fit has taken a part of it away.
         scale = free / (free - texts)

@@ -130,7 +130,7 @@ def fit(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit:
     free = candidates < min(most, rows / 2)
     mean, loose = np.zeros(candidates), np.full(candidates, LOOSEST if free else 0.0)
     shares = np.zeros(candidates)
-    noise = _noise(shares, reports, cells, chances)
+    noise = noise_of(shares, reports, cells, chances)
     surplus = float(np.mean(apart**2) - np.mean(np.diagonal(noise, axis1=1, axis2=2)))
     beside = max(surplus / strangers[0, 0], 1e-8) / (10 if free else 1)
     spread: Spread | None = None
@@ -160,7 +160,7 @@ def fit(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit:
         else:
             beside = max(beside - float((shares**2 + known).sum()), beside / 50)
         mean, loose = _sites(estimate, variance, shares, known, mean, loose)
-        noise = _noise(shares, reports, cells, chances)
+        noise = noise_of(shares, reports, cells, chances)
     # The other strings have 1 less the sum of all estimates, with the error that these share.
     summed = solved.apply(whitener.white(cells.sum(1 / solved.information)))
     taken = cells.scores(whitener.back(summed)) - 1
@@ -168,7 +168,7 @@ def fit(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit:
     return Fit(estimate, errors, 1 - float(estimate.sum()), other_variance**0.5)
 
 
-def _noise(shares: Floats, reports: Ints, cells: Cells, chances: Chances) -> Floats:
+def noise_of(shares: Floats, reports: Ints, cells: Cells, chances: Chances) -> Floats:
     """Return the covariance that sampling and both draws give tallies if these are the shares."""
     possible = shares / max(1.0, float(shares.sum()))
     return covariance(cells.single(possible), cells.pairs(possible), reports, chances)

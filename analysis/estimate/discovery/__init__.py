@@ -63,9 +63,9 @@ class Search:
 
 @dataclass
 class _Share:
-    """The share that the lengths after `place` estimate together, weighted by precision."""
+    """The share that the lengths after `index` estimate together, weighted by precision."""
 
-    place: int
+    index: int
     weight: float = 0.0
     sum: float = 0.0
 
@@ -108,7 +108,7 @@ def find(
         The level of the intervals that `Search.level` is for.
     """
     each = counts.reshape(len(encoder.lengths), encoder.functions, encoder.inputs)
-    lengths = [Length(encoder, place, counted, chances) for place, counted in enumerate(each)]
+    lengths = [Length(encoder, index, counted, chances) for index, counted in enumerate(each)]
     shares = {NOBODY: _Share(-1)} if no_answer else {}
     survived = _search(lengths, shares, letters)
     _estimate(lengths, shares, survived)
@@ -128,10 +128,10 @@ def _search(
 ) -> list[list[Hashed]]:
     """Return what survives at each length, and put whole texts into `shares`."""
     begun, survived = [""], list[list[Hashed]]()
-    for place, length in enumerate(lengths[:-1]):
+    for index, length in enumerate(lengths[:-1]):
         tried = _extended(begun, length.letters, letters)
         there = length.survivors(list(shares), tried, SPARE) if tried and len(length.held) else []
-        shares.update({hashed: _Share(place) for hashed in there if hashed[0] == WHOLE})
+        shares.update({hashed: _Share(index) for hashed in there if hashed[0] == WHOLE})
         begun = [text for what, text in there if what == BEGINNING][:WIDEST]
         survived.append(there)
     return [*survived, []]
@@ -145,17 +145,17 @@ def _estimate(
     What was chosen at a length itself is fitted beside them only if other lengths confirm it:
     otherwise it would fit the noise of this length.
     """
-    for place in reversed(range(len(lengths))):
-        length = lengths[place]
+    for index in reversed(range(len(lengths))):
+        length = lengths[index]
         if not len(length.held):
             continue
-        extended = {text[: length.letters] for _, text in (*survived, [])[place + 1]}
+        extended = {text[: length.letters] for _, text in (*survived, [])[index + 1]}
         confirmed = [
             (what, text)
-            for what, text in survived[place]
+            for what, text in survived[index]
             if (text in extended if what == BEGINNING else shares[what, text].p_value < _THERE)
         ]
-        earlier = [hashed for hashed, share in shares.items() if share.place < place]
+        earlier = [hashed for hashed, share in shares.items() if share.index < index]
         estimates, errors = length.fit(length.symbols([*earlier, *confirmed]))
         for hashed, estimate, std_error in zip(earlier, estimates, errors, strict=False):
             shares[hashed].add(float(estimate), float(std_error))

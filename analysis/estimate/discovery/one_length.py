@@ -30,17 +30,17 @@ NOBODY: Hashed = (NOTHING, "")
 
 @dataclass(frozen=True)
 class Length:
-    """The tallies of those who were asked for one length."""
+    """The tallies of those who were asked for one of the encoder's lengths."""
 
     encoder: Prefix
-    place: int
+    index: int
     counts: Ints
     chances: Chances
 
     @property
     def letters(self) -> int:
         """The length."""
-        return self.encoder.lengths[self.place]
+        return self.encoder.lengths[self.index]
 
     @cached_property
     def held(self) -> Ints:
@@ -57,14 +57,9 @@ class Length:
         p, q = self.chances.p, self.chances.q
         return np.asarray((self.counts[self.held] / self.totals[:, None] - q) / (p - q))
 
-    @property
-    def most(self) -> int:
-        """How many texts so many cells can choose."""
-        return min(MOST, len(self.held) * (self.encoder.inputs - 1) // _FREE)
-
     def symbols(self, what: Iterable[Hashed]) -> Ints:
         """Return the (texts, held) symbols of texts."""
-        return symbols(self.encoder, self.place, what)[:, self.held]
+        return symbols(self.encoder, self.index, what)[:, self.held]
 
     def fit(self, hashed: Ints) -> tuple[Floats, Floats]:
         """Return shares and standard errors of texts with (texts, held) symbols `hashed`."""
@@ -110,6 +105,7 @@ class Length:
         """
         hashed = np.concatenate([self.symbols(known), self.symbols(tried)])
         cells = hashed[len(known) :] + self.encoder.inputs * np.arange(len(self.held))
+        most = min(MOST, len(self.held) * (self.encoder.inputs - 1) // _FREE)
         limit = -float(ndtri(min(0.1, spare / len(tried))))
         taken = list(range(len(known)))
         for _ in range(_ROUNDS):
@@ -118,7 +114,7 @@ class Length:
             score[np.array(taken[len(known) :], dtype=np.int64) - len(known)] = -np.inf
             # A text that shares cells with a frequent one seems to be there, but less so.
             new = np.flatnonzero(score >= max(limit, float(score.max()) / 2))
-            room = self.most - (len(taken) - len(known))
+            room = most - (len(taken) - len(known))
             if not len(new) or room <= 0:
                 break
             taken += (len(known) + new[np.argsort(-score[new])][:room]).tolist()
@@ -131,8 +127,8 @@ class Length:
         return [text for _, text in sorted(survivors, reverse=True)]
 
 
-def symbols(encoder: Prefix, place: int, what: Iterable[Hashed]) -> Ints:
-    """Return the (texts, functions) symbols of what is hashed at the length at this place."""
-    start = place * encoder.functions
+def symbols(encoder: Prefix, index: int, what: Iterable[Hashed]) -> Ints:
+    """Return the (texts, functions) symbols of what is hashed at the length with this index."""
+    start = index * encoder.functions
     words = [text_words(how, text, start, encoder.functions) for how, text in what]
     return np.array(words, dtype=np.int64).reshape(-1, encoder.functions) % encoder.inputs

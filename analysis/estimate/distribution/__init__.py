@@ -45,15 +45,6 @@ class Range:
     flag: str
 
 
-@dataclass(frozen=True)
-class Distribution:
-    """The shares of ranges, which sum to 1; `resamples` of `n` reports made the bands."""
-
-    rows: tuple[Range, ...]
-    n: int
-    resamples: int
-
-
 def distribution(
     randomizer: Randomizer[Any, Any],
     domain: Numbers,
@@ -64,8 +55,10 @@ def distribution(
     progress: Callable[[int, int], None] | None = None,
     confidence_level: float = 0.95,
     smooth: bool = True,
-) -> Distribution:
+) -> tuple[Range, ...]:
     """Return the likeliest distribution, smoothed, over about `bins` ranges between round numbers.
+
+    The shares of ranges sum to 1.
 
     Parameters
     ----------
@@ -110,7 +103,7 @@ def distribution(
     unknown = (np.zeros(len(grouped)), np.ones(len(grouped)))
     if n == 0:
         nothing = np.full(len(grouped), np.nan)
-        return Distribution(_rows(ends, nothing, unknown, "none", "few"), 0, 0)
+        return _rows(ends, nothing, unknown, "none", "few")
     flat = [cell for group in grouped for cell in group]
     sizes = np.array([len(cell) for cell in flat], dtype=float)
     means = [channel.chances(middles(cell) / domain.steps).mean(axis=1) for cell in flat]
@@ -130,7 +123,7 @@ def distribution(
     flags = ["smoothed"] * smooth + ["few"] * (answered < FEW)
     flag = ";".join(flags + ["not-converged"] * (not rested.all()))
     if rng is None:
-        return Distribution(_rows(ends, share, unknown, "none", flag), n, 0)
+        return _rows(ends, share, unknown, "none", flag)
     drawn = []
     for done in range(0, resamples, _BATCH):
         others = rng.multinomial(n, shares[:, 0], min(_BATCH, resamples - done)).T / n
@@ -138,7 +131,7 @@ def distribution(
         drawn.append(in_ranges(rest(chances, others, near, blur)[0]))
     tail = (1 - confidence_level) / 2
     low, high = np.quantile(np.hstack(drawn), [tail, 1 - tail], axis=1)
-    return Distribution(_rows(ends, share, (low, high), "bootstrap", flag), n, resamples)
+    return _rows(ends, share, (low, high), "bootstrap", flag)
 
 
 def _blur(sizes: Floats, parts: int) -> Floats:
