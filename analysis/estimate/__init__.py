@@ -1,4 +1,4 @@
-"""From reports to what they tell of everybody: shares, means and texts, with their intervals."""
+"""Estimates from reports: shares, means, distributions and texts, with confidence intervals."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""How much estimates changed between two waves."""
+"""Changes of estimates between two waves."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -24,13 +24,13 @@ from analysis.survey.survey import Survey
 class Estimate:
     """One quantity of a question; the columns of the table of estimates after `wave`.
 
-    `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where the reports tell
-    nothing. A number's mean is over those who answered, in its own unit. `n` counts all reports of
-    the question, including no-answer; `n_eff` is how many people, if asked directly, would give the
-    same standard error, or None if that is not known. `epsilon` is that of one report. `flag` holds
-    words joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (nor
-    is any in the usual interval; another was taken) and ``few`` (too few reports, or too skewed
-    ones, for the approximation behind the interval); texts also have ``detected`` and
+    `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where reports carry no
+    information. A number's mean is over those who answered, in its own unit. `n` counts all reports
+    of the question, including no-answer; `n_eff` is how many people, if asked directly, would give
+    the same standard error, or None if that is not known. `epsilon` is that of one report. `flag`
+    holds words joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary``
+    (nor is any in the usual interval; another was taken) and ``few`` (too few reports, or too
+    skewed ones, for the approximation behind the interval); texts also have ``detected`` and
     ``collisions`` (`analysis.estimate.text`).
     """
 
@@ -137,7 +137,7 @@ def range_estimates(
 ) -> list[Estimate]:
     """Return the smoothed distribution of a number: a row for each range ``[a,b)``, for display.
 
-    There are none if the question is about no number, or reports tell only its mean.
+    There are none if the question is about no number, or reports show only its mean.
 
     Parameters
     ----------

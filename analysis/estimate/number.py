@@ -1,4 +1,4 @@
-"""What reports tell of a number beside its mean: the variance and the quartiles of the numbers."""
+"""The variance and the quartiles of numbers, estimated from randomized reports."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def number_quantities(
 ) -> list[Quantity]:
     """Return variance and quartiles of the numbers of those who answered, in the number's own unit.
 
-    There are none if the channel tells no more than the mean, like that of `duchi`.
+    There are none if reports show only the mean, like those of `duchi`.
 
     Intervals hold for every distribution of the numbers, however they are rounded before they are
     randomized: they have all values that tests at the level, one-sided on either side, do not
@@ -87,7 +87,7 @@ def number_quantities(
         if first == last:
             first, last = max(0, first - 1), min(reference.last, last + 1)
         elif reference.last < domain.steps:
-            # Numbers are taken together, and the least may be anywhere above the part below.
+            # Numbers are grouped, and the least may be anywhere above the group below.
             first = max(0, first - 1)
         steps = (reference.quantile(share), first, last)
         quantities.append(quantity(term, *(float(domain.low + step * number) for number in steps)))

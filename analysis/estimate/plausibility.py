@@ -63,7 +63,7 @@ PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 
 @dataclass(frozen=True)
 class _Test:
-    """A statistic, its p-value, and the least p-value: that of as many equal reports."""
+    """A statistic, its p-value, and the `least` p-value: that of as many equal reports."""
 
     statistic: float
     p_value: float

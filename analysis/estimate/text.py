@@ -79,16 +79,16 @@ def _found_texts(
     search = find(randomizer.encoder, chances, tally, domain.no_answer, letters, level)
     # Texts that read like another term are left among the others.
     texts = [found for found in search.texts if found.text not in (NO_ANSWER, OTHER)]
-    told = [(found.estimate, found.std_error) for found in texts]
+    shares = [(found.estimate, found.std_error) for found in texts]
     quantities = [
         _quantity(found.text, *share, search.level, n, ["detected"], found.text)
-        for found, share in zip(texts, told, strict=True)
+        for found, share in zip(texts, shares, strict=True)
     ]
     if domain.no_answer and search.no_answer is not None:
-        told.append(search.no_answer)
+        shares.append(search.no_answer)
         quantities.append(_quantity(NO_ANSWER, *search.no_answer, level, n, []))
     other, variance = 1.0, 0.0
-    for value, std_error in told:
+    for value, std_error in shares:
         other, variance = other - value, variance + std_error**2
     if variance:
         quantities.append(_quantity(OTHER, other, variance**0.5, level, n, []))

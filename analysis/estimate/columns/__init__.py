@@ -115,8 +115,7 @@ def from_matrix(
     ------
     ValueError
         If the matrix has another shape, entries outside [0, 1], columns that do not sum to 1,
-        columns that reports cannot tell apart (it is singular), or a report that nobody can make;
-        or if a code is not a row.
+        linearly dependent columns, or a report that nobody can make; or if a code is not a row.
     """
     values = tuple(values)
     matrix = np.asarray(matrix, dtype=np.float64)

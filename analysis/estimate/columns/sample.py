@@ -55,7 +55,7 @@ class Sample:
 
     @property
     def independent(self) -> float:
-        """The effective sample size: how many respondents drawn one by one tell as much (Kish).
+        """The effective sample size: how many drawn one by one would be as informative (Kish).
 
         It is at most the number of clusters: if all reports are alike, nobody knows how much
         clusters differ.
@@ -65,7 +65,7 @@ class Sample:
 
     @property
     def most_people(self) -> float:
-        """The most respondents, drawn one by one from an infinite population, whom it can replace.
+        """The most respondents, drawn one by one from an infinite population, that it can match.
 
         They are more than were asked if these are a large part of the population.
         """

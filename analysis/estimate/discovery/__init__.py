@@ -74,7 +74,7 @@ class _Share:
         self.sum += estimate * std_error**-2
 
     @property
-    def told(self) -> tuple[float, float]:
+    def result(self) -> tuple[float, float]:
         """The estimate and its standard error."""
         return self.sum / self.weight, self.weight**-0.5
 
@@ -112,12 +112,12 @@ def find(
     shares = {NOBODY: _Share(-1)} if no_answer else {}
     survived = _search(lengths, shares, letters)
     _estimate(lengths, shares, survived)
-    skipped = shares[NOBODY].told if no_answer and shares[NOBODY].weight else None
+    skipped = shares[NOBODY].result if no_answer and shares[NOBODY].weight else None
     texts = {hashed[1]: share for hashed, share in shares.items() if hashed != NOBODY}
     if not texts:
         return Search((), confidence_level, skipped)
     there = detected(np.array([share.p_value for share in texts.values()]), "fdr", ALPHA)
-    found = [Found(text, *texts[text].told) for text in compress(texts, there)]
+    found = [Found(text, *texts[text].result) for text in compress(texts, there)]
     level = selected_level(confidence_level, len(found), len(texts))
     ordered = sorted(found, key=lambda share: (-share.estimate, share.text))
     return Search(tuple(ordered), level, skipped)

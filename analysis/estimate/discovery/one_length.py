@@ -39,7 +39,7 @@ class Length:
 
     @property
     def letters(self) -> int:
-        """The length."""
+        """The number of letters of the beginnings."""
         return self.encoder.lengths[self.index]
 
     @cached_property

@@ -81,7 +81,7 @@ def distribution(
     Raises
     ------
     ValueError
-        If the channel tells only the mean, or an argument is outside its range.
+        If reports show only the mean, or an argument is outside its range.
 
     References
     ----------

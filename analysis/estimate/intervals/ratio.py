@@ -1,4 +1,4 @@
-"""Intervals of averages in [0, 1] by the range of their scores, where no normal one would hold."""
+"""Intervals of averages in [0, 1], by the range of their scores where few reports are skewed."""
 
 from dataclasses import dataclass, replace
 
