@@ -1,4 +1,4 @@
-"""Intervals of averages in [0, 1], by the range of their scores where few reports are skewed."""
+"""Intervals of averages, and of ratios of averages: by the range of their scores, or Fieller's."""
 
 from dataclasses import dataclass, replace
 
