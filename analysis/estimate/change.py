@@ -1,4 +1,4 @@
-"""How much estimates have changed between two waves."""
+"""Changes of estimates between two waves."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,35 +13,33 @@ from analysis.estimate.intervals import FEW
 def changes(
     before: Iterable[Estimate], after: Iterable[Estimate], confidence_level: float = 0.95
 ) -> list[Estimate]:
-    """The difference of each quantity that both waves have, later less earlier.
+    """Return the difference of each quantity that both waves have, later less earlier.
 
-    A normal interval, with the variances of both waves added as if other people had answered. If
-    the same did and most stay with their answer, it is wider than it need be: who they are, and
-    with a memory their permanent noise, is the same in both. If most swap theirs, it is too narrow.
+    `term` and `label` are those of the quantity, followed by ``:change`` and ``, change``; `n` is
+    the smaller wave's.
+
+    Intervals are normal: the variances of both waves add up, as if other people had answered. If
+    the same people did and most keep their answer, intervals are wider than necessary: the people,
+    and with a memory their permanent noise, are the same in both. If most swap answers, intervals
+    are too narrow.
 
     Parameters
     ----------
     before, after : iterables of Estimate
-        Of one version's earlier and later wave.
+        The estimates of one version's earlier and later wave.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
-
-    Returns
-    -------
-    list of Estimate
-        With `term` and `label` of the quantity, followed by ``:change`` and ``, change``; `n` is
-        the smaller wave's.
+        The level of every interval by itself, in (0, 1).
     """
     earlier = {(row.question, row.term): row for row in before}
     later = {(row.question, row.term): row for row in after}
-    # Where texts are found rather than listed, "other" is what was not: perhaps another thing.
+    # Where texts are found rather than listed, "other" may mean something else in each wave.
     differing = {question for question, _ in earlier.keys() ^ later.keys()}
-    found = []
+    differences = []
     for key, row in later.items():
         old = earlier.get(key)
         if old is None or (row.term == OTHER and row.question in differing):
             continue
-        # Where one is not known, all that both intervals allow.
+        # If an estimate or its error is unknown, the interval is all that both intervals allow.
         value, error, method = None, None, "none"
         low, high = row.conf_low - old.conf_high, row.conf_high - old.conf_low
         if row.estimate is not None and old.estimate is not None:
@@ -50,7 +48,7 @@ def changes(
             error, method = (row.std_error**2 + old.std_error**2) ** 0.5, "normal-difference"
             reach = float(ndtri((1 + confidence_level) / 2)) * error
             low, high = value - reach, value + reach
-        found.append(
+        differences.append(
             replace(
                 row,
                 term=f"{row.term}:change",
@@ -66,4 +64,4 @@ def changes(
                 flag="few" if min(row.n, old.n) < FEW else "",
             )
         )
-    return found
+    return differences

@@ -1,13 +1,18 @@
 """From the tallies of noisy reports to estimates, each with all that is needed to read it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from analysis.core.domain import Estimand
+from analysis.estimate import Ints
+from analysis.estimate.distribution import distribution
+from analysis.estimate.distribution.ranges import tells_distribution
+from analysis.estimate.intervals import Interval
 from analysis.estimate.number import number_quantities
 from analysis.estimate.quantity import Quantity, mean_quantity, share_quantity
 from analysis.estimate.text import text_quantities
@@ -19,14 +24,14 @@ from analysis.survey.survey import Survey
 class Estimate:
     """One quantity of a question; the columns of the table of estimates after `wave`.
 
-    `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where the reports tell
-    nothing. A number's mean is over those who answered, in its own unit. `n` counts all reports of
-    the question, no-answer included; `n_eff` is how many people asked directly would give the same
-    standard error; None if that cannot be told. `epsilon` is that of one report. `flag` holds words
-    joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary`` (nor is any
-    in the usual interval; another was taken) and ``few`` (too few reports, or too skewed ones, for
-    the approximation behind the interval); of texts also ``detected`` and ``collisions``
-    (`analysis.estimate.text`).
+    `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where reports carry no
+    information. A number's mean is over those who answered, in its own unit. `n` counts all reports
+    of the question, including no-answer; `n_eff` is how many people, if asked directly, would give
+    the same standard error, or None if that is not known. `epsilon` is that of one report. `flag`
+    holds words joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary``
+    (nor is any in the usual interval; another was taken) and ``few`` (too few reports, or too
+    skewed ones, for the approximation behind the interval); texts also have ``detected`` and
+    ``collisions`` (`analysis.estimate.text`).
     """
 
     question: str
@@ -45,9 +50,26 @@ class Estimate:
     mechanism: str
     flag: str
 
+    @classmethod
+    def of(cls, quantity: Quantity, level: float, label: str, **asked: Any) -> "Estimate":
+        """Return the row of a quantity; `asked` has the fields that only its question knows."""
+        return cls(
+            term=quantity.term,
+            label=label,
+            estimate=quantity.value,
+            std_error=quantity.std_error,
+            conf_low=quantity.interval.low,
+            conf_high=quantity.interval.high,
+            conf_level=level,
+            conf_method=quantity.interval.method,
+            n_eff=quantity.n_eff,
+            flag=";".join(quantity.flags),
+            **asked,
+        )
+
     @property
     def design_effect(self) -> float | None:
-        """The variance as a multiple of what asking the same `n` people directly would give."""
+        """The variance, as a multiple of what asking the same `n` people directly would give."""
         return None if self.n_eff is None else self.n / self.n_eff
 
 
@@ -58,20 +80,20 @@ ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in field
 def estimate_rows(
     survey: str, version: str | None, wave: int | None, rows: Iterable[Estimate]
 ) -> list[dict[str, Any]]:
-    """Estimates with the survey, version and wave that they are of in front; None for none."""
+    """Return estimates as dicts, which begin with their survey, version and wave (or None)."""
     where = {"survey": survey, "version": version, "wave": wave}
     return [{**where, **asdict(row)} for row in rows]
 
 
 def estimates(
     survey: Survey,
-    tallies: Mapping[str, NDArray[np.int64]],
+    tallies: Mapping[str, Ints],
     confidence_level: float = 0.95,
     *,
     method: str = "clopper-pearson",
     simultaneous: bool = False,
 ) -> list[Estimate]:
-    """Every quantity of every question, in the survey's order.
+    """Return every quantity of every question, in the survey's order.
 
     Parameters
     ----------
@@ -81,14 +103,14 @@ def estimates(
         For each question's id the (cohorts, symbols) array of how many reports of each cohort,
         or of all, count for each symbol.
     confidence_level : float
-        Of every interval by itself, in (0, 1).
+        The level of every interval by itself, in (0, 1).
     method : str
-        Of the intervals of shares that reports simply support or not: one of
+        The method of intervals of shares that reports simply support or not: one of
         `analysis.estimate.intervals.INTERVALS`.
     simultaneous : bool
         Whether the level is that of all shares of a question together (Bonferroni: each of k misses
-        a k-th as often); `conf_method` then ends in ``-bonferroni``. Means are left out of it, and
-        texts without candidates, of which those that are found have wider intervals anyway.
+        a k-th as often); `conf_method` then ends in ``-bonferroni``. This leaves out means, and the
+        texts of questions without candidates: those that are found have wider intervals anyway.
 
     Raises
     ------
@@ -98,34 +120,60 @@ def estimates(
     rows: list[Estimate] = []
     for question in survey.questions:
         counts = tallies[question.id]
-        n = question.randomizer.reports_in(counts)
         together = _together(question) if simultaneous else 1
         labels = {"mean": "Mean", **survey.labels(question)}
+        asked = _asked(question, counts)
         rows += [
-            Estimate(
-                question=question.id,
-                kind=question.spec["kind"],
-                term=quantity.term,
-                label=quantity.label or labels[quantity.term],
-                estimate=quantity.value,
-                std_error=quantity.std_error,
-                conf_low=quantity.interval.low,
-                conf_high=quantity.interval.high,
-                conf_level=confidence_level,
-                conf_method=quantity.interval.method,
-                n=n,
-                n_eff=quantity.n_eff,
-                epsilon=question.randomizer.epsilon,
-                mechanism=question.mechanism.name,
-                flag=";".join(quantity.flags),
+            Estimate.of(
+                quantity, confidence_level, quantity.label or labels[quantity.term], **asked
             )
-            for quantity in _quantities(question, counts, n, confidence_level, method, together)
+            for quantity in _quantities(question, counts, confidence_level, method, together)
         ]
     return rows
 
 
+def range_estimates(
+    question: Question, counts: Ints, bins: int, rng: Generator, confidence_level: float = 0.95
+) -> list[Estimate]:
+    """Return the smoothed distribution of a number: a row for each range ``[a,b)``, for display.
+
+    There are none if the question is about no number, or reports show only its mean.
+
+    Parameters
+    ----------
+    question : Question
+        That of any version of the survey.
+    counts : (1, symbols) array
+        Its tally.
+    bins, rng, confidence_level
+        As of `distribution`.
+    """
+    randomizer, domain = question.randomizer, question.domain
+    if domain.estimand is not Estimand.MEAN or not tells_distribution(randomizer, domain):
+        return []
+    ranges = distribution(randomizer, domain, counts, bins, rng, confidence_level=confidence_level)
+    asked = _asked(question, counts)
+    rows = []
+    for part in ranges:
+        interval = Interval(part.conf_low, part.conf_high, part.conf_method)
+        quantity = Quantity(part.term, part.estimate, None, interval, None, (part.flag,))
+        rows.append(Estimate.of(quantity, confidence_level, part.term, **asked))
+    return rows
+
+
+def _asked(question: Question, counts: Ints) -> dict[str, Any]:
+    """Return the fields of `Estimate` that all quantities of a question share."""
+    return {
+        "question": question.id,
+        "kind": question.spec["kind"],
+        "n": question.randomizer.reports_in(counts),
+        "epsilon": question.randomizer.epsilon,
+        "mechanism": question.mechanism.name,
+    }
+
+
 def _together(question: Question) -> int:
-    """Of how many shares intervals can be simultaneous: all of the question, if they are known."""
+    """Return how many shares have simultaneous intervals: all of a question, if they are known."""
     domain = question.domain
     if domain.estimand is Estimand.TEXTS:
         return 1 if domain.is_open else len(domain.terms) + domain.no_answer
@@ -135,36 +183,51 @@ def _together(question: Question) -> int:
 
 
 def _quantities(
-    question: Question,
-    counts: NDArray[np.int64],
-    n: int,
-    level: float,
-    method: str,
-    together: int,
+    question: Question, counts: Ints, level: float, method: str, together: int
 ) -> list[Quantity]:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
-    own = level if together == 1 else 1 - (1 - level) / together
+    n = randomizer.reports_in(counts)
+    single_level = level if together == 1 else 1 - (1 - level) / together
     if domain.estimand is Estimand.TEXTS:
-        texts = text_quantities(randomizer, domain, counts, own)
+        texts = _latest(text_quantities, (randomizer, domain), counts, single_level)
         return [_one_of(together, quantity) for quantity in texts]
     shares = mechanism.shares(randomizer, domain)
     supports, trials = shares.count(counts)
-    found = [
-        _one_of(together, mean_quantity(mean, counts, n, own))
+    quantities = [
+        _one_of(together, mean_quantity(mean, counts, n, single_level))
         if mean.is_share
         else mean_quantity(mean, counts, n, level)
         for mean in mechanism.means(randomizer, domain)
     ]
     if domain.estimand is Estimand.MEAN:
-        found += number_quantities(mechanism, randomizer, domain, counts, level)
-    return found + [
-        _one_of(together, share_quantity(share, int(support), int(chances), own, method))
+        quantities += _latest(number_quantities, (mechanism, randomizer, domain), counts, level)
+    return quantities + [
+        _one_of(together, share_quantity(share, int(support), int(chances), single_level, method))
         for share, support, chances in zip(shares.values, supports, trials, strict=True)
     ]
 
 
+def _latest(
+    estimate: Callable[..., list[Quantity]], parts: tuple[Any, ...], counts: Ints, level: float
+) -> tuple[Quantity, ...]:
+    """Return `estimate` of a tally. The latest results are remembered: each can take seconds."""
+    cells = np.ascontiguousarray(counts, dtype=np.int64)
+    return _remembered(estimate, parts, cells.tobytes(), cells.shape, level)
+
+
+@lru_cache(maxsize=96)
+def _remembered(
+    estimate: Callable[..., list[Quantity]],
+    parts: tuple[Any, ...],
+    cells: bytes,
+    shape: tuple[int, ...],
+    level: float,
+) -> tuple[Quantity, ...]:
+    return tuple(estimate(*parts, np.frombuffer(cells, dtype=np.int64).reshape(shape), level))
+
+
 def _one_of(together: int, quantity: Quantity) -> Quantity:
-    """With a method that tells that so many intervals hold the level together."""
+    """Return a quantity whose method says that so many intervals hold the level together."""
     interval = quantity.interval
     if together == 1 or interval.method == "none":
         return quantity

@@ -1,15 +1,16 @@
-"""How the answers to two questions go together, from noisy reports of both by the same people."""
+"""The joint distribution of the answers to two questions, from noisy reports by the same people."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimate.mixture import ROUNDS, mixture
+from analysis.estimate import Floats, Ints
+from analysis.estimate.mixture import mixture
 
-#: A share below so many of its standard errors is told to be at the border.
+#: A share below so many of its standard errors is called one at the border.
 BORDER = 0.05
-#: Directions with less than this part of the largest information are not known at all.
+#: Directions with less than this part of the largest information are in its null space.
 _NOTHING = 1e-10
 
 
@@ -17,40 +18,34 @@ _NOTHING = 1e-10
 class Joint:
     """The likeliest shares of all pairs of values, and how well they are known.
 
-    `share` sums to 1; `std_error` is of the observed information, infinite for pairs that reports
-    cannot tell apart. Where `boundary`, the share is 0 or so near that its estimate is not normal:
-    its error is that of a share inside, as a scale only. `covariance` is of the pairs in the order
-    of ``share.ravel()``, without what is infinite. `converged` tells that the log-likelihood is at
-    most `analysis.estimate.mixture.GAP` below its maximum; `log_likelihood` sums over reports.
+    `share` sums to 1. `std_error` comes from the observed information; it is infinite for pairs
+    that reports cannot tell apart. Where `boundary`, the share is 0 or so near that its estimate is
+    not normal: its error is that of a share inside, as a scale only. `covariance` is that of the
+    pairs in the order of ``share.ravel()``, without what is infinite. `converged` says that the
+    log-likelihood is at most `analysis.estimate.mixture.GAP` below its maximum; `log_likelihood`
+    sums over reports.
     """
 
-    share: NDArray[np.float64]
-    std_error: NDArray[np.float64]
+    share: Floats
+    std_error: Floats
     boundary: NDArray[np.bool_]
-    covariance: NDArray[np.float64]
+    covariance: Floats
     log_likelihood: float
     converged: bool
-    rounds: int
     reports: int
 
 
-def joint(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    counts: NDArray[np.int64] | None = None,
-    rounds: int = ROUNDS,
-) -> Joint:
-    """Maximum likelihood by EM, faster where it creeps, over groups of equal reports.
+def joint(first: Floats, second: Floats, counts: Ints | None = None) -> Joint:
+    """Maximize the likelihood by EM, accelerated where it is slow, over groups of equal reports.
 
     Parameters
     ----------
     first, second : (reports, values) arrays
-        Chance of each report if a value is the true one, of the one question and of the other.
-        What is not a candidate can be a last value: see `symbol_chances` and `bit_chances`.
+        The chance of each report if a value is the true one, for the one question and the other.
+        A last value can stand for all that are not candidates: see `symbol_chances` and
+        `bit_chances`.
     counts : (reports,) array, optional
-        How often such a pair of reports was made; once each if not given.
-    rounds : int
-        At most.
+        How often such a pair of reports was made; once each if it is left out.
 
     Raises
     ------
@@ -73,90 +68,75 @@ def joint(
     groups, times = groups[times > 0], times[times > 0]
     left, right = groups[:, : first.shape[1]], groups[:, first.shape[1] :]
     likelihood = (left[:, :, None] * right[:, None, :]).reshape(len(groups), -1)
-    found = mixture(likelihood, times, rounds)
-    error, covariance = _errors(found.ratios, times)
-    table = found.weights.reshape(first.shape[1], second.shape[1])
+    fitted = mixture(likelihood, times)
+    error, covariance = _errors(fitted.ratios, times)
+    table = fitted.weights.reshape(first.shape[1], second.shape[1])
     return Joint(
         share=table,
         std_error=error.reshape(table.shape),
-        boundary=(found.weights < BORDER * error).reshape(table.shape),
+        boundary=(fitted.weights < BORDER * error).reshape(table.shape),
         covariance=covariance,
-        log_likelihood=found.height,
-        converged=found.converged,
-        rounds=found.rounds,
+        log_likelihood=fitted.height,
+        converged=fitted.converged,
         reports=int(times.sum()),
     )
 
 
-def _errors(
-    scores: NDArray[np.float64], times: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Standard errors and covariance of weights that sum to 1, from the scores of each group."""
+def _errors(scores: Floats, times: Floats) -> tuple[Floats, Floats]:
+    """Return errors and covariance of weights that sum to 1, from the scores of each group."""
     size = scores.shape[1]
     information = (scores * times[:, None]).T @ scores
-    sum_kept = np.eye(size) - 1 / size
-    values, vectors = np.linalg.eigh(sum_kept @ information @ sum_kept)
+    centering = np.eye(size) - 1 / size
+    values, vectors = np.linalg.eigh(centering @ information @ centering)
     known = values > _NOTHING * max(values[-1], 1e-300)
     covariance = (vectors[:, known] / values[known]) @ vectors[:, known].T
-    # One direction is never known and does not matter: that of the sum.
-    unknown = sum_kept @ vectors[:, ~known]
+    # The direction of the sum is never known and does not matter.
+    unknown = centering @ vectors[:, ~known]
     error = np.sqrt(np.diag(covariance))
     error[(unknown**2).sum(axis=1) > 1e-6] = np.inf
     return error, covariance
 
 
-def symbol_chances(
-    symbols: NDArray[np.int64],
-    cohorts: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    p: float,
-    q: float,
-) -> NDArray[np.float64]:
-    """(reports, candidates + 1) chance of each symbol under each candidate, and under any other.
+def symbol_chances(symbols: Ints, cohorts: Ints, hits: Ints, p: float, q: float) -> Floats:
+    """Return the (reports, candidates + 1) chance of each symbol under each value, others last.
 
     Parameters
     ----------
     symbols, cohorts : (reports,) arrays
-        What was reported, of which cohort.
+        The reported symbol, and the cohort of its respondent.
     hits : (cohorts, candidates) array
         The symbol of each candidate.
     p, q : float
-        Chance of the candidate's own symbol, and of each other one.
+        The chance of the candidate's own symbol, and of each other one.
     """
     chances = np.where(hits[cohorts] == symbols[:, None], p, q)
-    # A symbol drawn at random and then randomized is any with the same chance.
+    # A symbol that is drawn at random and then randomized is still uniform.
     any_symbol = 1 / ((1 - p) / q + 1)
     return np.column_stack([chances, np.full(len(symbols), any_symbol)])
 
 
-def bit_chances(
-    bits: NDArray[np.bool_],
-    cohorts: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    p: float,
-    q: float,
-) -> NDArray[np.float64]:
-    """(reports, candidates + 1) chance of the bits under each candidate, and under any other.
+def bit_chances(bits: NDArray[np.bool_], cohorts: Ints, hits: Ints, p: float, q: float) -> Floats:
+    """Return the (reports, candidates + 1) chance of the bits under each value, others last.
 
     Parameters
     ----------
     bits : (reports, cells) array
-        What was reported.
+        The reported bits.
     cohorts : (reports,) array
-        The cohort of each.
+        The cohort of each report.
     hits : (cohorts, candidates, hashes) array
-        Bits that a candidate supports, equal ones counting once.
+        The bits that a candidate supports; equal ones count once.
     p, q : float
-        Chance of a 1 in a bit that is supported, and in one that is not; in (0, 1).
+        The chance of a 1 in a bit that is supported, and in one that is not; in (0, 1).
     """
     cells, hashes = bits.shape[1], hits.shape[2]
     ones = bits.sum(axis=1)
     bare = q**ones * (1 - q) ** (cells - ones)
     support = np.zeros((*hits.shape[:2], cells), dtype=bool)
     np.put_along_axis(support, hits, True, axis=2)
-    of_each = support[cohorts]
-    set_ones = np.einsum("rvc,rc->rv", of_each, bits, dtype=float)
-    unset = of_each.sum(axis=2) - set_ones
+    supported = support[cohorts]
+    set_ones = np.einsum("rvc,rc->rv", supported, bits, dtype=float)
+    unset = supported.sum(axis=2) - set_ones
     gain, loss = p / q, (1 - p) / (1 - q)
     chances = bare[:, None] * gain**set_ones * loss**unset
     stranger = np.array([_stranger(n, cells, hashes, gain, loss) for n in range(cells + 1)])
@@ -164,7 +144,7 @@ def bit_chances(
 
 
 def _stranger(ones: int, cells: int, hashes: int, gain: float, loss: float) -> float:
-    """Mean over random cells of what their support makes of the chance of so many 1s."""
+    """Return the mean factor by which support of random cells changes the chance of so many 1s."""
     law = {(0, 0): 1.0}
     for _ in range(hashes):
         after: dict[tuple[int, int], float] = {}

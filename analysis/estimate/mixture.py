@@ -4,65 +4,57 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-#: Log-likelihood that may be missing from its maximum. At 1e-4 the shares are within 0.015 standard
+from analysis.estimate import Floats
+
+#: How far the log-likelihood may be below its maximum. At 1e-4 the shares are within 0.015 standard
 #: errors of the likeliest ones.
 GAP = 1e-4
+#: The most steps of EM.
 ROUNDS = 50_000
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Weights of parts that make the reports likeliest.
+    """The weights of components that make the reports likeliest.
 
     Attributes
     ----------
-    likelihood : (groups, parts) array
-        Chance of each group's report under each part, as a part of its largest.
-    times : (groups,) array
-        Reports of each group, above 0.
-    weights : (parts,) array
-        They sum to 1.
+    likelihood : (groups, components) array
+        The chance of each group's report under each component, relative to its largest.
+    weights : (components,) array
+        The weights, which sum to 1.
     height : float
         The log-likelihood of `weights`, summed over reports, with the chances as they were given.
     converged : bool
         Whether it is at most `GAP` below the maximum.
-    rounds : int
-        Steps taken.
     """
 
-    likelihood: NDArray[np.float64]
-    times: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    likelihood: Floats
+    weights: Floats
     height: float
     converged: bool
-    rounds: int
 
     @cached_property
-    def ratios(self) -> NDArray[np.float64]:
-        """(groups, parts) chance under each part, as a multiple of that under the mixture."""
+    def ratios(self) -> Floats:
+        """The (groups, components) chance, as a multiple of that under the mixture."""
         return self.likelihood / (self.likelihood @ self.weights)[:, None]
 
 
-def mixture(
-    likelihood: NDArray[np.float64], times: NDArray[np.float64], rounds: int = ROUNDS
-) -> Mixture:
-    """Maximum likelihood by EM, faster where it creeps.
+def mixture(likelihood: Floats, times: Floats) -> Mixture:
+    """Maximize the likelihood by EM, accelerated where it is slow.
 
     Parameters
     ----------
-    likelihood : (groups, parts) array
-        Chance of each group's report under each part, up to a factor for each row.
+    likelihood : (groups, components) array
+        The chance of each group's report under each component, up to a factor for each row.
     times : (groups,) array
-        As of `Mixture`.
-    rounds : int
-        At most.
+        How many reports each group has, above 0.
 
     Raises
     ------
     ValueError
-        If a report is impossible under every part, or there is none.
+        If a report is impossible under every component, or there is no report.
 
     References
     ----------
@@ -71,38 +63,36 @@ def mixture(
     """
     if not len(likelihood) or not likelihood.any(axis=1).all():
         raise ValueError("expected reports that some value can make, got none or others")
-    # Parts of the largest chance: products of many bits would underflow.
+    # Chances are relative to the largest: products of many bits would underflow.
     scale = likelihood.max(axis=1)
     scaled = likelihood / scale[:, None]
-    weights, taken, converged = _climb(scaled, times, rounds)
+    weights, converged = _climb(scaled, times)
     height = float(times @ np.log((scaled @ weights) * scale))
-    return Mixture(scaled, times, weights, height, converged, taken)
+    return Mixture(scaled, weights, height, converged)
 
 
-def _climb(
-    likelihood: NDArray[np.float64], times: NDArray[np.float64], rounds: int
-) -> tuple[NDArray[np.float64], int, bool]:
-    """Weights of the mixture that make the reports likeliest; steps taken; if they are there."""
+def _climb(likelihood: Floats, times: Floats) -> tuple[Floats, bool]:
+    """Return the likeliest weights, and whether EM converged."""
     total = times.sum()
     parts = times / total
 
-    def step(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
-        """A step of EM; the log-likelihood before it, and a bound of what is missing."""
+    def step(weights: Floats) -> tuple[Floats, float, float]:
+        """Return a step of EM, the log-likelihood before it, and a bound of what is missing."""
         mixed = likelihood @ weights
         slope = (parts / mixed) @ likelihood
         # The log-likelihood is concave: its maximum is below every tangent's, at a corner.
         return weights * slope, float(parts @ np.log(mixed)), total * float(slope.max() - 1)
 
     weights = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    for turn in range(0, rounds, 3):
-        one, height, missing = step(weights)
+    for _ in range(0, ROUNDS, 3):
+        first, height, missing = step(weights)
         if missing < GAP:
-            return weights, turn, True
-        two, _, _ = step(one)
-        change, bend = one - weights, (two - one) - (one - weights)
+            return weights, True
+        second, _, _ = step(first)
+        change, bend = first - weights, (second - first) - (first - weights)
         size = float(np.sqrt((change @ change) / max(bend @ bend, 1e-300)))
         far = weights + 2 * size * change + size**2 * bend
-        far = np.maximum(far, 1e-3 * two)
+        far = np.maximum(far, 1e-3 * second)
         third, reached, _ = step(far / far.sum())
-        weights = third if size > 1 and reached >= height else two
-    return weights, rounds, False
+        weights = third if size > 1 and reached >= height else second
+    return weights, False

@@ -1,13 +1,13 @@
 """Whether stored reports look like the output of the channels that their questions run.
 
-Fakes by a script that does not draw as the channel does shift what no answers can shift. Those that
+Fakes by a script that does not draw like the channel shift what no answers can shift. Fakes that
 are drawn from the channel, or whose counts some answers would explain, are reports like any other:
 nothing can find them, and `analysis.estimate.poisoning` says what they can do. Each check holds for
-any population, of fixed answers too: reports that the channel did draw look otherwise with at most
-the probability `p_value` (that of chi-square, by its usual approximation from 5 expected on).
+any population, even of fixed answers: reports that the channel did draw look otherwise with at most
+the probability `p_value` (chi-square uses its usual approximation, from 5 expected reports on).
 
-The number of ones of a unary encoding tells fakes that set all bits; so the attackers of Cao, Jia
-and Gong (USENIX Security 2021) set as many as are expected, which its whole distribution tells.
+The number of ones of a unary encoding reveals fakes that set all bits. So the attackers of Cao, Jia
+and Gong (USENIX Security 2021) set as many as are expected, which its distribution reveals.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,20 +15,20 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, chdtrc, gammaln
 
+from analysis.estimate import Floats, Ints
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: Below this, reports are called unlike the channel: one false alarm in 10,000 checks of honest
-#: reports, so that a survey of some dozen questions seldom cries wolf, if looked at rarely.
+#: A p-value below this is called unlike the channel: there is one false alarm in 10,000 checks of
+#: honest reports, so that a survey of some dozen questions seldom has one, if it is checked rarely.
 UNLIKELY = 1e-4
 #: What such reports look like.
 UNLIKE = "unlike the channel"
 #: The least expected count of a class in a chi-square test (Cochran, Biometrics 1954).
 _EXPECTED = 5
-#: Of larger tables of weights, sets of symbols are not tried: that would take over half a second.
+#: With larger tables of weights, sets of symbols are not tried: that would take over half a second.
 _MOST_WEIGHTS = 2**20
 
 
@@ -36,15 +36,16 @@ _MOST_WEIGHTS = 2**20
 class Plausibility:
     """One check of one question's reports.
 
-    `check` is ``cohorts`` (they are drawn uniformly), ``symbols`` (how many reports count for each
-    is possible for some answers) or ``weights`` (so is the number of ones in each report).
+    `check` is ``cohorts`` (whether they are drawn uniformly), ``symbols`` (whether some answers
+    explain how many reports count for each) or ``weights`` (whether some answers explain the number
+    of ones in each report).
 
     `statistic` of ``cohorts``, and of ``weights`` where every input has the same number of ones, is
-    chi-square. Elsewhere it is how many reports the least possible count lies beyond the most that
+    chi-square. Elsewhere it is by how many reports the least plausible count exceeds the most that
     answers explain in expectation; negative if it does not.
 
     `p_value` covers all counts of the check, not several checks. `looks` is ``unlike the channel``
-    where it is below 1e-4, else ``as drawn``, or ``too few`` if not even `n` equal reports would be
+    if it is below 1e-4, else ``as drawn``, or ``too few`` if not even `n` equal reports would be
     unlike it.
     """
 
@@ -61,8 +62,8 @@ PLAUSIBILITY_COLUMNS = tuple(field.name for field in fields(Plausibility))
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A statistic, its p-value, and the p-value that so many equal reports could have given."""
+class _Test:
+    """A statistic, its p-value, and the `least` p-value: that of as many equal reports."""
 
     statistic: float
     p_value: float
@@ -70,48 +71,42 @@ class _Found:
 
 
 def plausibility(
-    survey: Survey,
-    tallies: Mapping[str, NDArray[np.int64]],
-    sizes: Mapping[str, NDArray[np.int64]] | None = None,
+    survey: Survey, tallies: Mapping[str, Ints], sizes: Mapping[str, Ints] | None = None
 ) -> list[Plausibility]:
-    """The checks of every question, in the survey's order.
+    """Return the checks of every question, in the survey's order.
 
     Parameters
     ----------
-    survey : Survey
-        The version that the reports belong to.
-    tallies : mapping
-        For each question's id the (cohorts, symbols) array of how many reports of each cohort,
-        or of all, count for each symbol.
+    survey, tallies
+        Those of `analysis.estimate.estimates.estimates`.
     sizes : mapping, optional
-        As of `sizes_of`: the (symbols + 1,) array of how many reports count for 0, 1, 2, ...
-        symbols, of each question where that can differ. Without them there is no check ``weights``.
+        The result of `sizes_of`. Without it there is no check ``weights``.
     """
     sizes = sizes or {}
     rows: list[Plausibility] = []
     for question in survey.questions:
         tally, randomizer = tallies[question.id], question.randomizer
-        own = np.array([randomizer.channel.reports_in(cohort) for cohort in tally])
-        n = int(own.sum())
-        if len(own) > 1:
-            uniform = np.full(len(own), 1 / len(own))
-            rows.append(_row(question, "cohorts", _fit(own, uniform), n))
-        rows.append(_row(question, "symbols", _symbols(question, tally, own), n))
+        members = np.array([randomizer.channel.reports_in(cohort) for cohort in tally])
+        tests = {"symbols": (_symbols(question, tally, members), members.sum())}
+        if len(members) > 1:
+            uniform = np.full(len(members), 1 / len(members))
+            tests = {"cohorts": (_fit(members, uniform), members.sum()), **tests}
         if question.id in sizes:
-            found, number = _weights(question, sizes[question.id]), sizes[question.id].sum()
-            rows.append(_row(question, "weights", found, int(number)))
+            counts = sizes[question.id]
+            tests["weights"] = _weights(question, counts), counts.sum()
+        for check, (test, n) in tests.items():
+            looks = UNLIKE if test.p_value < UNLIKELY else "as drawn"
+            if not n or test.least >= UNLIKELY:
+                looks = "too few"
+            p_value = min(1.0, test.p_value)
+            rows.append(Plausibility(question.id, check, test.statistic, p_value, int(n), looks))
     return rows
 
 
-def _row(question: Question, check: str, found: _Found, n: int) -> Plausibility:
-    looks = UNLIKE if found.p_value < UNLIKELY else "as drawn"
-    if not n or found.least >= UNLIKELY:
-        looks = "too few"
-    return Plausibility(question.id, check, found.statistic, min(1.0, found.p_value), n, looks)
+def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, Ints]:
+    """Return how many reports count for 0, 1, 2, ... symbols, as (symbols + 1,) arrays.
 
-
-def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, NDArray[np.int64]]:
-    """How many reports count for 0, 1, 2, ... symbols, of each question where that can differ.
+    The result has each question where that number can differ.
 
     Parameters
     ----------
@@ -121,66 +116,62 @@ def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, 
         Each respondent's ``{question id: report}`` as it was sent; all are read at once.
     """
     sent = list(reports)
-    found = {}
+    sizes = {}
     for question in survey.questions:
         randomizer = question.randomizer
-        if randomizer.channel.size_chances(1) is None:
-            continue  # all count for equally many
-        sizes = randomizer.sizes_many(randomizer.read_many([one[question.id] for one in sent]))
-        assert sizes is not None
-        found[question.id] = sizes
-    return found
+        if randomizer.channel.size_chances(1) is not None:
+            read = randomizer.read_many([answered[question.id] for answered in sent])
+            counts = randomizer.sizes_many(read)
+            assert counts is not None
+            sizes[question.id] = counts
+    return sizes
 
 
-def _weights(question: Question, counts: NDArray[np.int64]) -> _Found:
-    """An input has 1 to so many ones: "none of these" and no-answer are bits of their own."""
+def _weights(question: Question, counts: Ints) -> _Test:
+    """Test the ones of reports to inputs with 1 to `most`: "none" and no-answer have a bit each."""
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
     most = max(max(pair) for pair in encoder.apart)
     laws = [channel.size_chances(ones) for ones in range(1, most + 1)]
     return _fit(counts, laws[0]) if most == 1 else _mixed(counts, most, lambda law: laws[law])
 
 
-def _symbols(question: Question, tally: NDArray[np.int64], own: NDArray[np.int64]) -> _Found:
-    """The best of up to three families of counts, Bonferroni: all cohorts', each one's, support."""
-    channel, n = question.randomizer.channel, own.sum()
+def _symbols(question: Question, tally: Ints, members: Ints) -> _Test:
+    """Test up to three families of counts (Bonferroni): of all cohorts, of each, and of support."""
+    channel, n = question.randomizer.channel, members.sum()
     pooled, (least, most) = tally.sum(axis=0), channel.bounds()
     if channel.gives_one_symbol and channel.inputs * channel.symbols <= _MOST_WEIGHTS:
         total = sum(channel.weights(0))
-        found = [
-            _mixed(
-                pooled, channel.inputs, lambda x: np.array(channel.weights(x), dtype=float) / total
-            )
-        ]
+
+        def law(symbol: int) -> Floats:
+            return np.asarray(np.array(channel.weights(symbol), dtype=float) / total)
+
+        tests = [_mixed(pooled, channel.inputs, law)]
     else:
-        # What every report counts for tells nothing.
-        told = least < 1
-        found = [_single(pooled[told], n, least[told], most[told])]
-    if len(own) > 1:
-        found.append(_single(tally, own[:, None], least, most))
-        # A value's reports are spread over the cohorts, a symbol of each.
+        # A symbol for which every report counts carries no information.
+        telling = least < 1
+        tests = [_single(pooled[telling], n, least[telling], most[telling])]
+    if len(members) > 1:
+        tests.append(_single(tally, members[:, None], least, most))
+        # A value's reports are spread over the cohorts: each has a symbol for it.
         shares = question.mechanism.shares(question.randomizer, question.domain)
-        ends = np.array([sorted((one.q, one.p)) for one in shares.values], dtype=float)
+        ends = np.array([sorted((share.q, share.p)) for share in shares.values], dtype=float)
         if len(ends):
-            found.append(_single(*shares.count(tally), *ends.T))
-    best = min(found, key=lambda one: one.p_value)
-    return _Found(
-        best.statistic,
-        len(found) * best.p_value,
-        len(found) * min(one.least for one in found),
-    )
+            tests.append(_single(*shares.count(tally), *ends.T))
+    best, least_p = min(tests, key=lambda test: test.p_value), min(test.least for test in tests)
+    return _Test(best.statistic, len(tests) * best.p_value, len(tests) * least_p)
 
 
-def _fit(counts: NDArray[np.int64], chances: NDArray[np.float64]) -> _Found:
-    """Of counts with one known law: chi-square over neighbors joined, and the likeliest fakes.
+def _fit(counts: Ints, chances: Floats) -> _Test:
+    """Test counts with one known law: by chi-square over joined neighbors, and one by one.
 
-    Chi-square sees many small deviations; equal reports that are few among many classes, it does
-    not. So each single count is held against its binomial, too; p is doubled for that.
+    Chi-square shows many small deviations, but not a few equal reports among many classes. So each
+    single count is compared with its binomial, too; p is doubled for that.
     """
     n = counts.sum()
     groups, expected = [0], 0.0
-    for place, mean in enumerate((n * chances).tolist()):
+    for size, mean in enumerate((n * chances).tolist()):
         if expected >= _EXPECTED:
-            groups.append(place)
+            groups.append(size)
             expected = 0.0
         expected += mean
     if expected < _EXPECTED:
@@ -191,46 +182,38 @@ def _fit(counts: NDArray[np.int64], chances: NDArray[np.float64]) -> _Found:
     fits = float(chdtrc(freedom, statistic)) if freedom else 1.0
     single = len(counts) * float(bdtrc(counts - 1, n, chances).min())
     least = 2 * len(counts) * float(chances.min()) ** int(n)
-    return _Found(statistic, 2 * min(fits, single), least)
+    return _Test(statistic, 2 * min(fits, single), least)
 
 
-def _single(
-    counts: NDArray[np.int64],
-    n: NDArray[np.int64],
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
-) -> _Found:
-    """Counts of which each of `n` reports adds to with a chance from `least` to `most`.
+def _single(counts: Ints, n: Ints, least: Floats, most: Floats) -> _Test:
+    """Test counts to which each of `n` reports adds with a chance from `least` to `most`.
 
     Whatever these chances are, such a count is stochastically at most binomial with `most`, and at
-    least binomial with `least`: so both tails are bounds. All of one shape, or broadcast to it.
+    least binomial with `least`: so both tails are bounds. All arrays have one shape, or broadcast.
     """
     above, below = bdtrc(counts - 1, n, most), bdtr(counts, n, least)
     tails = np.stack([above, below])
     beyond = np.stack([counts - n * most, n * least - counts])
-    place = np.unravel_index(tails.argmin(), tails.shape)
+    worst = np.unravel_index(tails.argmin(), tails.shape)
     reach = float((np.minimum(most, 1 - least) ** n).min())
-    return _Found(float(beyond[place]), tails.size * float(tails[place]), tails.size * reach)
+    return _Test(float(beyond[worst]), tails.size * float(tails[worst]), tails.size * reach)
 
 
-def _mixed(
-    counts: NDArray[np.int64], laws: int, law: Callable[[int], NDArray[np.float64]]
-) -> _Found:
-    """Counts of reports each of which has one of these laws, whichever.
+def _mixed(counts: Ints, laws: int, law: Callable[[int], Floats]) -> _Test:
+    """Test counts of reports, each of which has any one of these laws.
 
-    How many lie in a set of symbols is bounded as in `_single`. Fakes may press a few symbols
-    beyond what is possible, or all but a few below it; so sets are tried that take in the symbols
-    one by one, the most conspicuous first. As they are chosen by the counts, p is multiplied by the
-    number of all sets of that size, and of sizes m and k - m, weighted by 1 / m(m+1).
+    The number of reports in a set of symbols is bounded as in `_single`. Fakes may push a few
+    symbols beyond what is possible, or all but a few below it. So sets are tried to which symbols
+    are added one by one, the most conspicuous first. As the counts choose them, p is multiplied by
+    the number of all sets of that size, and of sizes m and k - m, weighted by 1 / m(m+1).
     """
     n, k = counts.sum(), len(counts)
     lowest, highest = law(0), law(0)
-    for one in range(1, laws):
-        lowest, highest = np.minimum(lowest, law(one)), np.maximum(highest, law(one))
+    for row in map(law, range(1, laws)):
+        lowest, highest = np.minimum(lowest, row), np.maximum(highest, row)
     down, up = np.argsort(_apart(counts, n, lowest)), np.argsort(-_apart(counts, n, highest))
     least, most = np.ones(k - 1), np.zeros(k - 1)
-    for one in range(laws):
-        row = law(one)
+    for row in map(law, range(laws)):
         least = np.minimum(least, row[down].cumsum()[:-1])
         most = np.maximum(most, row[up].cumsum()[:-1])
     most = np.minimum(most, 1.0)
@@ -241,17 +224,15 @@ def _mixed(
     factors = ways + np.log(weights.sum() / weights)
     below, above = counts[down].cumsum()[:-1], counts[up].cumsum()[:-1]
     tails = np.stack([bdtr(below, n, least), bdtrc(above - 1, n, most)])
-    # A tail that underflows is taken for larger: there may be more sets than it is small.
+    # A tail that underflows counts as larger: the number of sets may outweigh how small it is.
     logs = np.log(np.maximum(tails, 1e-300)) + factors
     beyond = np.stack([n * least - below, above - n * most])
-    place = np.unravel_index(logs.argmin(), logs.shape)
+    worst = np.unravel_index(logs.argmin(), logs.shape)
     reach = float(np.exp(factors[0])) * float(highest.min()) ** int(n)
-    return _Found(float(beyond[place]), float(np.exp(min(0.0, logs[place]))), reach)
+    return _Test(float(beyond[worst]), float(np.exp(min(0.0, logs[worst]))), reach)
 
 
-def _apart(
-    counts: NDArray[np.int64], n: np.int64, chances: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """In standard deviations; finite where a chance is 0 or 1, since it is an order alone."""
+def _apart(counts: Ints, n: np.int64, chances: Floats) -> Floats:
+    """Return deviations in standard deviations, finite even where a chance is 0 or 1."""
     spread = np.sqrt(np.maximum(n * chances * (1 - chances), 1e-12))
     return np.asarray((counts - n * chances) / spread)

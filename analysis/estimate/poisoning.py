@@ -1,9 +1,9 @@
-"""How far fake reports may have moved an estimate, as seen from the reports that are stored.
+"""How far fake reports may have moved an estimate, given the reports that are stored.
 
-If m of n stored reports are fakes, the honest ones alone would have given the estimate without
-them. Which they are is not known, so the worst is taken: of a share, that all of them support it,
-or none does, as far as there are such reports. By hand, of an average of scores: the estimate e
-loses m fakes of score s, and was moved by ``m (s - e) / (n - m)``.
+If m of n stored reports are fakes, the honest ones alone would have given another estimate. Which
+are fakes is not known, so the worst is assumed: that all fakes support a share, or none does, as
+far as there are such reports. By hand, for an average of scores: the estimate e loses m fakes of
+score s, and was moved by ``m (s - e) / (n - m)``.
 
 A fake may be any report that the server takes: Cheu, Smith and Ullman, "Manipulation attacks in
 local differential privacy", IEEE S&P 2021; Cao, Jia and Gong, "Data poisoning attacks to local
@@ -14,44 +14,39 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.randomizer import Randomizer
+from analysis.estimate import Floats, Ints
 from analysis.mechanisms.base import Mean, Share
 from analysis.survey.survey import Survey
 
 
-def shifts(
-    survey: Survey, tallies: Mapping[str, NDArray[np.int64]], fakes: int
-) -> dict[tuple[str, str], float]:
-    """The furthest that so many fakes can have moved each estimate, either way.
+def shifts(survey: Survey, tallies: Mapping[str, Ints], fakes: int) -> dict[tuple[str, str], float]:
+    """Return the furthest that so many fakes can have moved each estimate, either way.
 
-    Reached by some stored reports with these tallies; where a report counts for one symbol, by
-    these. Sampling error comes on top of it.
+    Some stored reports with these tallies reach it; where a report counts for one symbol, those
+    that are stored do. Sampling error comes on top of it.
 
     Parameters
     ----------
-    survey : Survey
-        The version that the reports belong to.
-    tallies : mapping
-        For each question's id the (cohorts, symbols) array of how many reports of each cohort,
-        or of all, count for each symbol.
+    survey, tallies
+        Those of `analysis.estimate.estimates.estimates`.
     fakes : int
-        How many of the reports to each question are fakes; ``0 <= fakes < n``, or 0.
+        The number of fakes among the reports to each question; ``0 <= fakes < n``, or 0.
 
     Returns
     -------
     dict
-        For the (question id, term) of every row of `estimates`: of shares in shares, of means in
-        the question's unit. Infinite where what remains could tell nothing, as if all reports about
-        an option may be fakes; 0 without fakes.
+        The distance by the (question id, term) of every row of `estimates`; that of means is in the
+        question's unit. It is infinite where the honest reports may carry no information, because
+        all reports about an option may be fakes; 0 without fakes.
 
     Raises
     ------
     ValueError
-        If there are fewer than no fakes, or a question has no report that is not one.
+        If `fakes` is negative, or leaves no honest report to a question.
     """
-    found: dict[tuple[str, str], float] = {}
+    furthest: dict[tuple[str, str], float] = {}
     for question in survey.questions:
         tally, randomizer = tallies[question.id], question.randomizer
         n = randomizer.reports_in(tally)
@@ -62,15 +57,16 @@ def shifts(
             )
         mechanism, domain = question.mechanism, question.domain
         for mean in mechanism.means(randomizer, domain):
-            found[question.id, mean.term] = _of_mean(mean, randomizer, tally, fakes)
+            furthest[question.id, mean.term] = _shift_of_mean(mean, randomizer, tally, fakes)
         shares = mechanism.shares(randomizer, domain)
         for share, support, trials in zip(shares.values, *shares.count(tally), strict=True):
-            found[question.id, share.term] = _of_share(share, int(support), int(trials), fakes)
-    return found
+            shift = _shift_of_share(share, int(support), int(trials), fakes)
+            furthest[question.id, share.term] = shift
+    return furthest
 
 
-def _of_share(share: Share, support: int, trials: int, fakes: int) -> float:
-    """Fakes among the trials; if only a portion of reports is, all of them may be."""
+def _shift_of_share(share: Share, support: int, trials: int, fakes: int) -> float:
+    """Return how far a share moves if all fakes are among its trials."""
     if not fakes:
         return 0.0
     if fakes >= trials:
@@ -82,13 +78,11 @@ def _of_share(share: Share, support: int, trials: int, fakes: int) -> float:
     return moved / abs(float(share.p - share.q))
 
 
-def _of_mean(
-    mean: Mean, randomizer: Randomizer[Any, Any], tally: NDArray[np.int64], fakes: int
-) -> float:
-    """Of a ratio of two sums: what is left of it without the worst fakes.
+def _shift_of_mean(mean: Mean, randomizer: Randomizer[Any, Any], tally: Ints, fakes: int) -> float:
+    """Return how far a ratio of two sums moves without the worst fakes.
 
-    The largest ratio r is where ``scores - r present``, summed over what remains, is at most 0
-    whatever was taken, and 0 once (Dinkelbach, Management Science 1967).
+    The largest ratio r is where ``scores - r present``, summed over the honest reports, is at most
+    0 whatever the fakes are, and 0 for some (Dinkelbach, Management Science 1967).
     """
     if not fakes:
         return 0.0
@@ -112,14 +106,12 @@ def _of_mean(
     return moved * float(mean.width)
 
 
-def _left(
-    worth: NDArray[np.float64], counts: NDArray[np.int64], n: int, fakes: int, size: int | None
-) -> NDArray[np.int64]:
-    """The tally of the honest, if the fakes are such that its sum of `worth` is the least.
+def _left(worth: Floats, counts: Ints, n: int, fakes: int, size: int | None) -> Ints:
+    """Return the tally of the honest for the fakes that make its sum of `worth` the least.
 
-    A report counts for a symbol at most once. So at most `fakes` of them do, and at most the rest
-    of the honest; within this, all tallies of fakes are possible (Gale and Ryser, 1957), if they
-    count for `size` symbols each, or for any number.
+    A report counts for a symbol at most once. So for a symbol at most `fakes` fakes count, and at
+    most ``n - fakes`` honest reports. Within this, all tallies of fakes are possible (Gale and
+    Ryser, 1957), if they count for `size` symbols each, or for any number.
     """
     fewest = np.maximum(0, counts - (n - fakes))
     most = np.minimum(fakes, counts)

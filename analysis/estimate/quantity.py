@@ -1,17 +1,17 @@
-"""One estimated quantity of a question, as `analysis.estimate` puts it into its table."""
+"""One estimated quantity of a question: a share or a mean, with its interval and flags."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.estimate import Ints
 from analysis.estimate.intervals import FEW, Interval, ratio_interval, share_interval
 from analysis.mechanisms.base import Mean, Share
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """What there is to say of one term; `label` if it is not one of the author's."""
+    """The estimate of one term; it has a `label` if the survey's author gave none."""
 
     term: str
     value: float | None
@@ -23,16 +23,16 @@ class Quantity:
 
 
 def possible_share(value: float, n: int) -> float:
-    """The nearest share that can be, and not 0 or 1 itself, which no `n` reports can prove.
+    """Return the nearest possible share, except 0 and 1, which `n` reports cannot prove.
 
-    There the variance would be too small, or nothing.
+    There the variance would be too small, or 0.
     """
     least = 1 / (n + 2)
     return min(1 - least, max(least, value))
 
 
 def people_directly(value: float, std_error: float, n: int) -> float:
-    """How many people, asked directly, would give a share with this standard error."""
+    """Return how many people, asked directly, would give a share with this standard error."""
     possible = possible_share(value, n)
     return possible * (1 - possible) / std_error**2
 
@@ -44,16 +44,16 @@ def share_quantity(
     confidence_level: float = 0.95,
     method: str = "clopper-pearson",
 ) -> Quantity:
-    """The unbiased estimate, with the standard error that randomization and sampling give.
+    """Return the unbiased estimate, with the standard error of randomization and sampling.
 
     Parameters
     ----------
     share : Share
-        Of which value, and how likely reports support it.
+        The value, and how likely reports support it.
     count, n : int
-        How many reports do, of how many that could.
+        How many reports support the value, and how many could.
     confidence_level, method
-        Of the interval, as of `share_interval`.
+        As of `share_interval`.
     """
     interval = share_interval(count, n, *share.chances, confidence_level, method)
     if n == 0:
@@ -66,40 +66,38 @@ def share_quantity(
     return Quantity(share.term, value, std_error, interval, n_eff, tuple(flags))
 
 
-def mean_quantity(
-    mean: Mean, tally: NDArray[np.int64], n: int, confidence_level: float = 0.95
-) -> Quantity:
-    """The ratio of the averages of both scores, in the unit of the mean; shares without support.
+def mean_quantity(mean: Mean, tally: Ints, n: int, confidence_level: float = 0.95) -> Quantity:
+    """Return the ratio of the averages of both scores, in the unit of the mean.
 
     Parameters
     ----------
     mean : Mean
-        Of what, and the scores.
+        The mean, or a share without support, and its scores.
     tally : (cohorts, symbols) array
         How many reports count for each symbol.
     n : int
-        Reports.
+        The number of reports.
     confidence_level : float
-        Of the interval, in (0, 1).
+        The level of the interval, in (0, 1).
     """
     low, width, counts = float(mean.low), float(mean.width), tally.reshape(-1)
     scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
     second = None if mean.second is None or not n else mean.second(tally)
     ratio = ratio_interval(counts, scores, present, confidence_level, n, second)
-    found = ratio.interval
-    interval = Interval(low + width * found.low, low + width * found.high, found.method)
+    within = ratio.interval
+    interval = Interval(low + width * within.low, low + width * within.high, within.method)
     answered = float(counts @ present)
     few = answered < FEW or ratio.std_error is None or ratio.few
     flags = ["few"] * few
     if ratio.value is None or ratio.std_error is None:
         return Quantity(mean.term, None, None, interval, None, tuple(flags))
     flags = ["out-of-range"] * (not 0 <= ratio.value <= 1) + flags
-    flags += ["boundary"] * found.method.endswith("likelihood")
+    flags += ["boundary"] * interval.method.endswith("likelihood")
     value, std_error = low + width * ratio.value, width * ratio.std_error
     if mean.squares is None or second is not None:
         return Quantity(mean.term, value, std_error, interval, None, tuple(flags))
-    # The variance of the numbers themselves is estimated too: without knowing it to about its own
-    # size, nothing can be said of the people it would take.
+    # The variance of the numbers themselves is estimated, too. If its error is about as large as
+    # itself, the number of people is unknown.
     squares = np.array(mean.squares, dtype=float)
     apart = squares - 2 * ratio.value * scores + ratio.value**2 * present
     spread = float(counts @ apart) / answered

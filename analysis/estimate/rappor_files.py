@@ -1,8 +1,8 @@
 """The files of google/rappor: its parameters, its counts, its map of candidates, and their hashes.
 
-Parameters are a header ``k,h,m,p,q,f`` and a line; counts a line for each of m cohorts, without a
-header, of how many reports there are and how many have each of the k bits; the map a line for each
-candidate, of the string and its m * h cells, ``cohort * k + bit + 1``. All are CSV in UTF-8.
+All are CSV in UTF-8. Parameters are a header ``k,h,m,p,q,f`` and a line. Counts have no header, and
+a line for each of m cohorts: its number of reports, and how many of them have each of the k bits.
+The map has a line for each candidate: the string and its m * h cells, ``cohort * k + bit + 1``.
 
 References
 ----------
@@ -19,20 +19,20 @@ from hashlib import md5
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.errors import shown
+from analysis.estimate import Ints
 from analysis.estimate.decoding import Chances
 from analysis.survey.files import open_file
 
 HEADER = ["k", "h", "m", "p", "q", "f"]
-#: Letters of a candidate.
+#: The most letters of a candidate.
 LONGEST = 1024
-#: A byte of the digest gives a bit's number, so there are no more bits than bytes can tell apart.
+#: The most bits: a byte of the digest gives a bit's number.
 MOST_BITS = 256
-#: Hashes of a digest, which has so many bytes.
+#: The most hashes: a digest has so many bytes.
 MOST_HASHES = 16
-#: Bits of all cohorts, to which the memory that decoding takes is bound.
+#: The most bits of all cohorts; they determine how much memory decoding takes.
 MOST_CELLS = 65_536
 #: R writes 100000 as 1e+05.
 _WHOLE = re.compile(r"[0-9]{1,15}(\.0*)?|[0-9](\.[0-9]{1,15})?[eE]\+?[0-9]{1,2}", re.ASCII)
@@ -41,13 +41,16 @@ _LARGEST = 2**53
 
 
 class RapporFileError(ValueError):
-    """A file of google/rappor that cannot be decoded: which, the line, the column, and why."""
+    """A file of google/rappor that cannot be decoded; the message has line, column and reason."""
 
 
 @dataclass(frozen=True)
 class RapporParams:
-    """Bits `k`, hashes `h`, cohorts `m`; the chances `p` and `q` that a report has a bit whose
-    remembered one is 0 and 1; the part `f` of bits that are remembered as a fair coin fell."""
+    """Parameters of RAPPOR: bits `k`, hashes `h` and cohorts `m`; and three chances.
+
+    `p` and `q` are those that a report has a bit whose remembered one is 0 and 1; `f` is the part
+    of bits that are remembered as a fair coin fell.
+    """
 
     k: int
     h: int
@@ -57,21 +60,21 @@ class RapporParams:
     f: float
 
     def chances(self, repeats: float = 1.0) -> Chances:
-        """With the nominal f, as its own decoders have it: its clients round f to 1/128."""
+        """Return chances with the nominal f, like its own decoders; its clients round to 1/128."""
         return Chances((1 - self.f / 2, self.f / 2), (self.q, self.p), repeats=repeats)
 
 
-#: Where chances of a 1 differ less, no number of reports tells anything.
+#: If the chances of a 1 differ by less, no number of reports carries information.
 _LEAST = 1e-6
 
 
 def read_params(path: Path) -> RapporParams:
-    """Of a file.
+    """Return the parameters of a file.
 
     Raises
     ------
     RapporFileError
-        For the first mistake found, here and below.
+        For the first mistake, like `read_counts` and `read_map`.
     """
     rows = list(_rows(path))
     if not rows or rows[0][1] != HEADER:
@@ -97,21 +100,20 @@ def read_params(path: Path) -> RapporParams:
     return RapporParams(k, h, m, p, q, f)
 
 
-def read_counts(path: Path, params: RapporParams) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Reports of each cohort, (m,), and how many of them have each bit, (m, k)."""
+def read_counts(path: Path, params: RapporParams) -> tuple[Ints, Ints]:
+    """Return the reports of each cohort, (m,), and how many of them have each bit, (m, k)."""
     table = np.zeros((params.m, params.k + 1), dtype=np.int64)
     line, read = 0, 0
-    for line, fields in _rows(path):
-        if read == params.m:
+    for read, (line, fields) in enumerate(_rows(path), 1):
+        if read > params.m:
             raise _error(path, line, 1, f"{params.m} lines, for as many cohorts", "more")
         _check_length(path, line, fields, params.k + 1)
-        table[read] = _wholes(path, line, fields, 1)
-        above = np.flatnonzero(table[read, 1:] > table[read, 0])
+        table[read - 1] = counts = _wholes(path, line, fields, 1)
+        above = np.flatnonzero(counts[1:] > counts[0])
         if len(above):
             column = int(above[0]) + 2
-            most = f"at most {table[read, 0]}, the reports of the cohort"
-            raise _error(path, line, column, most, str(table[read, column - 1]))
-        read += 1
+            most = f"at most {counts[0]}, the reports of the cohort"
+            raise _error(path, line, column, most, str(counts[column - 1]))
     if read < params.m:
         raise _error(path, line + 1, 1, f"{params.m} lines, for as many cohorts", f"{read} lines")
     if not table[:, 0].any():
@@ -119,10 +121,10 @@ def read_counts(path: Path, params: RapporParams) -> tuple[NDArray[np.int64], ND
     return table[:, 0], table[:, 1:]
 
 
-def read_map(path: Path, params: RapporParams) -> tuple[list[str], NDArray[np.int64]]:
-    """The candidates, and the (m, candidates, h) array of their bits from 0 on."""
+def read_map(path: Path, params: RapporParams) -> tuple[list[str], Ints]:
+    """Return the candidates, and the (m, candidates, h) array of their bits from 0 on."""
     seen: dict[str, int] = {}
-    cells: list[NDArray[np.int64]] = []
+    cells: list[Ints] = []
     alike_at: dict[bytes, int] = {}
     first = np.repeat(np.arange(params.m, dtype=np.int64) * params.k, params.h) + 1
     for line, fields in _rows(path):
@@ -143,7 +145,7 @@ def read_map(path: Path, params: RapporParams) -> tuple[list[str], NDArray[np.in
             cohort = f"of cohort {at // params.h}; is the map made for other parameters?"
             expected = f"a cell of {low}..{low + params.k - 1} {cohort}"
             raise _error(path, line, at + 2, expected, fields[at + 1])
-        # Those that are alike in all cohorts cannot be told apart.
+        # Reports cannot distinguish candidates with the same bits in all cohorts.
         alike = alike_at.setdefault(np.sort(bits.reshape(params.m, params.h)).tobytes(), line)
         if alike != line:
             raise _error(path, line, 2, "cells of its own", f"all those of line {alike}")
@@ -154,10 +156,10 @@ def read_map(path: Path, params: RapporParams) -> tuple[list[str], NDArray[np.in
 
 
 def google_bloom(value: str, cohort: int, k: int, h: int) -> tuple[int, ...]:
-    """The bits, equal ones again, that its Python client and its C++ client, k <= 32, set.
+    """Return the bits, which may repeat, that the Python client and the C++ client set.
 
-    Bit i is byte i of MD5 of the cohort, as four bytes with the highest first, and the value in
-    UTF-8, modulo k. Its Java client, and its C++ one with more bits, have other rules.
+    Bit i is byte i, modulo k, of the MD5 of the cohort, as four bytes with the highest first, and
+    the value in UTF-8. The Java client, and the C++ client for k > 32, have other rules.
     ``2 <= k <= 256``, ``1 <= h <= 16``.
     """
     digest = md5(cohort.to_bytes(4, "big") + value.encode(), usedforsecurity=False).digest()
@@ -165,7 +167,7 @@ def google_bloom(value: str, cohort: int, k: int, h: int) -> tuple[int, ...]:
 
 
 def map_row(value: str, params: RapporParams) -> list[str | int]:
-    """A line of the map file: the string and its cells."""
+    """Return a line of the map file: the string and its cells."""
     cells = [
         cohort * params.k + bit + 1
         for cohort in range(params.m)
@@ -179,7 +181,7 @@ def _error(path: Path, line: int, column: int, expected: str, got: str) -> Rappo
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the number of the line on which it begins."""
+    """Yield each record with the number of the line on which it begins."""
     try:
         with open_file(path) as file:
             data = file.read()
@@ -208,8 +210,8 @@ def _check_length(path: Path, line: int, fields: list[str], length: int) -> None
         raise _error(path, line, column, f"{length} columns in all", str(len(fields)))
 
 
-def _wholes(path: Path, line: int, fields: list[str], column: int) -> NDArray[np.int64]:
-    """Numbers of a line from `column` on."""
+def _wholes(path: Path, line: int, fields: list[str], column: int) -> Ints:
+    """Return the numbers of a line from `column` on."""
     joined = "".join(fields)
     if joined.isascii() and joined.isdigit() and all(0 < len(field) < 16 for field in fields):
         return np.array(list(map(int, fields)), dtype=np.int64)

@@ -219,7 +219,7 @@ def bands(draws: int) -> None:
         hits = np.zeros(10)
         for _ in range(draws):
             counts = rng.multinomial(n, law)[None]
-            rows = distribution(randomizer, domain, counts, rng=rng, resamples=200).rows
+            rows = distribution(randomizer, domain, counts, rng=rng, resamples=200)
             # The last range includes its upper end.
             sums = [
                 share[int(row.low) : int(row.high) + (row.high == NUMBERS)].sum() for row in rows

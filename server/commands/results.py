@@ -12,11 +12,15 @@ import numpy as np
 from analysis.core.table import pieces_of_columns
 from analysis.estimate.change import changes
 from analysis.estimate.constrained import EM, NORM_SUB, Constrained, constrained_shares
-from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
+from analysis.estimate.estimates import (
+    ESTIMATE_COLUMNS,
+    Estimate,
+    estimate_rows,
+    range_estimates,
+)
 from analysis.estimate.intervals import INTERVALS
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.estimate.plausibility import plausibility as checks
-from analysis.estimate.ranges import range_estimates
 from server.commands import (
     database,
     form_of_table,

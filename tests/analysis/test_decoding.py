@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.estimate.decoding import Chances, Decoded, decode
+from analysis.estimate.decoding import Chances, Decoded, decode, detected, selected_level
 from analysis.estimate.decoding.cells import Cells
-from analysis.estimate.decoding.discoveries import detected, selected_level
 from analysis.estimate.decoding.fit import Spread
 from analysis.estimate.decoding.noise import Background, covariance
 from analysis.estimate.decoding.solve import Whitener, solve

@@ -13,7 +13,7 @@ from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.data_file import Data, read_data
 from analysis.estimate.columns.design_file import Designs, read_designs
 from analysis.estimate.columns.estimate import column_estimates
-from analysis.estimate.columns.sample import Sample, simple
+from analysis.estimate.columns.sample import Sample
 from analysis.estimate.estimates import Estimate
 
 FORCED = (
@@ -29,7 +29,13 @@ def _designs(folder: Path, text: str) -> Designs:
 
 
 def _matrix(folder: Path, text: str) -> NDArray[np.float64]:
-    return _designs(folder, text).columns["y"].matrix
+    return _designs(folder, text).columns["y"].empty.chances
+
+
+def _one_by_one(weights: NDArray[np.float64]) -> Sample:
+    """Return a weighted sample of respondents drawn one by one from a large population."""
+    n = len(weights)
+    return Sample(weights, np.zeros(n, dtype=np.int64), np.arange(n), np.zeros(1))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +55,7 @@ def test_classic_designs_know_which_value_is_yes(
 ) -> None:
     which = '\nyes = "y"' * ('"x"' in values and "krr" not in design)
     found = _designs(tmp_path, f"[columns.y]\nvalues = {values}\ndesign = {design}{which}\n")
-    matrix, order = found.columns["y"].matrix, found.columns["y"].values
+    matrix, order = found.columns["y"].empty.chances, found.columns["y"].empty.values
     place = next(at for at, value in enumerate(order) if value in ("1", "yes", "y"))
     assert matrix[place, place] == pytest.approx(yes, abs=1e-6)
     assert matrix[place, 1 - place] == pytest.approx(no, abs=1e-6)
@@ -177,7 +183,7 @@ def test_respondents_without_weight_are_left_out(tmp_path: Path) -> None:
 def test_reports_that_are_all_alike_have_no_point_as_interval() -> None:
     matrix = [[0.8, 0.2, 0.1], [0.15, 0.7, 0.1], [0.05, 0.1, 0.8]]
     weights = np.random.default_rng(2).exponential(size=200)
-    sample = simple(200, weights)
+    sample = _one_by_one(weights)
     for row in column_estimates(_column([0] * 200, matrix), sample=sample):
         assert row.conf_high - row.conf_low > 0.01
     clusters = Sample(np.ones(300), np.zeros(300, int), np.repeat([0, 1, 2], 100), np.zeros(1))
@@ -280,7 +286,7 @@ def test_matrices_of_any_kind_give_unbiased_shares_and_means() -> None:
 def test_equal_weights_change_nothing_but_the_interval() -> None:
     column = _column([1] * 40 + [0] * 60, [[0.7, 0.3], [0.3, 0.7]])
     plain = _by_term(column_estimates(column))["b"]
-    row = _by_term(column_estimates(column, sample=simple(100, np.full(100, 2.0))))["b"]
+    row = _by_term(column_estimates(column, sample=_one_by_one(np.full(100, 2.0))))["b"]
     assert row.estimate == pytest.approx(plain.estimate)
     # With n - 1 in the variance.
     assert row.std_error == pytest.approx(plain.std_error * (100 / 99) ** 0.5)

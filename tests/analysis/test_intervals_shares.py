@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, binomtest, chi2
 
 from analysis.estimate.intervals import INTERVALS, share_interval
-from analysis.estimate.intervals.likelihood import profile_likelihood
+from analysis.estimate.intervals.shares import profile_likelihood
 
 CHANNELS = pytest.mark.parametrize(
     ("k", "epsilon"), [(k, epsilon) for k in (2, 5, 10) for epsilon in (0.5, 1, 2, 4)]

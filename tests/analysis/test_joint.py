@@ -103,9 +103,10 @@ def test_values_that_reports_cannot_tell_apart_have_no_error() -> None:
     assert np.isinf(found.std_error.ravel()).tolist() == [True, True, False]
 
 
-def test_rounds_that_do_not_suffice_are_told() -> None:
+def test_rounds_that_do_not_suffice_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.estimate.mixture.ROUNDS", 3)
     first, second = _reports(np.random.default_rng(5), 500)
-    assert not joint(first, second, rounds=3).converged
+    assert not joint(first, second).converged
 
 
 def test_chances_of_bits_are_summed_over_all_that_can_happen() -> None:

@@ -1,8 +1,7 @@
-"""A randomized column: what each respondent reported, and how likely under each true value.
+"""A randomized column: what each respondent reported, and how likely that is under each value.
 
-All that goes over several columns, or over columns from elsewhere, works on these: it needs no
-mechanism. Equal reports are one row of the two tables, so that their number counts, not that of
-respondents.
+Whatever analyzes several columns, or columns from elsewhere, works on these and needs no mechanism.
+Equal reports share one row of both tables, so that costs grow with the different reports.
 """
 
 from collections.abc import Iterable
@@ -13,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.domain import NO_ANSWER
+from analysis.estimate import Floats, Ints
 
-#: How the answer is written whose chance a model of two values is about, beside 1 of 0 and 1.
+#: How the answer that counts as 1 is usually written, beside "1" itself.
 _YES = ("yes", "true")
 
 
@@ -27,30 +27,30 @@ class Column:
     name : str
         What formulas and tables call it.
     values : (k,) tuple of str
-        The true values' terms, in order; ``no-answer`` last where it is one.
+        The terms of the true values, in order; ``no-answer`` is last if it is one of them.
     codes : (n,) array
-        For each respondent the row of `chances` and `scores` that their report is.
+        For each respondent the row of `chances` and `scores` that belongs to their report.
     chances : (reports, k) array
         The probability of the report if a value is the true one, up to a factor for each row.
     scores : (reports, k) array
         The debiased report: its expectation is 1 for the true value, and 0 for every other.
     whole : bool
-        Whether the rows are all reports that there can be, so that columns of `chances` sum to 1.
+        Whether the rows are all possible reports, so that columns of `chances` sum to 1.
     amounts : (k,) tuple of float, optional
-        What the values of a scale or a number amount to; NaN for no-answer.
+        The numbers that the values of a scale or a number stand for; NaN for no-answer.
     epsilon : float
-        Of one report; infinite if the column is not randomized.
+        The ε of one report; infinite if the column is not randomized.
     mechanism : str
-        Its name.
+        The mechanism's name.
     yes : str, optional
-        Of two answers the one that counts as 1; see `event`.
+        The one of two answers that counts as 1; see `event`.
     """
 
     name: str
     values: tuple[str, ...]
-    codes: NDArray[np.int64]
-    chances: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    codes: Ints
+    chances: Floats
+    scores: Floats
     whole: bool
     amounts: tuple[float, ...] | None
     epsilon: float
@@ -59,15 +59,15 @@ class Column:
 
     @property
     def n(self) -> int:
-        """Respondents."""
+        """The number of respondents."""
         return len(self.codes)
 
-    def counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """(reports,) how many respondents made each report, or what they weigh together."""
+    def counts(self, weights: Floats | None = None) -> Floats:
+        """Return (reports,) how many respondents made each report, or their summed weights."""
         return np.bincount(self.codes, weights, len(self.chances)).astype(np.float64)
 
     def of(self, chosen: NDArray[Any]) -> "Column":
-        """The same of some respondents: `chosen` is a mask, or their places."""
+        """Return the column of some respondents: `chosen` is a mask, or their places."""
         return replace(self, codes=self.codes[chosen])
 
     @property
@@ -77,15 +77,15 @@ class Column:
 
     @property
     def event(self) -> str:
-        """Of two answers the one that a model takes as 1: `yes`, or its usual names, or the last.
+        """The one of two answers that a model takes as 1: `yes`, or a usual name, or the last.
 
-        The other is the reference, as is the first of more than two.
+        The other is the reference. Of more than two answers, the first is.
         """
         return self.yes or event_of(self.answers) or self.answers[-1]
 
 
 def event_of(answers: Iterable[str]) -> str | None:
-    """The answer that is written as a "yes" is; None if none is, or several."""
+    """Return the answer that is written like a "yes"; None if none is, or several are."""
     answers = list(answers)
     if sorted(answers) == ["0", "1"]:
         return "1"
@@ -96,27 +96,26 @@ def event_of(answers: Iterable[str]) -> str | None:
 def from_matrix(
     name: str,
     values: Iterable[str],
-    codes: NDArray[np.int64],
-    matrix: NDArray[np.float64],
+    codes: Ints,
+    matrix: Floats,
     amounts: tuple[float, ...] | None = None,
     mechanism: str = "matrix",
     yes: str | None = None,
 ) -> Column:
-    """A column of a design that one matrix describes, as the classic ones.
+    """Return a column of a design that one matrix describes, like the classic ones.
 
     Parameters
     ----------
     name, values, codes, amounts, mechanism, yes
-        As of `Column`; `codes` are rows of the matrix.
+        Those of `Column`; `codes` are rows of the matrix.
     matrix : (reports, k) array
-        Probability of each report (row) if each value (column) is true.
+        The probability of each report (row) if each value (column) is true.
 
     Raises
     ------
     ValueError
         If the matrix has another shape, entries outside [0, 1], columns that do not sum to 1,
-        columns that reports cannot tell apart (it is singular), or a report that nobody can make;
-        or if a code is no row.
+        linearly dependent columns, or a report that nobody can make; or if a code is not a row.
     """
     values = tuple(values)
     matrix = np.asarray(matrix, dtype=np.float64)
@@ -146,15 +145,15 @@ def from_matrix(
     )
 
 
-def left_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(reports, k) scores whose expectation under each value is its indicator.
+def left_inverse(matrix: Floats) -> Floats:
+    """Return (reports, k) scores whose expectation under each value is its indicator.
 
-    Of all that are unbiased those with the least variance if every value is equally common.
+    Of all unbiased scores, they have the least variance if every value is equally common.
 
     Parameters
     ----------
     matrix : (reports, k) array
-        Columns sum to 1.
+        Its columns sum to 1.
 
     Raises
     ------
@@ -162,7 +161,7 @@ def left_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         If the columns are not linearly independent, to 1e-9 of the largest singular value.
     """
     known = matrix.max(axis=1) > 0
-    scaled = np.zeros_like(matrix)
+    scaled, scores = np.zeros_like(matrix), np.zeros_like(matrix)
     root = np.sqrt(matrix[known].mean(axis=1))[:, None]
     scaled[known] = matrix[known] / root
     sizes = np.linalg.svd(scaled, compute_uv=False)
@@ -171,6 +170,5 @@ def left_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
             "the matrix must tell all values apart, but its columns are linearly dependent: "
             "reports are as likely under one mix of values as under another"
         )
-    scores = np.zeros_like(matrix)
     scores[known] = np.linalg.pinv(scaled).T[known] / root
     return scores

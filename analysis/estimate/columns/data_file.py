@@ -1,4 +1,4 @@
-"""Answers that another tool, or paper, has collected: a CSV file read by its design."""
+"""Answers that another tool, or paper, has collected: a CSV file and its design."""
 
 import csv
 import io
@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.errors import DataError, shown
+from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.design_file import Design, Designs
 from analysis.estimate.columns.sample import Sample
 from analysis.survey.files import open_file
 
-#: More different texts than that are no groups that a model could compare.
+#: The most different texts of a column: more of them are no groups that a model could compare.
 MOST_TEXTS = 200
 _NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _CODE = re.compile(r"0\d+", re.ASCII)
@@ -27,10 +28,10 @@ _ZERO = re.compile(r"[+-]?0*\.?0*", re.ASCII)
 
 @dataclass(frozen=True)
 class Data:
-    """What a file holds: randomized columns, known ones, and how respondents were drawn.
+    """The content of a file: randomized columns, known ones, and how respondents were drawn.
 
-    `known` holds arrays of floats or of texts; `sample` is None if nothing is said of it, and
-    `dropped` counts respondents left out for an empty cell, or a weight of 0.
+    `known` holds arrays of floats or of texts. `sample` is None if the design does not mention it.
+    `dropped` counts respondents who are left out because of an empty cell, or a weight of 0.
     """
 
     columns: dict[str, Column]
@@ -45,27 +46,26 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
     Parameters
     ----------
     path : Path
-        UTF-8, with a header line.
+        A file in UTF-8, with a header line.
     designs : Designs
-        Of its randomized columns, and of the sample.
+        The designs of its randomized columns, and of the sample.
     used : sequence of str, optional
-        Names of columns that a model is about: no other is read, but those of the sample. All
-        randomized ones, and no known one, if left out.
+        The names of columns that a model is about: only these and those of the sample are read. If
+        it is left out, all randomized columns are read, and no known one.
 
     Raises
     ------
     DataError
-        If the file is no table, a column is missing, or a cell is not what its column can hold:
-        with line and column.
+        If the file is no table, a column is missing, or its column cannot hold a cell: the message
+        names line and column.
     """
     header, rows = _table(path)
     wanted = list(designs.columns) if used is None else list(used)
-    needed = [*wanted, *designs.sampled]
     at_column = {name: at for at, name in enumerate(header)}
     for name in [*designs.columns, *designs.sampled, *wanted]:
         if name not in at_column:
             raise DataError(f'{path}: no column "{name}"; the file has {", ".join(header)}')
-    places = {name: at_column[name] for name in needed}
+    places = {name: at_column[name] for name in [*wanted, *designs.sampled]}
     missing = [
         (line, name)
         for line, row in rows
@@ -83,7 +83,7 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
     if not kept:
         raise DataError(f"{path}: expected a row for each respondent, got none")
     if designs.weights is not None:
-        at = header.index(designs.weights)
+        at = places[designs.weights]
         kept = [(line, row) for line, row in kept if not _ZERO.fullmatch(row[at].strip())] or kept
     cells = {name: [(line, row[at].strip()) for line, row in kept] for name, at in places.items()}
     columns, known = {}, {}
@@ -96,7 +96,7 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
 
 
 def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header, and each row with the number of the line that it ends on."""
+    """Return the header, and each row with the number of the line on which it ends."""
     try:
         with open_file(path) as file:
             text = file.read().decode("utf-8-sig")
@@ -134,12 +134,12 @@ def _randomized(path: Path, name: str, design: Design, cells: list[tuple[int, st
 
 
 def _is_missing(cell: str, design: Design | None) -> bool:
-    """Empty, or NA as R writes it, unless that is a report."""
+    """Return whether a cell is empty, or NA as R writes it, unless NA is a report."""
     return cell == "" or (cell == "NA" and (design is None or cell not in design.reports))
 
 
 def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
-    """Numbers if cells are, else texts; codes such as 007 are texts."""
+    """Return cells as numbers if all are, else as texts; codes such as 007 are texts."""
     numbers = [_NUMBER.fullmatch(cell) is not None for _, cell in cells]
     if all(numbers):
         return np.array([float(cell) for _, cell in cells])
@@ -158,35 +158,35 @@ def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
     return texts
 
 
-def _number_column(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[np.float64]:
-    found = _known(path, name, cells)
-    if found.dtype.kind != "f":
-        raise DataError(f'{path}: column "{name}": expected numbers, got {shown(str(found[0]))}')
-    return found
+def _number_column(path: Path, name: str, cells: list[tuple[int, str]]) -> Floats:
+    values = _known(path, name, cells)
+    if values.dtype.kind != "f":
+        raise DataError(f'{path}: column "{name}": expected numbers, got {shown(str(values[0]))}')
+    return values
 
 
 def _sample(
     path: Path, designs: Designs, cells: dict[str, list[tuple[int, str]]], n: int
 ) -> Sample | None:
-    """How respondents were drawn; None if the design says nothing of it."""
+    """Return how respondents were drawn; None if the design does not mention it."""
     if not designs.sampled and designs.population is None:
         return None
     weights = np.ones(n)
     if designs.weights is not None:
         weights = _number_column(path, designs.weights, cells[designs.weights])
     strata = _groups(cells, designs.strata, np.zeros(n, dtype=np.int64))
-    # The same name of a cluster in two strata is two clusters.
-    clusters = _groups(cells, designs.clusters, np.arange(n))
-    _, clusters = np.unique(np.column_stack([strata, clusters]), axis=0, return_inverse=True)
+    named = _groups(cells, designs.clusters, np.arange(n))
+    # The same name in two strata is that of two clusters.
+    _, clusters = np.unique(np.column_stack([strata, named]), axis=0, return_inverse=True)
     clusters = clusters.ravel()
     _, first = np.unique(clusters, return_index=True)
     drawn = np.bincount(strata[first])
     fractions = np.zeros(len(drawn))
     if designs.population is not None:
-        people = np.full(n, float(designs.population)) if type(designs.population) is int else None
-        if people is None:
-            name = str(designs.population)
-            people = _number_column(path, name, cells[name])
+        if isinstance(designs.population, int):
+            people = np.full(n, float(designs.population))
+        else:
+            people = _number_column(path, designs.population, cells[designs.population])
         sizes = np.zeros(len(drawn))
         sizes[strata] = people
         if (sizes[strata] != people).any():
@@ -204,9 +204,8 @@ def _sample(
         raise DataError(f"{path}: {error}") from None
 
 
-def _groups(
-    cells: dict[str, list[tuple[int, str]]], name: str | None, usual: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _groups(cells: dict[str, list[tuple[int, str]]], name: str | None, usual: Ints) -> Ints:
+    """Return the number of each respondent's group in a column; `usual` if there is no column."""
     if name is None:
         return usual
     _, places = np.unique([cell for _, cell in cells[name]], return_inverse=True)

@@ -1,67 +1,47 @@
-"""What a design file says of data from elsewhere: which columns were randomized, and how."""
+"""The design file of data from elsewhere: which columns were randomized, and how."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain import Categories
 from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
+from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, event_of, from_matrix
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import Table, read_toml
 from analysis.survey.mechanism_file import probability
 
-#: Randomized columns of a design; estimating one takes about a millisecond.
+#: The most randomized columns of a file; estimating one takes about a millisecond.
 MOST_COLUMNS = 5000
-
-#: Without a name: the author gave all its probabilities.
-_OWN = "matrix"
 
 
 @dataclass(frozen=True)
 class Design:
-    """How one column was randomized: all that there is to know of it but the reports.
+    """How one column was randomized: a column without respondents, and how reports are written.
 
-    Attributes
-    ----------
-    values, reports : tuples of str
-        How true values and reports are written, in the order of the matrix; mostly alike.
-    matrix : (reports, values) array
-        Probability of each report under each value.
-    amounts : (values,) tuple of float, optional
-        What the values amount to.
-    mechanism : str
-        The design's name.
-    yes : str, optional
-        Of two values the one that counts as 1, if it cannot be told by its name.
+    `reports` are in the order of the rows of ``empty.chances``, and mostly equal `empty.values`.
     """
 
-    values: tuple[str, ...]
     reports: tuple[str, ...]
-    matrix: NDArray[np.float64]
-    amounts: tuple[float, ...] | None
-    mechanism: str
-    yes: str | None
+    empty: Column
 
-    def column(self, name: str, codes: NDArray[np.int64]) -> Column:
-        """The column of respondents who gave these reports."""
-        return from_matrix(
-            name, self.values, codes, self.matrix, self.amounts, self.mechanism, self.yes
-        )
+    def column(self, name: str, codes: Ints) -> Column:
+        """Return the column of respondents who gave these reports."""
+        return replace(self.empty, name=name, codes=codes)
 
 
 @dataclass(frozen=True)
 class Designs:
-    """A design file: designs by column, and the columns that tell how respondents were drawn.
+    """A design file: designs by column, and the columns that say how respondents were drawn.
 
-    `weights`, `strata` and `clusters` are names of columns, or None; `population` is one too, or
-    the population's size; `drops_missing` tells to leave out respondents with an empty cell.
+    `weights`, `strata` and `clusters` are names of columns, or None. `population` is one, too, or
+    the population's size. `drops_missing` says to leave out respondents with an empty cell.
     """
 
     columns: dict[str, Design]
@@ -73,9 +53,9 @@ class Designs:
 
     @property
     def sampled(self) -> tuple[str, ...]:
-        """Names of the columns that tell how respondents were drawn."""
-        named = (self.weights, self.strata, self.clusters, self.population)
-        return tuple(one for one in named if isinstance(one, str))
+        """The names of the columns that say how respondents were drawn."""
+        names = (self.weights, self.strata, self.clusters, self.population)
+        return tuple(name for name in names if isinstance(name, str))
 
 
 def read_designs(path: Path) -> Designs:
@@ -84,8 +64,8 @@ def read_designs(path: Path) -> Designs:
     Raises
     ------
     SurveyError
-        If it cannot be read, a key or number is wrong, or a matrix is none that reports can be
-        debiased by: with the place, what was expected, and what was there.
+        If it cannot be read, a key or number is wrong, or a matrix cannot debias reports: the
+        message names the place, what was expected, and what was there.
     """
     table = Table(read_toml(path), str(path))
     columns = table.take(
@@ -105,7 +85,12 @@ def read_designs(path: Path) -> Designs:
         f"{path}: sample",
     )
     table.finish()
-    names = {key: _name_of_column(part, key) for key in ("weights", "strata", "clusters")}
+    names = {
+        key: part.take(
+            key, lambda value: isinstance(value, str) and value != "", "the name of a column", None
+        )
+        for key in ("weights", "strata", "clusters")
+    }
     population = part.take(
         "population",
         lambda value: value > 1 if type(value) is int else isinstance(value, str) and value != "",
@@ -116,7 +101,7 @@ def read_designs(path: Path) -> Designs:
     if type(population) is int and names["strata"] is not None:
         raise part.error("population", "the name of a column, since there are strata")
     designs = {
-        name: _design(Table(one, f'{path}: column "{name}"')) for name, one in columns.items()
+        name: _design(Table(design, f'{path}: column "{name}"')) for name, design in columns.items()
     }
     return Designs(designs, **names, population=population, drops_missing=missing == "drop")
 
@@ -125,25 +110,18 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _name_of_column(part: Table, key: str) -> str | None:
-    found: str | None = part.take(
-        key, lambda value: isinstance(value, str) and value != "", "the name of a column", None
-    )
-    return found
-
-
 def _words(table: Table, key: str, expected: str, default: Any = ...) -> tuple[str, ...]:
-    """Two or more texts that differ; whole numbers are taken as they are written."""
+    """Return two or more different texts; whole numbers are taken as they are written."""
 
-    def fits(value: Any) -> bool:
-        if not isinstance(value, list) or len(value) < 2:
+    def fits(words: Any) -> bool:
+        if not isinstance(words, list) or len(words) < 2:
             return False
-        plain = all((isinstance(one, str) and one.strip()) or type(one) is int for one in value)
-        return plain and len({str(one) for one in value}) == len(value)
+        plain = all((isinstance(word, str) and word.strip()) or type(word) is int for word in words)
+        return plain and len(set(map(str, words))) == len(words)
 
     if default is not ... and table.peek(key) is None:
         return tuple(default)
-    return tuple(str(one) for one in table.take(key, fits, expected))
+    return tuple(map(str, table.take(key, fits, expected)))
 
 
 def _design(table: Table) -> Design:
@@ -153,8 +131,9 @@ def _design(table: Table) -> Design:
         lambda value: (
             isinstance(value, list)
             and len(value) == len(values)
-            and all(isinstance(one, int | Decimal) and not isinstance(one, bool) for one in value)
-            and all(Decimal(one).is_finite() for one in value)
+            and all(
+                type(number) in (int, Decimal) and Decimal(number).is_finite() for number in value
+            )
             and len(set(value)) > 1
         ),
         f"{len(values)} numbers, one for each value, not all equal",
@@ -167,22 +146,22 @@ def _design(table: Table) -> Design:
     )
     if table.peek("matrix") is not None:
         reports = _words(table, "reports", "a list of reports, a row of matrix each", values)
-        matrix, mechanism = _matrix(table, reports, values), _OWN
+        matrix, mechanism = _matrix(table, reports, values), "matrix"
     else:
         reports = values
         matrix, mechanism = _named(table, values, yes)
     table.finish()
-    places = None if amounts is None else tuple(map(float, amounts))
-    found = Design(values, reports, matrix, places, mechanism, yes)
+    floats = None if amounts is None else tuple(map(float, amounts))
+    nobody = np.zeros(0, dtype=np.int64)
     try:
-        found.column("", np.zeros(0, dtype=np.int64))
+        empty = from_matrix("", values, nobody, matrix, floats, mechanism, yes)
     except ValueError as error:
         raise SurveyError(f"{table.place}: {error}") from None
-    return found
+    return Design(reports, empty)
 
 
-def _matrix(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> NDArray[np.float64]:
-    """Entries are fractions or decimals, between 0 and 1 or at these ends."""
+def _matrix(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> Floats:
+    """Return the matrix whose entries are fractions or decimals from 0 to 1."""
     rows = table.take(
         "matrix",
         lambda value: (
@@ -193,23 +172,16 @@ def _matrix(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> 
         f"{len(reports)} rows, one for each report, of {len(values)} probabilities, one for each "
         "true value",
     )
-    places = [f"{table.place}: row {at}" for at in range(1, len(rows) + 1)]
-    return np.array(
-        [
-            [float(Fraction(_entry(place, one))) for one in row]
-            for place, row in zip(places, rows, strict=True)
-        ]
-    )
+
+    def entry(row: int, given: Any) -> float:
+        part = Table({"matrix": given}, f"{table.place}: row {row}")
+        return float(Fraction(probability(part, "matrix", ends=True)))
+
+    return np.array([[entry(at, given) for given in row] for at, row in enumerate(rows, 1)])
 
 
-def _entry(place: str, entry: Any) -> str:
-    return probability(Table({"matrix": entry}, place), "matrix", ends=True)
-
-
-def _named(
-    table: Table, values: tuple[str, ...], yes: str | None
-) -> tuple[NDArray[np.float64], str]:
-    """The matrix of a mechanism whose report is one of the values, as a survey file names it."""
+def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floats, str]:
+    """Return matrix and name of a mechanism whose report is one of the values."""
     given = table.take(
         "design",
         lambda value: isinstance(value, str | dict),
@@ -225,31 +197,30 @@ def _named(
         epsilon = part.number(
             "epsilon",
             f"a number from {float(SMALLEST)} to {float(LARGEST)}",
-            lambda one: SMALLEST <= Fraction(one) <= LARGEST,
+            lambda number: SMALLEST <= Fraction(number) <= LARGEST,
         )
     part.finish()
     order = values
     if mechanism.parameters is not None:
-        # Its first input is "yes".
+        # The first input of its channel is "yes".
         if yes is None:
             raise table.error("yes", f"given, since {name} has to know: one of {', '.join(values)}")
-        order = (yes, *(one for one in values if one != yes))
+        order = (yes, *(value for value in values if value != yes))
     try:
         channel = mechanism.compile(Categories(order), Fraction(epsilon), params).channel
     except ValueError as error:
         raise SurveyError(f"{part.place}: {error}") from None
-    weights = np.array([channel.weights(place) for place in range(len(order))], dtype=np.float64)
-    places = [order.index(value) for value in values]
-    chances: NDArray[np.float64] = (weights / weights[0].sum()).T[np.ix_(places, places)]
-    return chances, name
+    weights = np.array([channel.weights(symbol) for symbol in range(len(order))], dtype=np.float64)
+    symbols = [order.index(value) for value in values]
+    return (weights / weights[0].sum()).T[np.ix_(symbols, symbols)], name
 
 
 def _reports_values(name: str, values: tuple[str, ...]) -> bool:
-    """Whether a mechanism serves these values, and its report is one of them."""
+    """Return whether a mechanism serves these values, and its report is one of them."""
     mechanism, domain = MECHANISMS[name], Categories(values)
     if not mechanism.fits(domain):
         return False
     if mechanism.parameters is not None:
         return True
-    found = mechanism.compile(domain, Fraction(1), {})
-    return found.reports_values and found.channel.symbols == len(values)
+    randomizer = mechanism.compile(domain, Fraction(1), {})
+    return randomizer.reports_values and randomizer.channel.symbols == len(values)

@@ -1,4 +1,4 @@
-"""The columns of a survey's reports: what each respondent's report says of each thing asked."""
+"""The columns of a survey's reports: what each respondent reported about each question."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -8,34 +8,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.channels import Channel
 from analysis.core.domain import NO_ANSWER, Estimand, Numbers
 from analysis.core.encoders import Encoder
 from analysis.core.randomizer import Reports
+from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, left_inverse
 from analysis.survey.question import Question
 
-#: More values than that make neither a table that could be read nor a model.
+#: The most values of a column: with more, nobody can read a table, or fit a model.
 MOST_VALUES = 64
 
 
 def variable(name: str) -> str:
-    """A column's name as formulas and other programs take it: of letters, digits and _."""
+    """Return a column's name as formulas and other programs take it: letters, digits and _."""
     return re.sub(r"\W", "_", name)
 
 
 def column_names(question: Question) -> list[str]:
-    """The names of `columns_of` a question, without its reports."""
+    """Return the names of the columns of a question, without its reports."""
     return [question.id + end for end in question.domain.columns or ("",)]
 
 
 def one_draw(question: Question) -> bool:
-    """Whether the columns of a question come from one draw, so that they cannot be crossed."""
+    """Return whether the columns of a question come from one draw, so that none can be crossed."""
     return question.randomizer.encoder.picks_part or question.domain.no_answer
 
 
 def rounding(question: Question) -> str | None:
-    """What it does to tables and models that a number was rounded at random; None if it was not."""
+    """Return how rounding a number at random affects tables and models; None if it was not done."""
     domain = question.domain
     if domain.estimand is not Estimand.MEAN:
         return None
@@ -50,25 +50,25 @@ def rounding(question: Question) -> str | None:
 
 
 def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
-    """The column of a question; of one with several options, a column for each, of yes and no.
+    """Return the column of a question, or one of yes and no for each of its options.
 
     Parameters
     ----------
     question : Question
-        Of a survey; not a text, and not a ranking.
+        A question of a survey; neither a text nor a ranking.
     sent : sequence
         The report of each respondent, as it was sent.
 
     Raises
     ------
     ValueError
-        If the question's answers are no columns that can be crossed, or have too many values.
+        If the question's answers make no columns that can be crossed, or have too many values.
     """
     return read_columns(question, question.randomizer.read_many(sent))
 
 
 def read_columns(question: Question, reports: Reports) -> list[Column]:
-    """The columns of a question, as of `columns_of`, from reports that `read_many` has read."""
+    """Return the columns of `columns_of` from reports that `read_many` has read."""
     domain = question.domain
     if len(domain.columns) > 1:
         return [_option(question, option, reports) for option in range(len(domain.columns))]
@@ -91,11 +91,13 @@ def _categories(question: Question, reports: Reports) -> Column:
     channel = randomizer.channel
     whole = randomizer.encoder.cohorts is None and channel.gives_one_symbol
     if whole:
-        kinds, codes = _every_symbol(channel), reports.drawn.astype(np.int64)
+        symbols = np.arange(channel.symbols)
+        kinds = Reports(np.zeros(len(symbols), dtype=np.uint8), symbols)
+        codes = reports.drawn.astype(np.int64)
     else:
         kinds, codes = reports.distinct()
-    logs = _of_inputs(question, kinds, channel.log_chances)
-    # Of some reports of many only ratios matter: a single chance may be too small for a float.
+    logs = _by_inputs(question, kinds, channel.log_chances)
+    # Where not all reports are listed, only ratios matter: a chance may be too small for a float.
     logs -= 0.0 if whole else logs.max(axis=1, keepdims=True)
     chances = np.exp(logs)
     scores = _support_scores(question, kinds)
@@ -105,18 +107,12 @@ def _categories(question: Question, reports: Reports) -> Column:
     return _column(question, question.id, values, codes, chances, scores, whole, amounts)
 
 
-def _every_symbol(channel: Channel) -> Reports:
-    """Return one report of each kind that the channel can make."""
-    drawn = np.arange(channel.symbols)
-    return Reports(np.zeros(len(drawn), dtype=np.uint8), drawn)
-
-
-def _of_inputs(
+def _by_inputs(
     question: Question,
     reports: Reports,
     evaluate: Callable[[NDArray[Any], Sequence[Any]], NDArray[Any]],
 ) -> NDArray[Any]:
-    """(n, values) `evaluate` of each report and the inputs that the values become in its cohort."""
+    """Return (n, values) `evaluate` of each report and the values' inputs in its cohort."""
     encoder, values = question.randomizer.encoder, len(question.domain.alternatives)
     order = np.argsort(reports.cohorts, kind="stable")
     cohorts, starts, sizes = np.unique(
@@ -124,11 +120,11 @@ def _of_inputs(
     )
     if len(cohorts) == 1:
         return evaluate(reports.drawn, _inputs(encoder, values, int(cohorts[0])))
-    found = np.empty((len(order), values))
+    evaluated = np.empty((len(order), values))
     for cohort, start, size in zip(cohorts.tolist(), starts, sizes, strict=True):
-        own = order[start : start + size]
-        found[own] = evaluate(reports.drawn[own], _inputs(encoder, values, cohort))
-    return found
+        members = order[start : start + size]
+        evaluated[members] = evaluate(reports.drawn[members], _inputs(encoder, values, cohort))
+    return evaluated
 
 
 @lru_cache(maxsize=2**16)
@@ -137,8 +133,8 @@ def _inputs(encoder: Encoder, values: int, cohort: int) -> tuple[Any, ...]:
     return tuple(encoder.encode(value, cohort, iter(())) for value in range(values))
 
 
-def _support_scores(question: Question, reports: Reports) -> NDArray[np.float64] | None:
-    """Return (n, values) debiased reports, made as shares are; None if shares are made otherwise.
+def _support_scores(question: Question, reports: Reports) -> Floats | None:
+    """Return (n, values) reports debiased by their support; None if shares are not.
 
     A report supports a value if it counts for the input that the value becomes.
     """
@@ -146,34 +142,26 @@ def _support_scores(question: Question, reports: Reports) -> NDArray[np.float64]
     shares = question.mechanism.shares(randomizer, question.domain)
     if not values or len(shares.values) != len(values):
         return None
-    p, q = (np.array([float(getattr(one, side)) for one in shares.values]) for side in "pq")
-    supports = _of_inputs(question, reports, randomizer.channel.holds_many)
+    p, q = np.array([share.chances for share in shares.values]).T
+    supports = _by_inputs(question, reports, randomizer.channel.holds_many)
     return np.asarray((supports - q) / (p - q))
 
 
 def _number(question: Question, domain: Numbers, reports: Reports) -> Column:
-    """Its values are the points of the encoder's grid, to which numbers were rounded unbiased."""
+    """Return a column whose values are the grid points to which numbers were rounded unbiased."""
     channel, steps = question.randomizer.channel, question.randomizer.encoder.steps
     points = [domain.low + (domain.high - domain.low) * step / steps for step in range(steps + 1)]
     inputs = [*range(steps + 1), *[channel.inputs - 1] * domain.no_answer]
-    weights = np.array([channel.weights(one) for one in inputs], dtype=np.float64)
+    weights = np.array([channel.weights(symbol) for symbol in inputs], dtype=np.float64)
     chances = (weights / weights[0].sum()).T
-    values = tuple(f"{float(point):.10g}" for point in points)
-    missing = domain.no_answer
-    return _column(
-        question,
-        question.id,
-        values + (NO_ANSWER,) * missing,
-        reports.drawn.astype(np.int64),
-        chances,
-        left_inverse(chances),
-        True,
-        (*map(float, points), *[float("nan")] * missing),
-    )
+    values = [*(f"{float(point):.10g}" for point in points), *[NO_ANSWER] * domain.no_answer]
+    amounts = (*map(float, points), *[float("nan")] * domain.no_answer)
+    codes, scores = reports.drawn.astype(np.int64), left_inverse(chances)
+    return _column(question, question.id, values, codes, chances, scores, True, amounts)
 
 
 def _option(question: Question, option: int, reports: Reports) -> Column:
-    """Whether one of several options was ticked."""
+    """Return the column of whether one of several options was ticked."""
     randomizer, domain = question.randomizer, question.domain
     values = ("yes", "no", *[NO_ANSWER] * domain.no_answer)
     codes, chances = randomizer.encoder.told_of_option(
@@ -187,9 +175,9 @@ def _column(
     question: Question,
     name: str,
     values: Iterable[str],
-    codes: NDArray[np.int64],
-    chances: NDArray[np.float64],
-    scores: NDArray[np.float64],
+    codes: Ints,
+    chances: Floats,
+    scores: Floats,
     whole: bool,
     amounts: tuple[float, ...] | None,
 ) -> Column:
@@ -197,18 +185,16 @@ def _column(
     return Column(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism)
 
 
-def debiasing(
-    question: Question,
-) -> tuple[tuple[str, ...], Callable[[Reports], NDArray[np.float64]]]:
-    """What single reports are worth, debiased, for programs that know nothing of the channel.
+def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Reports], Floats]]:
+    """Return the debiased weights of single reports, for programs that ignore the channel.
 
-    Averages of these weights over respondents are unbiased: of each value's share, or for a number
-    of what it is where there is one, and of whether there is.
+    Averages of these weights over respondents are unbiased. They estimate each value's share; of a
+    number its average, with 0 for no-answer, and the share of respondents who gave one.
 
     Parameters
     ----------
     question : Question
-        Of a survey; texts and rankings have none.
+        A question of a survey; texts and rankings have no weights.
 
     Returns
     -------
@@ -222,20 +208,21 @@ def debiasing(
         present = np.array(mean.present, dtype=np.float64)
         amounts = low * present + width * np.array(mean.scores, dtype=np.float64)
         worth = np.column_stack([amounts, present])[:, : 1 + domain.no_answer]
-        return (name, f"{name}_answered")[: 1 + domain.no_answer], lambda one: worth[one.drawn]
+        names = (name, f"{name}_answered")[: 1 + domain.no_answer]
+        return names, lambda reports: worth[reports.drawn]
     try:
         columns = columns_of(question, [])
     except ValueError:
-        return (), lambda one: np.zeros((len(one.drawn), 0))
+        return (), lambda reports: np.zeros((len(reports.drawn), 0))
     names = tuple(
         variable(f"{column.name}_{value}") for column in columns for value in column.values
     )
 
-    def weights(reports: Reports) -> NDArray[np.float64]:
+    def weights(reports: Reports) -> Floats:
         scores = _support_scores(question, reports)
         if scores is None:
-            own = read_columns(question, reports)
-            scores = np.hstack([column.scores[column.codes] for column in own])
+            read = read_columns(question, reports)
+            scores = np.hstack([column.scores[column.codes] for column in read])
         return scores
 
     return names, weights

@@ -6,23 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
-from analysis.estimate.decoding.discoveries import detected, selected_level
-from analysis.estimate.decoding.fit import fit
+from analysis.estimate.decoding.few import fit_few
+from analysis.estimate.decoding.fit import Fit, fit
 from analysis.estimate.decoding.noise import Chances
-from analysis.estimate.intervals import normal_intervals
+from analysis.estimate.intervals import FEW, normal_intervals
 
-__all__ = ["Chances", "Decoded", "Other", "decode"]
+__all__ = ["Chances", "Decoded", "Other", "decode", "detected", "fit_texts", "selected_level"]
 
-#: Part of the detected strings that may be false, on average, if nothing else is asked.
+#: The share of the detected strings that may be false, on average, if nothing else is asked.
 ALPHA = 0.10
-#: Below so many reports the normal approximation is flagged.
-FEW = 100
 
 
 @dataclass(frozen=True)
 class Other:
-    """Share of all strings that are no candidates, with `low` and `high` in [0, 1]."""
+    """The share of all strings that are not candidates, with `low` and `high` in [0, 1]."""
 
     estimate: float
     std_error: float
@@ -32,24 +31,24 @@ class Other:
 
 @dataclass(frozen=True)
 class Decoded:
-    """Shares of candidates, an array of (candidates,) each, in the order they were given.
+    """The shares of candidates, as (candidates,) arrays in the order in which they were given.
 
     `estimate` is nearly unbiased over hashes, and may lie outside [0, 1]; intervals lie within.
     `low` and `high` cover at the level asked, on average over all candidates. `p_value` is that of
     the share being 0 against being greater. For the candidates that are `detected`,
-    `detected_low` and `detected_high` cover at the level asked on average over the detected; NaN
-    for others. `flags` holds ``few`` (so few people that a normal approximation is doubtful), or
-    nothing.
+    `detected_low` and `detected_high` cover at the level asked on average over the detected; they
+    are NaN for others. `flags` holds ``few`` if there are so few people that a normal approximation
+    is doubtful.
     """
 
-    estimate: NDArray[np.float64]
-    std_error: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    p_value: NDArray[np.float64]
+    estimate: Floats
+    std_error: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
     detected: NDArray[np.bool_]
-    detected_low: NDArray[np.float64]
-    detected_high: NDArray[np.float64]
+    detected_low: Floats
+    detected_high: Floats
     other: Other
     reports: int
     confidence_level: float
@@ -57,57 +56,52 @@ class Decoded:
 
 
 def decode(
-    counts: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    hits: NDArray[np.int64],
+    counts: Ints,
+    totals: Ints,
+    hits: Ints,
     chances: Chances,
     correction: str = "fdr",
     alpha: float = ALPHA,
     confidence_level: float = 0.95,
 ) -> Decoded:
-    """Share of each candidate string, each with its interval, and which are there at all.
+    """Return the share of each candidate string with its interval, and which are there at all.
 
-    Candidates may outnumber cells. Strings that are no candidates are taken to hit cells at
-    random: how much they do so is estimated with the rest, and is in every interval.
+    Candidates may outnumber cells. Strings that are not candidates are assumed to hit cells at
+    random: how much they do so is estimated with the rest, and is part of every interval.
 
     Parameters
     ----------
     counts : (cohorts, cells) array
-        How many reports of a cohort count for a cell: have that bit, or are that symbol.
+        How many reports of a cohort count for a cell: they have that bit, or are that symbol.
     totals : (cohorts,) array
-        Reports of each cohort. Cohorts without any are left out.
+        The reports of each cohort. Cohorts without any are left out.
     hits : (cohorts, candidates, hashes) array
         The cells that a candidate supports in a cohort, ``0 <= hits < cells``; equal ones of a
-        candidate count once. At least one candidate.
+        candidate count once. There is at least one candidate.
     chances : Chances
-        Of the reports, ``chances.p != chances.q``.
+        Those of the reports, ``chances.p != chances.q``.
     correction, alpha : str and float
-        What `detected` promises: see `analysis.estimate.decoding.discoveries.detected`.
+        What `Decoded.detected` promises: see `detected`.
     confidence_level : float
-        Of all intervals, in (0, 1).
+        The level of all intervals, in (0, 1).
 
     Raises
     ------
     ValueError
-        If there are no reports or not two cells, or shapes do not fit.
+        If there are no reports or fewer than two cells, or shapes do not fit.
     """
-    _check(counts, totals, hits, chances)
-    held = totals > 0
-    counts, totals, hits = counts[held], totals[held], hits[held]
-    tallies = (counts / totals[:, None] - chances.q) / (chances.p - chances.q)
-    found = fit(tallies, totals, Cells.of(hits, counts.shape[1]), chances)
-    errors = np.sqrt(found.variance)
-    p_value = ndtr(-found.estimate / errors)
+    fitted = fit(*_debiased(counts, totals, hits, chances))
+    estimates, errors = fitted.estimate, fitted.std_error
+    p_value = ndtr(-estimates / errors)
     chosen = detected(p_value, correction, alpha)
-    low, high = normal_intervals(found.estimate, errors, confidence_level)
+    low, high = normal_intervals(estimates, errors, confidence_level)
     level = selected_level(confidence_level, int(chosen.sum()), len(chosen))
-    ends = normal_intervals(found.estimate, errors, level)
-    other = normal_intervals(
-        np.array([found.other]), np.array([found.other_error]), confidence_level
-    )
+    ends = normal_intervals(estimates, errors, level)
+    other = np.array([fitted.other]), np.array([fitted.other_error])
+    other_low, other_high = (float(end[0]) for end in normal_intervals(*other, confidence_level))
     n = int(totals.sum())
     return Decoded(
-        estimate=found.estimate,
+        estimate=estimates,
         std_error=errors,
         low=low,
         high=high,
@@ -115,19 +109,26 @@ def decode(
         detected=chosen,
         detected_low=np.where(chosen, ends[0], np.nan),
         detected_high=np.where(chosen, ends[1], np.nan),
-        other=Other(found.other, found.other_error, float(other[0][0]), float(other[1][0])),
+        other=Other(fitted.other, fitted.other_error, other_low, other_high),
         reports=n,
         confidence_level=confidence_level,
         flags=("few",) if n / chances.repeats < FEW else (),
     )
 
 
-def _check(
-    counts: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    chances: Chances,
-) -> None:
+def fit_texts(counts: Ints, totals: Ints, hits: Ints, chances: Chances) -> Fit:
+    """Return the shares of candidates: as of `fit_few` if they are few enough, else of `decode`.
+
+    Parameters are those of `decode`.
+    """
+    tallied = _debiased(counts, totals, hits, chances)
+    return fit_few(*tallied) or fit(*tallied)
+
+
+def _debiased(
+    counts: Ints, totals: Ints, hits: Ints, chances: Chances
+) -> tuple[Floats, Ints, Cells, Chances]:
+    """Check the arguments of `decode`, and return those of `fit`."""
     cohorts, cells = counts.shape
     if totals.shape != (cohorts,) or hits.ndim != 3 or hits.shape[0] != cohorts:
         raise ValueError(
@@ -140,3 +141,46 @@ def _check(
         raise ValueError("expected at least one report, got none")
     if chances.p == chances.q:
         raise ValueError(f"p and q must differ, got {chances.p} for both")
+    held = totals > 0
+    counts, totals, hits = counts[held], totals[held], hits[held]
+    tallies = (counts / totals[:, None] - chances.q) / (chances.p - chances.q)
+    return tallies, totals, Cells.of(hits, cells), chances
+
+
+def detected(p_values: Floats, correction: str, alpha: float) -> NDArray[np.bool_]:
+    """Return which of many tests reject.
+
+    Parameters
+    ----------
+    p_values : (tests,) array
+        The p-value of each test by itself.
+    correction : {"fdr", "bonferroni"}
+        "fdr": of those detected, a part of at most `alpha` is false, on average. "bonferroni": the
+        chance that any is false is at most `alpha`.
+    alpha : float
+        In (0, 1).
+
+    References
+    ----------
+    Benjamini and Hochberg, Journal of the Royal Statistical Society B, 1995. By hand: of 0.01,
+    0.04, 0.05 and 0.5 at alpha 0.1 the first three, as 0.05 <= 0.1 * 3 / 4.
+    """
+    tests = len(p_values)
+    if correction == "bonferroni":
+        return p_values <= alpha / tests
+    if correction != "fdr":
+        raise ValueError(f'correction must be "fdr" or "bonferroni", got "{correction}"')
+    ordered = np.sort(p_values)
+    below = np.flatnonzero(ordered <= alpha * np.arange(1, tests + 1) / tests)
+    return np.asarray(p_values <= (ordered[below[-1]] if len(below) else -1.0))
+
+
+def selected_level(confidence_level: float, chosen: int, tests: int) -> float:
+    """Return the level at which the intervals of chosen candidates cover as asked, on average.
+
+    References
+    ----------
+    Benjamini and Yekutieli, Journal of the American Statistical Association 2005, section 3: with
+    R of m chosen, 1 - q R / m. By hand: 10 of 100 at 0.95 need 0.995 each.
+    """
+    return 1 - (1 - confidence_level) * max(chosen, 1) / tests

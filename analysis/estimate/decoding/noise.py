@@ -1,30 +1,31 @@
-"""How far tallies of randomized reports are from what the shares would give, cell by cell."""
+"""The noise of tallies of randomized reports: its covariance, cell by cell."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from analysis.estimate import Floats, Ints
 
 
 @dataclass(frozen=True)
 class Chances:
-    """What a report says of a person whose value supports a cell, and of one whose does not.
+    """How likely a report counts for a cell that its value supports, and for one that it does not.
 
     Each pair holds the chance that the cell is counted if it is supported, then if it is not.
     With `one_symbol` a report counts for one cell of its cohort, and the pairs are those of k-ary
-    randomized response; else each cell is drawn by itself, as the bits of RAPPOR are.
+    randomized response; else each cell is drawn by itself, like the bits of RAPPOR.
 
     Parameters
     ----------
     permanent : (float, float)
-        Of what is drawn once for a person and remembered; (1, 0) if nothing is.
+        The chances of what is drawn once for a person and remembered; (1, 0) if nothing is.
     instant : (float, float)
-        Of what is drawn for each report, from what was remembered; (1, 0) if nothing is.
+        Those of what is drawn for each report, given what was remembered; (1, 0) if nothing is.
     one_symbol : bool
         Whether a report counts for one cell.
     repeats : float
-        Reports that share a person, and so a permanent draw; if persons sent R_1, R_2, ... of
-        them, the sum of R_i^2 over the sum of R_i.
+        How many reports share a person, and so a permanent draw; if persons sent R_1, R_2, ...
+        reports, the sum of R_i^2 over the sum of R_i.
     """
 
     permanent: tuple[float, float]
@@ -34,22 +35,22 @@ class Chances:
 
     @property
     def p(self) -> float:
-        """Chance that a report counts for a cell that its value supports."""
+        """The chance that a report counts for a cell that its value supports."""
         first, second = self.permanent, self.instant
         return first[0] * second[0] + (1 - first[0]) * second[1]
 
     @property
     def q(self) -> float:
-        """Chance that a report counts for a cell that its value does not support."""
+        """The chance that a report counts for a cell that its value does not support."""
         first, second = self.permanent, self.instant
         return first[1] * second[0] + (1 - first[1]) * second[1]
 
 
 @dataclass(frozen=True)
 class Background:
-    """What strings that are no candidates do to the cells, their hashes being as good as random.
+    """How strings that are not candidates hit cells: at random, since their hashes are.
 
-    `mean` is the chance that one supports a cell, `both` that it supports two given ones.
+    `mean` is the chance that such a string supports a cell, `both` that it supports two given ones.
     """
 
     mean: float
@@ -57,38 +58,33 @@ class Background:
 
     @classmethod
     def of(cls, cells: int, hashes: int) -> "Background":
-        """Of `hashes` cells drawn out of `cells`, equal ones counting once."""
+        """Return that of `hashes` cells drawn out of `cells`, where equal ones count once."""
         none, neither = (1 - 1 / cells) ** hashes, max(0.0, 1 - 2 / cells) ** hashes
         return cls(1 - none, 1 - 2 * none + neither)
 
-    def covariance(self, cells: int) -> NDArray[np.float64]:
-        """(cells, cells) covariance of which cells of a cohort such a string supports."""
+    def covariance(self, cells: int) -> Floats:
+        """Return the (cells, cells) covariance of which cells such a string supports."""
         apart = np.full((cells, cells), self.both - self.mean**2)
         np.fill_diagonal(apart, self.mean * (1 - self.mean))
         return apart
 
 
-def covariance(
-    single: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    reports: NDArray[np.int64],
-    chances: Chances,
-) -> NDArray[np.float64]:
-    """Covariance of the debiased tallies ``(count / reports - q) / (p - q)`` of a cohort's cells.
+def covariance(single: Floats, pairs: Floats, reports: Ints, chances: Chances) -> Floats:
+    """Return the covariance of a cohort's debiased tallies ``(count / reports - q) / (p - q)``.
 
-    Who is in the sample is part of it, as are both draws; only the instant draw gets less with
-    reports of the same person.
+    It includes sampling and both draws; more reports of the same person reduce only the instant
+    draw's part.
 
     Parameters
     ----------
     single : (cohorts, cells) array
-        Share of people whose value supports a cell.
+        The share of people whose value supports a cell.
     pairs : (cohorts, cells, cells) array
-        Share of people whose value supports both cells; its diagonal is not read.
+        The share of people whose value supports both cells; its diagonal is not read.
     reports : (cohorts,) array
-        At least 1 each.
+        How many reports each cohort made, at least 1.
     chances : Chances
-        Of the reports.
+        Those of the reports.
 
     Returns
     -------
@@ -111,10 +107,9 @@ def covariance(
         fresh = _diagonal(drawn * p2 * (1 - p2) + (1 - drawn) * q2 * (1 - q2))
     people = reports[:, None, None] / chances.repeats
     spread = remembered / people + fresh / reports[:, None, None]
-    scaled: NDArray[np.float64] = spread / (chances.p - chances.q) ** 2
-    return scaled
+    return np.asarray(spread / (chances.p - chances.q) ** 2)
 
 
-def _diagonal(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    square: NDArray[np.float64] = rows[:, :, None] * np.eye(rows.shape[1])
-    return square
+def _diagonal(rows: Floats) -> Floats:
+    """Return a diagonal matrix of each row."""
+    return np.asarray(rows[:, :, None] * np.eye(rows.shape[1]))

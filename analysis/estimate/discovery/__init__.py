@@ -3,46 +3,45 @@
 The prefix-extending method (Wang, Li and Jha, "Locally differentially private heavy hitter
 identification", IEEE TDSC 2021): each respondent reports a hash of the beginning of their text, of
 a length that their cohort says. Beginnings that are frequent at one length are extended by all
-letters to the next. Other people are asked for each length, so a text is chosen at the first length
-at which it is whole, and its share is told by the later ones: no report is used for both. The last
-length is not extended to; all texts are whole there.
+letters to the next. Each length has other respondents: a text is chosen at the first length at
+which it is whole, and its share is estimated from the later ones, so that no report is used for
+both. Nothing is extended to the last length; all texts are whole there.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from itertools import compress, product
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from analysis.core.encoders.text import Prefix
 from analysis.core.texts import BEGINNING, WHOLE
-from analysis.estimate.decoding import Chances
-from analysis.estimate.decoding.discoveries import detected, selected_level
+from analysis.estimate import Ints
+from analysis.estimate.decoding import Chances, detected, selected_level
 from analysis.estimate.discovery.one_length import NOBODY, Hashed, Length
 from analysis.mechanisms.base import Share
 
-#: What can follow, if the author does not say: each letter more costs time and finds a little less.
+#: The letters of texts, if the author does not say: more letters cost time and find a little less.
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 -'.äöüåøéèáíóúñç"
-#: Of the texts told to be found, a part of at most this is false, on average.
+#: On average, at most this part of the texts that are found is false.
 ALPHA = 0.05
-#: How many false texts a length lets through, on average; the next ones sort them out.
+#: How many false texts a length lets through, on average; the next lengths sort them out.
 SPARE = 2.0
-#: The most beginnings that are extended; it bounds the time it takes.
+#: The most beginnings that are extended; this bounds the time that a search takes.
 WIDEST = 64
 #: The most endings of one beginning that are tried; where a step is longer, shorter ones are.
 ENDINGS = 300_000
-#: A text explains reports that chose it only if others say, so surely, that it is there.
+#: A text explains the reports that chose it only if other reports have a p-value below this for it.
 _THERE = 0.02
 
 
 @dataclass(frozen=True)
 class Found:
-    """The share of a text: nearly normal around the truth, with this standard error."""
+    """The estimated share of a text: nearly normal around the truth, with this standard error."""
 
     text: str
     estimate: float
@@ -51,7 +50,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """The texts found, the most frequent first; estimate and standard error of no answer.
+    """The texts found, the most frequent first, and estimate and standard error of `no_answer`.
 
     Intervals at `level` cover as often as was asked, on average over all texts that are found
     (false coverage rate).
@@ -64,9 +63,9 @@ class Search:
 
 @dataclass
 class _Share:
-    """What the lengths after `place` say together, weighted by precision."""
+    """The share that the lengths after `index` estimate together, weighted by precision."""
 
-    place: int
+    index: int
     weight: float = 0.0
     sum: float = 0.0
 
@@ -75,123 +74,121 @@ class _Share:
         self.sum += estimate * std_error**-2
 
     @property
-    def told(self) -> tuple[float, float]:
-        """Estimate and standard error."""
+    def result(self) -> tuple[float, float]:
+        """The estimate and its standard error."""
         return self.sum / self.weight, self.weight**-0.5
 
     @property
     def p_value(self) -> float:
-        """Of the share being 0, against being greater; 1 if there were no reports."""
+        """The p-value of a share of 0, against a greater one; 1 if there were no reports."""
         return float(ndtr(-self.sum / self.weight**0.5)) if self.weight else 1.0
 
 
 def find(
     encoder: Prefix,
     chances: Chances,
-    counts: NDArray[np.int64],
+    counts: Ints,
     no_answer: bool,
     letters: str = LETTERS,
     confidence_level: float = 0.95,
 ) -> Search:
-    """The frequent texts, and their shares.
+    """Return the frequent texts, and their shares.
 
     Parameters
     ----------
     encoder, chances
-        Of the reports; ``chances.one_symbol``.
+        Those of the reports; ``chances.one_symbol``.
     counts : (cohorts, symbols) array
-        Of the reports of each cohort.
+        How many reports of each cohort are each symbol.
     no_answer : bool
-        Whether that is an answer.
+        Whether respondents may skip the question.
     letters : str
-        What texts are made of; those with others are not found.
+        The letters of texts; texts with other letters are not found.
     confidence_level : float
-        Of the intervals that `Search.level` is for.
+        The level of the intervals that `Search.level` is for.
     """
     each = counts.reshape(len(encoder.lengths), encoder.functions, encoder.inputs)
-    asked = [Length(encoder, place, each[place], chances) for place in range(len(each))]
+    lengths = [Length(encoder, index, counted, chances) for index, counted in enumerate(each)]
     shares = {NOBODY: _Share(-1)} if no_answer else {}
-    survived = _search(asked, shares, letters)
-    _estimate(asked, shares, survived)
-    skipped = shares[NOBODY].told if no_answer and shares[NOBODY].weight else None
-    texts = [one for one in shares if one != NOBODY]
+    survived = _search(lengths, shares, letters)
+    _estimate(lengths, shares, survived)
+    skipped = shares[NOBODY].result if no_answer and shares[NOBODY].weight else None
+    texts = {hashed[1]: share for hashed, share in shares.items() if hashed != NOBODY}
     if not texts:
         return Search((), confidence_level, skipped)
-    there = detected(np.array([shares[one].p_value for one in texts]), "fdr", ALPHA)
-    found = [
-        Found(one[1], *shares[one].told)
-        for one, is_there in zip(texts, there, strict=True)
-        if is_there
-    ]
+    there = detected(np.array([share.p_value for share in texts.values()]), "fdr", ALPHA)
+    found = [Found(text, *texts[text].result) for text in compress(texts, there)]
     level = selected_level(confidence_level, len(found), len(texts))
-    return Search(tuple(sorted(found, key=lambda one: (-one.estimate, one.text))), level, skipped)
+    ordered = sorted(found, key=lambda share: (-share.estimate, share.text))
+    return Search(tuple(ordered), level, skipped)
 
 
 def _search(
-    asked: Sequence[Length], shares: dict[Hashed, _Share], letters: str
+    lengths: Sequence[Length], shares: dict[Hashed, _Share], letters: str
 ) -> list[list[Hashed]]:
-    """What survives at each length; whole texts are put into `shares`."""
+    """Return what survives at each length, and put whole texts into `shares`."""
     begun, survived = [""], list[list[Hashed]]()
-    for place, length in enumerate(asked[:-1]):
+    for index, length in enumerate(lengths[:-1]):
         tried = _extended(begun, length.letters, letters)
-        found = length.survivors(list(shares), tried, SPARE) if tried and len(length.held) else []
-        shares.update({one: _Share(place) for one in found if one[0] == WHOLE})
-        begun = [text for what, text in found if what == BEGINNING][:WIDEST]
-        survived.append(found)
+        there = length.survivors(list(shares), tried, SPARE) if tried and len(length.held) else []
+        shares.update({hashed: _Share(index) for hashed in there if hashed[0] == WHOLE})
+        begun = [text for what, text in there if what == BEGINNING][:WIDEST]
+        survived.append(there)
     return [*survived, []]
 
 
 def _estimate(
-    asked: Sequence[Length], shares: dict[Hashed, _Share], survived: Sequence[Sequence[Hashed]]
+    lengths: Sequence[Length], shares: dict[Hashed, _Share], survived: Sequence[Sequence[Hashed]]
 ) -> None:
-    """Tell `shares`, each from the lengths later than that which chose it.
+    """Estimate `shares`, each from the lengths after that which chose it.
 
-    Beside them those are fitted that were chosen at the length itself, if others say that they are
-    there: otherwise they would fit its noise.
+    What was chosen at a length itself is fitted beside them only if other lengths confirm it:
+    otherwise it would fit the noise of this length.
     """
-    for place in reversed(range(len(asked))):
-        length = asked[place]
+    for index in reversed(range(len(lengths))):
+        length = lengths[index]
         if not len(length.held):
             continue
-        extended = {text[: length.letters] for _, text in (*survived, [])[place + 1]}
-        own = [
-            one
-            for one in survived[place]
-            if (one[1] in extended if one[0] == BEGINNING else shares[one].p_value < _THERE)
+        extended = {text[: length.letters] for _, text in (*survived, [])[index + 1]}
+        confirmed = [
+            (what, text)
+            for what, text in survived[index]
+            if (text in extended if what == BEGINNING else shares[what, text].p_value < _THERE)
         ]
-        names = [one for one, share in shares.items() if share.place < place]
-        told = zip(names, *length.fit(length.symbols([*names, *own])), strict=False)
-        for one, estimate, std_error in told:
-            shares[one].add(float(estimate), float(std_error))
+        earlier = [hashed for hashed, share in shares.items() if share.index < index]
+        estimates, errors = length.fit(length.symbols([*earlier, *confirmed]))
+        for hashed, estimate, std_error in zip(earlier, estimates, errors, strict=False):
+            shares[hashed].add(float(estimate), float(std_error))
 
 
 def _extended(begun: Sequence[str], length: int, letters: str) -> list[Hashed]:
-    """What may be hashed at a length by those whose text begins so, and is longer."""
-    found: list[Hashed] = []
-    for one in begun:
-        for more in range(1, length - len(one) + 1):
+    """Return what respondents with longer texts that begin so may have hashed at a length."""
+    extended: list[Hashed] = []
+    for beginning in begun:
+        for more in range(1, length - len(beginning) + 1):
             if len(letters) ** more > ENDINGS:
                 break
-            texts = [one + end for end in _endings(letters, more)]
-            found += [(WHOLE, text) for text in texts]
-            if len(one) + more == length:
-                found += [(BEGINNING, text) for text in texts]
-    return found
+            texts = [beginning + end for end in _endings(letters, more)]
+            extended += [(WHOLE, text) for text in texts]
+            if len(beginning) + more == length:
+                extended += [(BEGINNING, text) for text in texts]
+    return extended
 
 
 @lru_cache(maxsize=8)
 def _endings(letters: str, more: int) -> tuple[str, ...]:
-    return tuple("".join(one) for one in product(letters, repeat=more))
+    return tuple(map("".join, product(letters, repeat=more)))
 
 
 def floor(
     encoder: Prefix, chances: Chances, n: int, letters: str = LETTERS, longest: int = 8
 ) -> float:
-    """The share above which a text of at most so many letters is found 9 times in 10.
+    """Return the share above which a text of at most `longest` letters is found 9 times in 10.
 
-    The share f with ``f = (z1 sd(0) + z2 sd(f)) sqrt(L / n)``, of L lengths and the error sd that
-    one report leaves: z1 is what the choice at a length asks for, z2 what all of them together
-    need. What collisions add is left out; it counts where n is near a million, or beyond.
+    It is the share f with ``f = (z1 sd(0) + z2 sd(f)) sqrt(L / n)``, where L is the number of
+    lengths and sd the standard error from one report. z1 is what the choice at a length demands, z2
+    what all of them together need. Collisions are left out; they count where n is near a million,
+    or beyond.
 
     By hand: ε = 2 (sd 0.85, at f 0.90), 8 lengths and 100,000 respondents, z1 = 3.9 and z2 = 1.9,
     give 4.6 %.
@@ -200,7 +197,7 @@ def floor(
     alone = Share("", Fraction(chances.p), Fraction(1, encoder.inputs), portion)
     passed = sum(length < longest for length in encoder.lengths[:-1]) + 1
     step = max(np.diff((0, *encoder.lengths[:-1])), default=1)
-    # Ten frequent beginnings and all their endings, as a middling case; it moves z1 by little.
+    # A middling case is ten frequent beginnings and all their endings; it hardly moves z1.
     tried = 20 * len(letters) ** int(step)
     seen, sure = -float(ndtri(SPARE / tried)), float(ndtri(0.9 ** (1 / passed)))
 

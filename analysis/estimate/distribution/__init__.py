@@ -1,8 +1,8 @@
 """The distribution of a number, for display: by EM with smoothing, with bootstrap bands.
 
 Smoothing makes single ranges readable, and biases them: it flattens what is steep. So the bands
-tell how much of the picture is noise, not where the truth is; for statements about a distribution
-take its quartiles (`analysis.estimate.number`), whose intervals hold for every one.
+show how much of the picture is noise, not where the truth is. For statements about a distribution
+use its quartiles (`analysis.estimate.number`), whose intervals hold for every distribution.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from analysis.core.domain import Numbers
 from analysis.core.randomizer import Randomizer
+from analysis.estimate import Floats, Ints
 from analysis.estimate.distribution.em import rest, shifted
 from analysis.estimate.distribution.ranges import cells, edges, middles, places, tells_distribution
 from analysis.estimate.intervals import FEW, check_level
 
-#: Resamples that are fitted at once: more gain no time, and progress is told after each.
+#: How many resamples are fitted at once: more would save no time.
 _BATCH = 100
 
 
@@ -29,10 +29,10 @@ _BATCH = 100
 class Range:
     """The share of numbers in ``low <= number < high``; the last range includes `high`.
 
-    Of those who answered. `estimate` is None if there are no reports. The band is one of
-    percentiles, at the level for this range alone; it has the smoothing's bias like the estimate.
-    `flag` holds words joined by ``;``: ``smoothed`` (for display), ``few`` (answers) and
-    ``not-converged`` (the fit could still move).
+    It is that among those who answered; `estimate` is None if there are no reports. The percentile
+    band has the level for this range alone, and the smoothing's bias, like the estimate. `flag`
+    holds words joined by ``;``: ``smoothed`` (for display), ``few`` (answers) and ``not-converged``
+    (the fit could still move).
     """
 
     term: str
@@ -45,51 +45,43 @@ class Range:
     flag: str
 
 
-@dataclass(frozen=True)
-class Distribution:
-    """Shares of ranges, which sum to 1; `resamples` of `n` reports made the bands."""
-
-    rows: tuple[Range, ...]
-    n: int
-    resamples: int
-
-
 def distribution(
     randomizer: Randomizer[Any, Any],
     domain: Numbers,
-    counts: NDArray[np.int64],
+    counts: Ints,
     bins: int = 10,
     rng: Generator | None = None,
     resamples: int = 1000,
     progress: Callable[[int, int], None] | None = None,
     confidence_level: float = 0.95,
     smooth: bool = True,
-) -> Distribution:
-    """The likeliest distribution, smoothed, over about so many ranges between round numbers.
+) -> tuple[Range, ...]:
+    """Return the likeliest distribution, smoothed, over about `bins` ranges between round numbers.
+
+    The shares of ranges sum to 1.
 
     Parameters
     ----------
     randomizer, domain
-        Of the question.
+        Those of the question.
     counts : (1, symbols) array
         How often each report was made.
     bins : int
-        Ranges, about; from 1 to 100.
+        The approximate number of ranges, from 1 to 100.
     rng : Generator, optional
-        For the resamples; without it there are none, and no bands (0 to 1, method ``none``).
+        What draws resamples; without it there are none, and no bands (0 to 1, method ``none``).
     resamples : int
-        Tallies drawn with the shares of this one (multinomial bootstrap), each fitted alike.
-    progress : callable, optional
-        Called with the resamples that are fitted, and their number.
+        The number of tallies drawn with the shares of this one (multinomial bootstrap), each fitted
+        in the same way.
     confidence_level : float
-        Of each band, in (0, 1).
+        The level of each band, in (0, 1).
     smooth : bool
-        Without it maximum likelihood: no flag ``smoothed``, and a few high peaks.
+        False gives maximum likelihood: no flag ``smoothed``, and a few high peaks.
 
     Raises
     ------
     ValueError
-        If the channel tells only the mean, or an argument is outside its range.
+        If reports show only the mean, or an argument is outside its range.
 
     References
     ----------
@@ -108,65 +100,58 @@ def distribution(
     channel = places(randomizer)
     tally = channel.classes(counts)
     n = int(tally.sum())
-    unknown = np.array([[0.0], [1.0]]) * np.ones(len(grouped))
+    unknown = (np.zeros(len(grouped)), np.ones(len(grouped)))
     if n == 0:
         nothing = np.full(len(grouped), np.nan)
-        return Distribution(_rows(ends, nothing, unknown[0], unknown[1], "none", ["few"]), 0, 0)
-    flat = [cell for cells_of in grouped for cell in cells_of]
+        return _rows(ends, nothing, unknown, "none", "few")
+    flat = [cell for group in grouped for cell in group]
     sizes = np.array([len(cell) for cell in flat], dtype=float)
     means = [channel.chances(middles(cell) / domain.steps).mean(axis=1) for cell in flat]
     chances = np.column_stack([*means, channel.skipped])
     blur = _blur(sizes, chances.shape[1]) if smooth else np.eye(chances.shape[1])
     shares = tally[:, None] / n
     start = np.append(sizes, np.full(channel.skipped.shape[1], sizes.mean()))[:, None]
-    found, rested = rest(chances, shares, start, blur)
+    weights, rested = rest(chances, shares, start, blur)
 
-    def in_ranges(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        firsts = np.cumsum([0, *(len(own) for own in grouped[:-1])])
-        sums = np.add.reduceat(weights[: len(flat)], firsts)
+    def in_ranges(fitted: Floats) -> Floats:
+        firsts = np.cumsum([0, *map(len, grouped[:-1])])
+        sums = np.add.reduceat(fitted[: len(flat)], firsts)
         return np.asarray(sums / sums.sum(axis=0))
 
-    share = in_ranges(found)[:, 0]
-    answered = n * float(found[: len(flat)].sum())
+    share = in_ranges(weights)[:, 0]
+    answered = n * float(weights[: len(flat)].sum())
     flags = ["smoothed"] * smooth + ["few"] * (answered < FEW)
-    flags += ["not-converged"] * (not rested.all())
+    flag = ";".join(flags + ["not-converged"] * (not rested.all()))
     if rng is None:
-        return Distribution(_rows(ends, share, unknown[0], unknown[1], "none", flags), n, 0)
+        return _rows(ends, share, unknown, "none", flag)
     drawn = []
     for done in range(0, resamples, _BATCH):
-        size = min(_BATCH, resamples - done)
-        others = rng.multinomial(n, shares[:, 0], size).T / n
-        near = shifted(chances, shares[:, 0], found[:, 0], others, blur)
+        others = rng.multinomial(n, shares[:, 0], min(_BATCH, resamples - done)).T / n
+        near = shifted(chances, shares[:, 0], weights[:, 0], others, blur)
         drawn.append(in_ranges(rest(chances, others, near, blur)[0]))
-        if progress is not None:
-            progress(done + size, resamples)
     tail = (1 - confidence_level) / 2
     low, high = np.quantile(np.hstack(drawn), [tail, 1 - tail], axis=1)
-    return Distribution(_rows(ends, share, low, high, "bootstrap", flags), n, resamples)
+    return _rows(ends, share, (low, high), "bootstrap", flag)
 
 
-def _blur(sizes: NDArray[np.float64], parts: int) -> NDArray[np.float64]:
-    """Smoothing with weights 1/4, 1/2, 1/4 over cells; no-answer, the last part, has no neighbors.
+def _blur(sizes: Floats, parts: int) -> Floats:
+    """Return the matrix that smooths cells with weights 1/4, 1/2, 1/4.
 
-    Of cells of different sizes it is their density that is smoothed, so that none is preferred.
+    It smooths the density of cells, so that large cells are not preferred. No-answer, which is the
+    last part, has no neighbors.
     """
     blur = np.eye(parts)
-    for left, (one, two) in enumerate(pairwise(sizes)):
+    for left, (size, next_size) in enumerate(pairwise(sizes)):
         apart = np.zeros(parts)
-        apart[left], apart[left + 1] = -1 / one, 1 / two
-        flow = min(one, two) / 4 * apart
+        apart[left], apart[left + 1] = -1 / size, 1 / next_size
+        flow = min(size, next_size) / 4 * apart
         blur[left] += flow
         blur[left + 1] -= flow
     return blur
 
 
 def _rows(
-    ends: tuple[Fraction, ...],
-    share: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    method: str,
-    flags: list[str],
+    ends: tuple[Fraction, ...], share: Floats, band: tuple[Floats, Floats], method: str, flag: str
 ) -> tuple[Range, ...]:
     last = len(share) - 1
     return tuple(
@@ -175,10 +160,10 @@ def _rows(
             low=float(start),
             high=float(stop),
             estimate=None if np.isnan(share[place]) else float(share[place]),
-            conf_low=float(low[place]),
-            conf_high=float(high[place]),
+            conf_low=float(band[0][place]),
+            conf_high=float(band[1][place]),
             conf_method=method,
-            flag=";".join(flags),
+            flag=flag,
         )
         for place, (start, stop) in enumerate(pairwise(ends))
     )

@@ -3,24 +3,24 @@
 import numpy as np
 from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from analysis.estimate import Floats
 
 #: EM ends when a step moves no more than this part of all weight.
 _STILL = 1e-5
 _ROUNDS = 5000
 
 
-def early_em(chances: _Floats, counts: _Floats, gain: float) -> _Floats:
-    """(m,) weights after as many steps of EM from equal ones as gain log-likelihood.
+def early_em(chances: Floats, counts: Floats, gain: float) -> Floats:
+    """Return (m,) weights after the steps of EM, from equal ones, that gain enough likelihood.
 
     Stopping early leaves out what only noise explains.
 
     Parameters
     ----------
     chances : (reports, m) array
-        Positive; the chance of each report under each part of the mixture.
+        The positive chance of each report under each component of the mixture.
     counts : (reports,) array
-        Not all 0.
+        How often each report was made, not all 0.
     gain : float
         The least that a step must add to the log-likelihood.
     """
@@ -35,25 +35,20 @@ def early_em(chances: _Floats, counts: _Floats, gain: float) -> _Floats:
 
 
 def rest(
-    chances: _Floats,
-    shares: _Floats,
-    start: _Floats,
-    blur: _Floats,
-) -> tuple[_Floats, NDArray[np.bool_]]:
-    """Where EM comes to rest for each of many tallies, and whether it did.
-
-    Steps are lengthened where they creep.
+    chances: Floats, shares: Floats, start: Floats, blur: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return where EM converges for each of many tallies, and whether it did; accelerated.
 
     Parameters
     ----------
     chances : (reports, m) array
-        Positive.
+        As of `early_em`.
     shares : (reports, tallies) array
-        Of each report in each tally; columns sum to 1.
+        The share of each report in each tally; columns sum to 1.
     start : (m, tallies) array
         Positive weights.
     blur : (m, m) array
-        What weights are multiplied with after each step; columns sum to 1.
+        The matrix that multiplies weights after each step; columns sum to 1.
 
     References
     ----------
@@ -61,52 +56,51 @@ def rest(
     Varadhan and Roland, Scandinavian Journal of Statistics 2008 (acceleration, SqS3).
     """
 
-    def step(own: _Floats, weights: _Floats) -> _Floats:
-        after: _Floats = blur @ (weights * (chances.T @ (own / (chances @ weights))))
-        return after
+    def step(tallied: Floats, weights: Floats) -> Floats:
+        return np.asarray(blur @ (weights * (chances.T @ (tallied / (chances @ weights)))))
 
-    found = start / start.sum(axis=0)
+    fitted = start / start.sum(axis=0)
     rested = np.zeros(shares.shape[1], dtype=bool)
     going = np.arange(shares.shape[1])
-    own, weights = shares, found
+    tallied, weights = shares, fitted
     for _ in range(_ROUNDS // 3):
-        one = step(own, weights)
-        still = np.abs(one - weights).sum(axis=0) < _STILL
+        first = step(tallied, weights)
+        still = np.abs(first - weights).sum(axis=0) < _STILL
         if still.any():
-            found[:, going[still]] = one[:, still]
+            fitted[:, going[still]] = first[:, still]
             rested[going[still]] = True
-            going, own = going[~still], own[:, ~still]
-            weights, one = weights[:, ~still], one[:, ~still]
+            going, tallied = going[~still], tallied[:, ~still]
+            weights, first = weights[:, ~still], first[:, ~still]
             if not len(going):
-                return found, rested
-        two = step(own, one)
-        change, bend = one - weights, (two - one) - (one - weights)
+                return fitted, rested
+        second = step(tallied, first)
+        change, bend = first - weights, (second - first) - (first - weights)
         size = np.sqrt((change**2).sum(axis=0) / np.maximum((bend**2).sum(axis=0), 1e-300))
         size = np.maximum(size, 1.0)
-        far = np.maximum(weights + 2 * size * change + size**2 * bend, 1e-3 * two)
-        weights = step(own, far / far.sum(axis=0))
-    found[:, going] = weights
-    return found, rested
+        far = np.maximum(weights + 2 * size * change + size**2 * bend, 1e-3 * second)
+        weights = step(tallied, far / far.sum(axis=0))
+    fitted[:, going] = weights
+    return fitted, rested
 
 
 def shifted(
-    chances: _Floats, share: _Floats, weights: _Floats, others: _Floats, blur: _Floats
-) -> _Floats:
-    """About where EM comes to rest for other tallies: to first order in what they differ by.
+    chances: Floats, share: Floats, weights: Floats, others: Floats, blur: Floats
+) -> Floats:
+    """Return about where EM converges for other tallies: to first order in their differences.
 
     Parameters
     ----------
     chances, blur
         As of `rest`.
     share : (reports,) array
-        Of the tally for which EM is known to rest at (m,) `weights`.
+        The shares of reports in the tally for which EM converges to (m,) `weights`.
     others : (reports, tallies) array
-        Shares of others.
+        The shares in other tallies.
     """
     mixed = chances @ weights
     pull = chances.T @ (share / mixed)
     bend = weights[:, None] * ((chances.T * (share / mixed**2)) @ chances)
-    kept = np.eye(len(weights)) - blur @ (np.diag(pull) - bend)
+    jacobian = np.eye(len(weights)) - blur @ (np.diag(pull) - bend)
     moved = blur @ (weights[:, None] * (chances.T @ ((others - share[:, None]) / mixed[:, None])))
-    near = weights[:, None] + np.linalg.lstsq(kept, moved, rcond=1e-9)[0]
+    near = weights[:, None] + np.linalg.lstsq(jacobian, moved, rcond=1e-9)[0]
     return np.maximum(near, 0.05 * weights[:, None])

@@ -1,71 +1,68 @@
 """Tests about a distribution seen through a channel, whose scores hold for every distribution.
 
-The share of the numbers up to x cannot be told without bias: of many channels the unbiased scores
-have hundreds of times the spread of one number. But to show that it is above τ, scores will do
-whose expectation is *at most* that of the indicator of being up to x, less τ, for whatever number:
-then their mean can be above 0, but for noise, only if the share is above τ. Of all such scores the
-best against a reference q are about q/f - 1 with f the nearest to q, in relative entropy, of all
-laws of reports that a share of exactly τ can lead to (the least favorable one: Huber and Strassen,
-Annals of Statistics 1973). That this convex problem is solved proves what the scores promise, so a
-poor reference makes the test blunt, not wrong. Other linear conditions are tested alike: that the
-mean squared distance from some place is above a bound.
+The share of the numbers up to x has no useful unbiased estimate: for many channels the unbiased
+scores have hundreds of times the spread of one number. But some scores have an expectation that is
+*at most* the indicator of being up to x, less τ, for every number. They suffice to show that the
+share is above τ: apart from noise, only then can their mean be above 0. Of all such scores the best
+against a reference q are about q/f - 1. Here f is the law nearest to q, in relative entropy, among
+all laws of reports that a share of exactly τ allows (the least favorable one: Huber and Strassen,
+Annals of Statistics 1973). The solution of this convex problem proves what the scores promise, so a
+poor reference makes the test blunt, not wrong. Other linear conditions are tested in the same way:
+that the mean squared distance from some place is above a bound.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from analysis.estimate import Floats, Ints
 
-#: What may be missing of the relative entropy, and in the promise of the scores.
+#: The tolerance of the relative entropy, and of the promise of the scores.
 _GAP = 1e-10
 _ROUNDS = 80
-#: Keeps systems solvable whose columns are nearly the same, without moving their solution.
+#: A ridge makes systems with nearly equal columns solvable, without moving their solution.
 _RIDGE = 1e-13
-#: Standard errors by which the reference must be off the null: nearer, no test is sharp, and scores
-#: are what rounding makes of 0.
+#: By so many standard errors the reference must be off the null. Nearer to it no test is sharp, and
+#: scores are only rounding noise.
 _NEAR = 1.0
-#: Standard errors by which a promise may be broken before a part is added; it is then taken off.
+#: By so many standard errors a promise may be broken before components are added; the rest is
+#: subtracted from the evidence.
 _BROKEN = 0.05
 _ADDITIONS = 8
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest law: chances of reports, and the price of the side condition."""
+    """The nearest law: the chances of reports, and the price of the side condition."""
 
-    law: _Floats
+    law: Floats
     price: float
     converged: bool
 
 
 def evidence(
-    possible: _Floats,
-    side: _Floats,
-    first: NDArray[np.int64],
-    reference: _Floats,
-    counts: _Floats,
+    possible: Floats, side: Floats, first: Ints, reference: Floats, counts: Floats
 ) -> float:
-    """How many standard errors speak for ``side @ weights`` of the true mixture being above 0.
+    """Return by how many standard errors ``side @ weights`` of the true mixture seems above 0.
 
-    Negative if they speak for less, 0 if nothing is to be said, infinite if it cannot be else.
-    Student's t or the normal law tells how large it must be; `counts` may have made the reference.
+    It is negative if it seems below 0, 0 if reports show neither, and infinite if nothing else is
+    possible. Compare it with quantiles of Student's t or the normal law; `counts` may have made the
+    reference.
 
     Parameters
     ----------
     possible : (reports, m) array
-        The chance of each report under each part of the mixture.
+        The chance of each report under each component of the mixture.
     side : (m,) array
-        Of each part. For more than a share τ of numbers on the left: 1 - τ of what is there, -τ of
-        what is on the right, 0 of no-answer.
-    first : (parts,) array
-        Parts to begin with, of both signs if there are some; those are added that break the
-        scores' promise.
+        The value of each component. To test whether more than a share τ of numbers is on the left:
+        1 - τ for those on the left, -τ for those on the right, 0 for no-answer.
+    first : (components,) array
+        The components to begin with, of both signs if there are any; those that break the scores'
+        promise are added.
     reference : (reports,) array
-        A law of reports near the true one, positive.
+        A positive law of reports near the true one.
     counts : (reports,) array
-        How often each was made, at least one in all.
+        How often each report was made, at least one in all.
     """
     if side.min() >= 0 or side.max() <= 0:
         return float(np.copysign(np.inf, side.max() if side.max() > 0 else -1.0))
@@ -87,27 +84,27 @@ def evidence(
         peaks = (broken >= around[:-2]) & (broken >= around[2:]) & (broken > worst / 10)
         chosen = np.union1d(chosen, np.flatnonzero(peaks))
     average = float(scores @ counts) / n
-    # Few reports can show no spread by chance; the null's own is what they have at least.
+    # Few reports can show no spread by chance; the spread is at least that under the null.
     deviation = max(float(scores**2 @ counts) / n - average**2, deviation**2) ** 0.5
     sure = max(0.0, average - max(0.0, worst)) * n**0.5 / deviation
     return float(np.copysign(sure, -nearest.price))
 
 
-def nearest_law(chances: _Floats, target: _Floats, side: _Floats) -> Nearest:
-    """The mixture nearest to a law in relative entropy with ``side @ weights == 0``.
+def nearest_law(chances: Floats, target: Floats, side: Floats) -> Nearest:
+    """Return the mixture nearest to a law in relative entropy with ``side @ weights == 0``.
 
-    With `price` λ and any part x of the mixture, the expectation of ``target / law - 1`` is at most
-    ``-λ side[x]``. By a primal-dual interior-point method (Mehrotra, SIAM Journal on Optimization
-    1992, without its corrector).
+    With `price` λ and any component x of the mixture, the expectation of ``target / law - 1`` is at
+    most ``-λ side[x]``. This is a primal-dual interior-point method (Mehrotra, SIAM Journal on
+    Optimization 1992, without its corrector).
 
     Parameters
     ----------
     chances : (reports, m) array
-        Positive.
+        The positive chance of each report under each component.
     target : (reports,) array
-        Positive, with sum 1.
+        The positive law, with sum 1.
     side : (m,) array
-        With numbers of both signs.
+        Numbers of both signs.
     """
     plus, minus = np.maximum(side, 0).sum(), np.maximum(-side, 0).sum()
     weights = np.where(side > 0, 1 / plus, np.where(side < 0, 1 / minus, 1.0))
@@ -127,20 +124,17 @@ def nearest_law(chances: _Floats, target: _Floats, side: _Floats) -> Nearest:
         system[diagonal] += slack + _RIDGE
         goal = 0.1 * gap / len(side) - weights * slack
         sides = np.column_stack([goal / root - root * left_over, root * side])
-        own, turned = (root[:, None] * np.linalg.solve(system, sides)).T
-        turn = -float(side @ (weights + own)) / float(side @ turned)
-        move = own + turn * turned
+        plain, turned = (root[:, None] * np.linalg.solve(system, sides)).T
+        turn = -float(side @ (weights + plain)) / float(side @ turned)
+        move = plain + turn * turned
         push = (goal - slack * move) / weights
         length = 0.99 * min(_reach(weights, move), _reach(slack, push), 1 / 0.99)
-        weights, slack, price = (
-            weights + length * move,
-            slack + length * push,
-            price + length * turn,
-        )
+        weights, slack = weights + length * move, slack + length * push
+        price += length * turn
     return Nearest(chances @ weights, price, False)
 
 
-def _reach(numbers: _Floats, move: _Floats) -> float:
-    """How many times they can move so before one is 0."""
+def _reach(numbers: Floats, move: Floats) -> float:
+    """Return how many times `numbers` can make this move before one is 0."""
     falls = move < 0
     return float((numbers[falls] / -move[falls]).min()) if falls.any() else np.inf

@@ -1,4 +1,4 @@
-"""Where numbers can be, and how likely each makes a report: the channel after its rounding."""
+"""The channel of a number with its rounding, and the round ranges of a number."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,13 +8,13 @@ from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.domain import Numbers
 from analysis.core.randomizer import Randomizer
+from analysis.estimate import Floats, Ints
 
-#: More kinds of reports are taken together with their neighbors: what that loses of the place of a
-#: number is far less than what noise hides of it.
+#: The most classes of reports; further kinds join their neighbors, which hides far less of a number
+#: than noise does.
 REPORTS = 128
 
 
@@ -27,72 +27,70 @@ class Places:
     at_points : (reports, points) array
         The chance of each class of reports at the points of the encoder's grid.
     skipped : (reports, 0 or 1) array
-        The same of no-answer, if it can be given.
+        The same for no-answer, if it is possible.
     starts : (reports,) array
         The first symbol of each class.
     """
 
-    at_points: NDArray[np.float64]
-    skipped: NDArray[np.float64]
-    starts: NDArray[np.int64]
+    at_points: Floats
+    skipped: Floats
+    starts: Ints
 
     @property
     def steps(self) -> int:
-        """Of the encoder's grid."""
+        """The number of steps of the encoder's grid."""
         return int(self.at_points.shape[1]) - 1
 
-    def chances(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(reports, places) chance of each class of reports at places in [0, 1]."""
+    def chances(self, places: Floats) -> Floats:
+        """Return the (reports, places) chance of each class of reports at places in [0, 1]."""
         position = places * self.steps
         left = np.minimum(position.astype(np.int64), self.steps - 1)
         part = position - left
         return self.at_points[:, left] * (1 - part) + self.at_points[:, left + 1] * part
 
-    def classes(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(reports,) how many reports of each class are in a (1, symbols) tally."""
+    def classes(self, counts: Ints) -> Floats:
+        """Return (reports,) how many reports of each class are in a (1, symbols) tally."""
         return np.add.reduceat(counts.reshape(-1), self.starts).astype(np.float64)
 
 
 def tells_distribution(randomizer: Randomizer[Any, Any], domain: Numbers) -> bool:
-    """Whether reports tell more of the numbers than their mean.
+    """Return whether reports carry more information on the numbers than their mean.
 
-    Rounded to the ends of the range, they do so only if no other numbers are possible.
+    If numbers are rounded to the ends of the range, they do only if no other number is possible.
     """
     return bool(randomizer.encoder.steps > 1 or domain.steps == 1)
 
 
 @lru_cache(maxsize=32)
 def places(randomizer: Randomizer[Any, Any]) -> Places:
-    """Of a randomizer of numbers, with encoder `grid` and a channel that a table describes."""
+    """Return those of a randomizer with encoder `grid` and a channel that a table describes."""
     encoder, channel = randomizer.encoder, randomizer.channel
-    inputs = [
-        *range(encoder.steps + 1),
-        *[encoder.inputs - 1] * (encoder.inputs > encoder.steps + 1),
-    ]
+    skips = encoder.inputs > encoder.steps + 1
+    inputs = [*range(encoder.steps + 1), *[encoder.inputs - 1] * skips]
     size = -(-channel.symbols // REPORTS)
     starts = np.arange(0, channel.symbols, size)
-    # Row by row: the whole table of a fine channel takes more room than all that is kept of it.
-    rows = [np.add.reduceat(channel.weights(one), starts) for one in inputs]
+    # Row by row: the whole table of a fine channel would take more memory than the result.
+    rows = [np.add.reduceat(channel.weights(symbol), starts) for symbol in inputs]
     table = np.array(rows, dtype=float).T / sum(channel.weights(0))
     at_points, skipped = np.hsplit(table, [encoder.steps + 1])
     return Places(at_points, skipped, starts)
 
 
-#: Cells of all ranges together, about: distributions are fitted no finer.
+#: About how many cells all ranges have together: distributions are fitted no finer.
 CELLS = 48
-#: A cell's chances are the mean of those of so many of its numbers.
+#: A cell's chances are the mean over at most so many of its numbers.
 _SOME = 32
-#: Ranges at most.
+#: The most ranges.
 MOST = 100
 _NICE = (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5))
 
 
 def edges(domain: Numbers, bins: int) -> tuple[Fraction, ...]:
-    """Ends of about so many ranges: round numbers, but the first and the last end.
+    """Return the ends of about `bins` ranges: round numbers, except the first and the last end.
 
-    Ranges are as wide as one of 1, 2, 2.5, 5, 10, ... if it is a multiple of the numbers' step, or
-    so much wider that this does not matter; or as few steps. If as one step, then the last range is
-    the last number alone.
+    The width of ranges is one of 1, 2, 2.5, 5, 10, ... that is a multiple of the numbers' step, or
+    so much wider that this does not matter; or it is a few steps. If it is one step, then the last
+    range is the last number alone.
 
     Raises
     ------
@@ -105,8 +103,8 @@ def edges(domain: Numbers, bins: int) -> tuple[Fraction, ...]:
     step = span / domain.steps
     power = floor(log10(span / bins))
     round_ones = (nice * Fraction(10) ** (power + up) for up in (-1, 0, 1) for nice in _NICE)
-    widths = [step * some for some in (1, 2, 5, 10, 20)]
-    widths += [one for one in round_ones if one > 20 * step or (one / step).denominator == 1]
+    widths = [step * steps for steps in (1, 2, 5, 10, 20)]
+    widths += [wide for wide in round_ones if wide > 20 * step or (wide / step).denominator == 1]
     wide = min(widths, key=lambda width: abs(log10(span / width / bins)))
     if wide == step:
         return (*(domain.low + number * step for number in range(domain.steps + 1)), domain.high)
@@ -115,20 +113,20 @@ def edges(domain: Numbers, bins: int) -> tuple[Fraction, ...]:
 
 
 def cells(domain: Numbers, ends: tuple[Fraction, ...]) -> list[list[range]]:
-    """For each range its cells: groups of neighboring numbers, each counted from 0."""
+    """Return the cells of each range: groups of neighboring numbers, which count from 0."""
     step = (domain.high - domain.low) / domain.steps
     # The first number at or above each end but the last, which the last range includes.
     firsts = [-((domain.low - end) // step) for end in ends[:-1]]
     each = max(1, CELLS // len(firsts))
-    found = []
+    grouped = []
     for start, stop in pairwise([*firsts, domain.steps + 1]):
         parts = min(each, stop - start)
         bounds = [start + (stop - start) * part // parts for part in range(parts + 1)]
-        found.append([range(*own) for own in pairwise(bounds)])
-    return found
+        grouped.append([range(first, end) for first, end in pairwise(bounds)])
+    return grouped
 
 
-def middles(cell: range) -> NDArray[np.float64]:
-    """The numbers of a cell, or of many the middles of equally many each."""
+def middles(cell: range) -> Floats:
+    """Return the numbers of a cell; of a large cell, the middles of equal groups of them."""
     parts = min(len(cell), _SOME)
     return cell.start + (np.arange(parts) + 0.5) * len(cell) / parts - 0.5

@@ -1,4 +1,4 @@
-"""Confidence intervals that hold what they say, for shares and means seen through a channel."""
+"""Confidence intervals that cover as often as they say, for shares and means behind a channel."""
 
 from analysis.estimate.intervals.normal import (
     FEW,

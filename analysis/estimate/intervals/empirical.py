@@ -1,60 +1,60 @@
 """Empirical-likelihood intervals of averages of debiased reports, and of ratios of them.
 
-The likelihood is that of the reports, each kind with a chance of its own, at its largest over all
-laws that give the value (empirical likelihood, Owen 1988). Kinds that were not seen have a chance,
-too: without them an interval shrinks to a point where the rarest was not, and covers .43 instead of
-.95. Other shares are left free: to hold them to 0 and above sounds as if it told more, but where
-many are near 0 what cannot be taken from them is taken from the others, and in a table of 5 × 5
-with 5 cells that are not 0, intervals of those that heed it cover .75 to .92.
+The likelihood of a value is the largest that any law of reports with this value has, where each
+kind of report has a chance of its own (empirical likelihood, Owen 1988). Kinds that were not seen
+have a chance, too: without them an interval shrinks to a point where the rarest kind was not seen,
+and covers .43 instead of .95. Other shares are left free. To hold them at 0 and above seems to add
+information, but where many are near 0, what cannot be taken from them is taken from the others: in
+a table of 5 × 5 with 5 cells that are not 0, such intervals cover .75 to .92.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri
 
+from analysis.estimate import Floats
 from analysis.estimate.intervals.normal import Interval
 
-#: Steps of a search; five to ten are usual.
+#: The most steps of a search; five to ten are usual.
 _STEPS = 100
-#: How near the end of an interval is found, in standard errors about.
+#: How precisely the end of an interval is found, in about standard errors.
 _NEAR = 1e-3
-#: Further away, in standard errors about, is as good as impossible.
+#: What is further away, in about standard errors, is as good as impossible.
 _FAR = 100.0
-#: As a part of where an end of the search is, how near to it is there.
+#: The relative width at which a bracket of the search is narrow enough.
 _END = 1e-10
 
 
 def empirical_interval(
-    times: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
+    times: Floats,
+    above: Floats,
+    below: Floats,
     possible: tuple[float, float] = (0.0, 1.0),
     confidence_level: float = 0.95,
-    squares: NDArray[np.float64] | None = None,
+    squares: Floats | None = None,
 ) -> Interval:
-    """Interval of the ratio of the expectations of two scores.
+    """Return the interval of the ratio of the expectations of two scores.
 
     Parameters
     ----------
     times : (reports,) array
-        How often each kind of report was made; 0 for kinds that could have been.
+        How often each kind of report was made; 0 for kinds that were possible but not seen.
     above, below : (reports,) arrays
-        Its scores. With `below` all 1 the ratio is a share or a mean; else one in a group.
+        The scores of each kind. With `below` all 1 the ratio is a share or a mean; else it is one
+        in a group.
     possible : pair of float
         The least and the largest value that the ratio can have. Where the estimate is outside, the
-        interval holds what is nearly as likely as the border, so that it never shrinks to a point.
+        interval has values nearly as likely as the border, so that it never shrinks to a point.
     confidence_level : float
         In (0, 1).
     squares : (reports,) array, optional
-        Sums of squared weights, if `times` are sums of weights; both sum to the number of
-        respondents of equal weight that would tell as much. The log-likelihood is then scaled so
-        that the error it tells is the linearized one.
+        Sums of squared weights, if `times` are sums of weights; both sum to the effective number
+        of respondents. The log-likelihood is then scaled so that its error is the linearized one.
 
     Returns
     -------
     Interval
-        All that is possible, with the method ``none``, if the expectation of `below` cannot be told
-        from 0, or reports show no spread.
+        It is all that is possible, with the method ``none``, if the expectation of `below` is not
+        significantly above 0, or reports show no spread.
 
     References
     ----------
@@ -82,19 +82,14 @@ def empirical_interval(
 
 
 def _end(
-    times: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    inside: float,
-    outside: float,
-    reach: float,
+    times: Floats, above: Floats, below: Floats, inside: float, outside: float, reach: float
 ) -> float:
-    """Where between a likely value and the border the fall passes `reach`; else the border."""
+    """Return where between a likely value and the border the fall passes `reach`, or the border."""
     over = _fall(times, above - outside * below) - reach
     if inside == outside or over <= 0:
         return outside
     under = _fall(times, above - inside * below) - reach
-    # The fall is nearly linear: false position finds its end fast (Illinois variant).
+    # The fall is nearly linear, so that false position is fast (Illinois variant).
     for _ in range(_STEPS):
         middle = inside - under * (outside - inside) / (over - under)
         here = _fall(times, above - middle * below) - reach
@@ -107,25 +102,21 @@ def _end(
     return outside
 
 
-def _rescaled(
-    times: NDArray[np.float64],
-    squares: NDArray[np.float64] | None,
-    scores: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """As many reports as tell the average of these scores, about 0, with its linearized error."""
+def _rescaled(times: Floats, squares: Floats | None, scores: Floats) -> Floats:
+    """Return `times`, scaled so that the average of scores, about 0, has its linearized error."""
     error = 0.0 if squares is None else float(squares @ scores**2)
     return times * (float(times @ scores**2) / error) if error > 0 else times
 
 
-def _fall(times: NDArray[np.float64], scores: NDArray[np.float64]) -> float:
-    """Root of twice the log-likelihood that is missing if these scores have expectation 0."""
+def _fall(times: Floats, scores: Floats) -> float:
+    """Return the root of twice the log-likelihood that expectation 0 of these scores costs."""
     least, most = float(scores.min()), float(scores.max())
     seen = times > 0
     times, scores = times[seen], scores[seen]
     if not least < 0 < most:
         return _FAR if scores.any() else 0.0
-    # Chances are times / (1 + tilt score): all positive in between. At an end the kind with the
-    # least or the largest score, if none was seen, has what is left of 1.
+    # Chances are times / (1 + tilt score), all positive between both ends. At an end, the unseen
+    # kind with the least or the largest score has the rest of 1.
     low, high, tilt = -1 / most, -1 / least, 0.0
     for _ in range(_STEPS):
         parts = scores / (1 + tilt * scores)

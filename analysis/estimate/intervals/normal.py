@@ -1,14 +1,15 @@
-"""What every method gives, and how an interval is seen through a channel."""
+"""The result of every method, normal intervals, and how a channel maps intervals."""
 
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from analysis.estimate import Floats
+
 #: A number, or many at once.
-Numbers = TypeVar("Numbers", float, NDArray[np.float64])
+Numbers = TypeVar("Numbers", float, Floats)
 
 #: Below so many reports an interval that relies on their number being large is flagged.
 FEW = 100
@@ -30,16 +31,16 @@ def check_level(confidence_level: float) -> None:
 
 
 def clipped(share: Numbers) -> Numbers:
-    """Return the nearest number in [0, 1], or that of each."""
+    """Return the nearest number in [0, 1], of one number or of each."""
     if isinstance(share, float):
         return min(1.0, max(0.0, share))
     return np.minimum(1.0, np.maximum(0.0, share))
 
 
 def shares_between(bottom: Numbers, top: Numbers, p: float, q: float) -> tuple[Numbers, Numbers]:
-    """Return the shares, clipped to [0, 1], that have support between these probabilities.
+    """Return the ends of shares, clipped to [0, 1], whose support is between these probabilities.
 
-    ``support = q + (p - q) share``, and ``p != q``. Both ends are the same if all lies outside.
+    ``support = q + (p - q) share``, and ``p != q``. Both ends agree if all shares lie outside.
     """
     if p < q:
         bottom, top = top, bottom
@@ -47,12 +48,12 @@ def shares_between(bottom: Numbers, top: Numbers, p: float, q: float) -> tuple[N
 
 
 def normal_intervals(
-    estimates: NDArray[np.float64], std_errors: NDArray[np.float64], confidence_level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lower and upper ends for shares, from normal estimates of them, clipped to [0, 1].
+    estimates: Floats, std_errors: Floats, confidence_level: float
+) -> tuple[Floats, Floats]:
+    """Return lower and upper ends for shares, from normal estimates of them, clipped to [0, 1].
 
-    Where all of one lies outside, the likelihood interval of a normal mean known to lie within is
-    given instead, so that it never shrinks to a point; coverage can only rise by that.
+    Where all of an interval lies outside, it is replaced by the likelihood interval of a normal
+    mean known to lie within, so that it never shrinks to a point; this can only raise coverage.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def normal_intervals(
 
 
 def within_border(beyond: Any, reach: Any, most: float = 1.0) -> Any:
-    """How far from the border, into what is possible, a normal mean is nearly as likely as there.
+    """Return how far inside the border a normal mean is nearly as likely as at the border.
 
     Parameters
     ----------
@@ -80,14 +81,14 @@ def within_border(beyond: Any, reach: Any, most: float = 1.0) -> Any:
     reach : float, or array
         Half of the usual interval.
     most : float
-        From the border to the other one.
+        The distance to the other border.
     """
     # The log-likelihood falls as the squared distance, and by as much as it does over `reach`.
     return np.minimum(most, np.hypot(reach, beyond) - beyond)
 
 
 def normal_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:
-    """As `normal_intervals`, of one share, with the name of the method."""
+    """Return that of `normal_intervals` for one share, with the name of the method."""
     ends = normal_intervals(np.array([estimate]), np.array([std_error]), confidence_level)
     low, high = (float(end[0]) for end in ends)
     reach = float(ndtri((1 + confidence_level) / 2)) * std_error

@@ -1,54 +1,48 @@
-"""Intervals of averages in [0, 1] by the range of their scores, where no normal one would hold."""
+"""Intervals of averages, and of ratios of averages: by the range of their scores, or Fieller's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from analysis.estimate import Floats, Ints
 from analysis.estimate.intervals.normal import Interval, within_border
 from analysis.estimate.intervals.shares import share_interval
 
 
-def average_interval(
-    scores: NDArray[np.float64], average: float, n: int, confidence_level: float
-) -> Interval:
-    """Clopper and Pearson's interval for the mean of any scores, by their range.
+def average_interval(scores: Floats, average: float, n: int, confidence_level: float) -> Interval:
+    """Return Clopper and Pearson's interval for the mean of any scores, by their range.
 
-    Of all scores in a range, those at its ends spread the most; so the interval for the share of
-    upper ends is taken with the count, here no whole number, that has this average. With two scores
-    it is exact; with more it is wide, but holds where few reports have scores far from the others.
+    Of all scores in a range, those at its ends spread the most. So this is the interval for the
+    share of upper ends with the count, here not a whole number, that has this average. With two
+    scores it is exact; with more it is wide, but holds where few reports have extreme scores.
 
     Parameters
     ----------
     scores : (symbols,) array
-        Of every report that there can be.
+        The score of every possible report.
     average : float
-        Over the reports that were made.
+        The average over the reports that were made.
     n, confidence_level
         As of `share_interval`.
     """
-    # What is in [0, 1] on average has scores on both sides of it, or at its ends, but for rounding.
+    # Apart from rounding, an average in [0, 1] has scores on both sides of [0, 1], or at its ends.
     low, high = min(0.0, float(scores.min())), max(1.0, float(scores.max()))
     gap = high - low
     count = min(float(n), max(0.0, n * (average - low) / gap))
     nearest = round(count)
     count = nearest if abs(count - nearest) < 1e-6 else count
-    found = share_interval(count, n, (1 - low) / gap, -low / gap, confidence_level)
-    return Interval(found.low, found.high, f"bounded-{found.method}")
+    interval = share_interval(count, n, (1 - low) / gap, -low / gap, confidence_level)
+    return replace(interval, method=f"bounded-{interval.method}")
 
 
 def quotient_interval(
-    scores: NDArray[np.float64],
-    present: NDArray[np.float64],
-    averages: tuple[float, float],
-    n: int,
-    confidence_level: float,
+    scores: Floats, present: Floats, averages: tuple[float, float], n: int, confidence_level: float
 ) -> Interval:
-    """Of the ratio of two averages in [0, 1]: from the intervals of both.
+    """Return the interval of the ratio of two averages in [0, 1], from the intervals of both.
 
     Each misses half as often (Bonferroni), so that both hold together at the level. The two ends
-    are the same if all ratios that both allow are above 1.
+    agree if all ratios that both allow are above 1.
     """
     level = (1 + confidence_level) / 2
     above = average_interval(scores, averages[0], n, level)
@@ -60,21 +54,21 @@ def quotient_interval(
 def fieller_interval(
     above: float,
     below: float,
-    covariance: NDArray[np.float64],
+    covariance: Floats,
     possible: tuple[float, float],
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Interval of ``above / below``, the expectations of both.
+    """Return the interval of the ratio of two expectations, by Fieller's theorem.
 
-    All that is possible, with the method ``none``, if `below` cannot be told from 0, or is less.
-    Where all of the interval is impossible, that of a normal mean known to lie within is given.
+    It is all that is possible, with the method ``none``, if `below` is not significantly above 0.
+    Where all of the interval is impossible, it is that of a normal mean known to lie within.
 
     Parameters
     ----------
     above, below : float
-        Estimates.
+        The estimates of both expectations.
     covariance : (2, 2) array
-        Of both.
+        The covariance of these estimates.
     possible : pair of float
         The least and the largest value that the ratio can have; they may be infinite.
     confidence_level : float
@@ -107,9 +101,9 @@ def fieller_interval(
 class Ratio:
     """A ratio of two averages; `value` is None if the lower one is not above 0.
 
-    `few` tells that reports are too few, or too skewed, for a normal approximation: by Cochran's
-    rule (Sampling Techniques, 3rd edition 1977, section 2.15: more than 25 times the squared
-    skewness), or because a single report, seen or not, could move it by 0.3 standard errors.
+    `few` says that reports are too few, or too skewed, for a normal approximation: by Cochran's
+    rule (Sampling Techniques, 3rd edition 1977, section 2.15: there must be more than 25 times the
+    squared skewness), or because a single report could move the ratio by 0.3 standard errors.
     """
 
     value: float | None
@@ -119,18 +113,18 @@ class Ratio:
 
 
 def ratio_interval(
-    counts: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    present: NDArray[np.float64],
+    counts: Ints,
+    scores: Floats,
+    present: Floats,
     confidence_level: float = 0.95,
     n: int | None = None,
-    second: NDArray[np.float64] | None = None,
+    second: Floats | None = None,
 ) -> Ratio:
-    """Ratio of the averages of two scores over reports, known to lie in [0, 1].
+    """Return the ratio of the averages of two scores over reports, known to lie in [0, 1].
 
-    Fieller's interval (Journal of the Royal Statistical Society B, 1954) with Student's t, clipped
-    to [0, 1]; with `present` constant it is the ordinary t interval of a mean. All of [0, 1] if the
-    lower average cannot be told from 0, or there are no two different reports. If the interval lies
+    The interval is Fieller's (Journal of the Royal Statistical Society B, 1954) with Student's t,
+    clipped to [0, 1]; with `present` constant it is the ordinary t interval of a mean. It is all of
+    [0, 1] if the lower average is not significantly above 0, or no two reports differ. If it lies
     outside [0, 1], it is replaced by the likelihood interval of a normal mean known to lie within.
 
     Parameters
@@ -143,7 +137,7 @@ def ratio_interval(
         In (0, 1).
     n, second : int and (symbols, symbols) array, optional
         If reports count for several symbols each: their number, and the average of the products of
-        what one report counts, symbol by symbol. Its scores are then the sums over its symbols.
+        what one report counts for two symbols. Its scores are then the sums over its symbols.
     """
     n = int(counts.sum()) if n is None else n
     if n == 0:
@@ -152,17 +146,16 @@ def ratio_interval(
     value = above / below if below > 0 else None
     if n == 1:
         return Ratio(value, None, Interval(0.0, 1.0, "none"))
-    one, two = scores - above, present - below
     if second is None:
-        var_above, var_below, both = (
-            float(counts @ product) / (n - 1) / n for product in (one * one, two * two, one * two)
-        )
+        upper, lower = scores - above, present - below
+        products = (upper * upper, lower * lower, upper * lower)
+        var_above, var_below, both = (float(counts @ part) / (n - 1) / n for part in products)
     else:
         var_above = max(0.0, float(scores @ second @ scores) - above**2) / (n - 1)
         var_below = max(0.0, float(present @ second @ present) - below**2) / (n - 1)
         both = (float(scores @ second @ present) - above * below) / (n - 1)
     if var_below < 1e-18:
-        # Everybody answers, so that every report has 1 here, but for rounding.
+        # Everybody answers, so that every report has 1 here, apart from rounding.
         var_below = both = 0.0
     student = float(stdtrit(n - 1, (1 + confidence_level) / 2))
     a = below**2 - student**2 * var_below
@@ -173,26 +166,26 @@ def ratio_interval(
     root = max(0.0, b * b - a * c) ** 0.5
     levels = np.unique(scores)
     if len(levels) == 2 and not var_below and second is None:
-        # The place is a share, so its interval can be exact: reports of the upper score support it.
+        # A share, which reports of the upper score support: its interval can be exact.
         std_error = max(0.0, var_above) ** 0.5 or None
-        found = average_interval(scores, above, n, confidence_level)
-        method = found.method.removeprefix("bounded-")
-        return Ratio(value, std_error, Interval(found.low, found.high, method))
-    apart, skewness = one - value * two, 0.0
+        exact = average_interval(scores, above, n, confidence_level)
+        method = exact.method.removeprefix("bounded-")
+        return Ratio(value, std_error, replace(exact, method=method))
+    apart, skewness = scores - above - value * (present - below), 0.0
     spread = float(counts @ apart**2) / n
     if root / a < 1e-9 or (second is None and spread < 1e-18):
-        # Reports that show no spread at all, while every channel has some: too few, and alike.
+        # Every channel has some spread, so reports that show none are too few.
         return Ratio(value, None, Interval(0.0, 1.0, "none"))
     std_error = max(0.0, var_above - 2 * value * both + value**2 * var_below) ** 0.5 / below
     if second is None:
         skewness = float(counts @ apart**3) / n / spread**1.5
     few = n < 25 * skewness**2 or _furthest(apart, second is None) > 0.3 * n * std_error * below
     if few and second is None:
-        found = average_interval(scores, above, n, confidence_level)
+        interval = average_interval(scores, above, n, confidence_level)
         if var_below:
-            found = quotient_interval(scores, present, (above, below), n, confidence_level)
-        if found.low < found.high:
-            return Ratio(value, std_error, found, few)
+            interval = quotient_interval(scores, present, (above, below), n, confidence_level)
+        if interval.low < interval.high:
+            return Ratio(value, std_error, interval, few)
     method = "fieller" if var_below else "student-t"
     low, high = max(0.0, (b - root) / a), min(1.0, (b + root) / a)
     if low < high:
@@ -203,8 +196,8 @@ def ratio_interval(
     return Ratio(value, std_error, Interval(low, high, "constrained-likelihood"), few)
 
 
-def _furthest(apart: NDArray[np.float64], one_symbol: bool) -> float:
-    """How far from the mean the score of one report can be, whether such a report was seen or not.
+def _furthest(apart: Floats, one_symbol: bool) -> float:
+    """Return how far from the mean the score of any possible report can be, at most.
 
     The scores of a report that counts for several symbols add up; all of one sign are a bound.
     """

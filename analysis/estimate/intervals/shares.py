@@ -1,27 +1,38 @@
 """The interval of a share, by any of several methods for the chance that a report supports it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv, chdtri, ndtri, xlog1py, xlogy
 
+from analysis.estimate import Floats
 from analysis.estimate.intervals.feldman_cousins import feldman_cousins
-from analysis.estimate.intervals.likelihood import profile_likelihood
-from analysis.estimate.intervals.normal import Interval, Numbers, check_level, shares_between
+from analysis.estimate.intervals.normal import (
+    Interval,
+    Numbers,
+    check_level,
+    clipped,
+    shares_between,
+)
+
+#: Chances of support at which logarithms are taken, so that they are never infinite.
+_LEAST, _MOST = 1e-30, 1 - 1e-16
+#: After a step from where so little of the logarithm is missing, the end is known to 12 digits.
+_NEAR, _STEPS = 1e-6, 60
 
 
 def clopper_pearson(
     count: Numbers, n: float, p: float, q: float, confidence_level: float
 ) -> tuple[Numbers, Numbers]:
-    """Shares not refused by a test of either side: never covers less often than the level.
+    """Return the ends of the shares that no one-sided test rejects: they cover at any share.
 
     References
     ----------
     Clopper and Pearson, Biometrika 1934.
     """
     tail = (1 - confidence_level) / 2
-    # Where the beta distribution is a point, scipy gives no number: at the counts 0 and n.
+    # At the counts 0 and n the beta distribution is a point, and scipy returns NaN.
     bottom: Numbers = np.fmax(betaincinv(count, n - count + 1, tail), 0.0)
     top: Numbers = np.fmin(betaincinv(count + 1, n - count, 1 - tail), 1.0)
     return shares_between(bottom, top, p, q)
@@ -30,7 +41,7 @@ def clopper_pearson(
 def wilson(
     count: float, n: float, p: float, q: float, confidence_level: float
 ) -> tuple[float, float]:
-    """Shares not refused by the score test: covers as often as the level on average over shares.
+    """Return the ends of the shares that the score test does not reject: they cover on average.
 
     References
     ----------
@@ -40,13 +51,55 @@ def wilson(
     support = count / n
     center = (support + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * (support * (1 - support) / n + z**2 / (4 * n**2)) ** 0.5 / (1 + z**2 / n)
-    # At the ends both are equal but for rounding, which must not leave out a share of 0 or 1.
+    # At the counts 0 and n, rounding must not leave out a share of 0 or 1.
     bottom = center - reach if count else 0.0
     top = center + reach if count < n else 1.0
     return shares_between(bottom, top, p, q)
 
 
-#: By name: from count, n, p, q and level to the ends, within [0, 1]; perhaps twice the same end.
+def profile_likelihood(
+    count: Numbers, n: float, p: float, q: float, confidence_level: float
+) -> tuple[Numbers, Numbers]:
+    """Return the ends of the shares that the likelihood-ratio test does not reject.
+
+    The limit is that of chi-square, which holds for large n and shares inside; at 0 and 1 the
+    interval covers more often. It never shrinks to a point. Parameters are those of
+    `share_interval`, ``n > 0``; `count` may hold many counts.
+
+    References
+    ----------
+    Wilks, Annals of Mathematical Statistics 1938.
+    """
+
+    def chance(share: Any) -> Any:
+        return np.minimum(_MOST, np.maximum(_LEAST, q + (p - q) * share))
+
+    def height(support: Any) -> Any:
+        return xlogy(count, support) + xlog1py(n - count, -support)
+
+    best = clipped((count / n - q) / (p - q))
+    reach = chdtri(1, 1 - confidence_level) / 2
+    least = height(chance(best)) - reach
+
+    def end(border: float) -> Any:
+        """Return an end by Newton's steps: as the height is concave, only the first passes it."""
+        missing = np.maximum(0.0, least - height(chance(border)))
+        # Begin where the chord of the height is as low, which is inside; or at the border.
+        share: Any = best + (border - best) * (reach / (reach + missing))
+        beyond = missing > 0
+        for _ in range(_STEPS if beyond.any() else 0):
+            support = chance(share)
+            slope = (p - q) * (count / support - (n - count) / (1 - support))
+            missing = beyond * (least - height(support))
+            share = clipped(share + missing / slope)
+            if (abs(missing) <= _NEAR).all():
+                break
+        return share
+
+    return end(0.0), end(1.0)
+
+
+#: By name the function from count, n, p, q and level to both ends, in [0, 1], which may agree.
 INTERVALS: dict[str, Callable[[float, float, float, float, float], tuple[float, float]]] = {
     "clopper-pearson": clopper_pearson,
     "wilson": wilson,
@@ -63,23 +116,23 @@ def share_interval(
     confidence_level: float = 0.95,
     method: str = "clopper-pearson",
 ) -> Interval:
-    """Interval for the share of a value, of which `count` reports among `n` are a sign.
+    """Return the interval of the share of a value that `count` reports of `n` support.
 
-    That for the probability of support, mapped through ``support = q + (p - q) share``. Clopper
-    and Pearson's is clipped to [0, 1]: its coverage is at least the level at every share and every
-    n. So is that of Feldman and Cousins, who heed that shares lie in [0, 1]; Wilson's (clipped)
-    and the profile likelihood's can be lower: .93 instead of .95 at n = 100, .94 at 500. Where all
-    of it lies outside [0, 1] (the reports are further off than noise explains at this level), the
-    profile-likelihood interval is given instead, and named, so that it never shrinks to a point;
-    coverage can only rise by that.
+    It is that of the probability of support, mapped through ``support = q + (p - q) share``.
+    Clopper and Pearson's is clipped to [0, 1]: its coverage is at least the level at every share
+    and every n. So is that of Feldman and Cousins, who use that shares lie in [0, 1]. Wilson's
+    (clipped) and the profile likelihood's can be lower: .93 instead of .95 at n = 100, .94 at 500.
+    Where all of it lies outside [0, 1] (the reports are further off than noise explains at this
+    level), the profile-likelihood interval is returned instead, with its name, so that it never
+    shrinks to a point; this can only raise coverage.
 
     Parameters
     ----------
     count, n : float
-        ``0 <= count <= n``; whole, but for reports that `analysis.estimate.columns.sample` weighs.
+        ``0 <= count <= n``; whole unless `analysis.estimate.columns.sample` weights reports.
         With ``n = 0`` the interval is all of [0, 1].
     p, q : float
-        Probability that a report supports the value if it is the true one, and if another is.
+        The probability that a report supports the value if it is the true one, and if another is.
     confidence_level : float
         In (0, 1).
     method : str
@@ -88,8 +141,8 @@ def share_interval(
     Raises
     ------
     ValueError
-        If the method is none of these, p and q are equal or no probabilities, or count or level
-        are out of range.
+        If there is no such method, p and q are equal or no probabilities, or count or level are
+        out of range.
     """
     if method not in INTERVALS:
         raise ValueError(f'method must be one of {", ".join(INTERVALS)}, got "{method}"')
@@ -108,8 +161,8 @@ def share_interval(
 
 
 def share_intervals(
-    counts: NDArray[np.float64], n: float, p: float, q: float, confidence_level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    counts: Floats, n: float, p: float, q: float, confidence_level: float
+) -> tuple[Floats, Floats]:
     """Return the ends of `share_interval` of each count, by its default method.
 
     Preconditions: what `share_interval` checks, and ``n > 0``.
@@ -117,6 +170,6 @@ def share_intervals(
     low, high = clopper_pearson(counts, n, p, q, confidence_level)
     outside = low >= high
     if outside.any():
-        other = profile_likelihood(counts[outside], n, p, q, confidence_level)
-        low[outside], high[outside] = other
+        ends = profile_likelihood(counts[outside], n, p, q, confidence_level)
+        low[outside], high[outside] = ends
     return low, high
