@@ -1,4 +1,4 @@
-"""What a respondent was charged, for each kind of terms, and in all."""
+"""What a respondent was charged: under each set of terms, and in all."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ Times = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True)
 class Spend:
-    """What one respondent was charged under the same terms, in millionths of ε."""
+    """What one respondent was charged under one set of terms, in millionths of ε."""
 
     respondent: str
     terms: str
@@ -38,27 +38,26 @@ class Account:
 
 
 def accounts(spends: Iterable[Spend]) -> Iterator[Account]:
-    """The account of each respondent, in the order of their pseudonyms."""
+    """Yield the account of each respondent, in the order of their pseudonyms."""
     ordered = sorted(spends, key=lambda spend: spend.respondent)
     for respondent, group in groupby(ordered, lambda spend: spend.respondent):
-        own = list(group)
-        times = Counter[str]()
-        for spend in own:
+        times, charged = Counter[str](), 0
+        for spend in group:
             times[spend.terms] += spend.submissions
-        charged = sum(spend.charged for spend in own)
+            charged += spend.charged
         yield Account(respondent, tuple(sorted(times.items())), charged)
 
 
-def charged_right(own: Iterable[Account], surveys: Mapping[str, Survey]) -> bool:
-    """Whether every respondent was charged what the reports cost, to the millionth.
+def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) -> bool:
+    """Return whether every respondent was charged what the reports cost, to the millionth.
 
-    Or what earlier releases charged, which took versions with one memory to mean the same: the next
-    wave makes up for it (`Survey.charge_after`).
+    What earlier releases charged is right, too. They took versions with one memory to mean the
+    same, and the next wave makes up for it (`Survey.charge_after`).
 
     Parameters
     ----------
-    own : iterable of Account
-        Of one survey.
+    accounts : iterable of Account
+        Those of one survey.
     surveys : mapping
         As of `Totals`.
     """
@@ -68,9 +67,9 @@ def charged_right(own: Iterable[Account], surveys: Mapping[str, Survey]) -> bool
         answered = [(surveys[terms], n) for terms, n in times]
         return spent_on(answered), spent_on(answered, trusting=True)
 
-    return all(one.charged in costs(one.times) for one in own)
+    return all(account.charged in costs(account.times) for account in accounts)
 
 
 def in_epsilon(millionths: int) -> Decimal:
-    """Millionths of ε as ε, exact."""
+    """Return millionths of ε as ε, exactly."""
     return Decimal(millionths) / MICRO

@@ -19,7 +19,7 @@ class LedgerRow:
     `epsilon_sum` is the plain sum over reports, `epsilon` the smallest total that is proved
     whatever was answered and however answers changed, `epsilon_if_constant` what it is if no answer
     ever changed; `delta` is the probability that goes with both, `method` how they were proved.
-    All of ε are rounded up to whole millionths.
+    Each ε is rounded up to whole millionths.
 
     ``sum``: fresh draws add up, ε and δ (sequential composition: Dwork and Roth, "The algorithmic
     foundations of differential privacy", 2014, theorem 3.16). ``memory``: draws that the device
@@ -35,8 +35,8 @@ class LedgerRow:
     `cap` is the least that was promised, by the version last published or one that was answered.
     `remaining` is what is left of it after the charges, which always add up: a cap holds even if
     what is asked next depends on reports. It is negative if more was spent before it was lowered.
-    Earlier releases charged too little where labels of a stable question had changed; what the next
-    wave makes up for (`Survey.charge_after`) is taken off already.
+    Earlier releases charged too little where labels of a stable question had changed. What the next
+    wave makes up for (`Survey.charge_after`) is already subtracted.
     """
 
     respondent: str
@@ -54,7 +54,7 @@ class LedgerRow:
 def ledger(
     spends: Iterable[Spend], surveys: Mapping[str, Survey], cap: int, delta: float = DELTA
 ) -> list[LedgerRow]:
-    """One row for each respondent, in the order of their pseudonyms.
+    """Return a row for each respondent, in the order of their pseudonyms.
 
     Parameters
     ----------
@@ -66,19 +66,20 @@ def ledger(
     return list(by_respondent(accounts(spends), Totals(surveys, cap, delta)))
 
 
-def by_respondent(own: Iterable[Account], totals: Totals) -> Iterator[LedgerRow]:
-    """One row for each account, in their order."""
+def by_respondent(accounts: Iterable[Account], totals: Totals) -> Iterator[LedgerRow]:
+    """Yield a row for each account, in their order."""
     known: dict[Any, tuple[Any, ...]] = {}
-    for one in own:
-        key = one.times, one.charged
+    for account in accounts:
+        key = account.times, account.charged
         if key not in known:
-            known[key] = _columns(one, totals)
-        yield LedgerRow(one.respondent, *known[key])
+            known[key] = _columns(account, totals)
+        yield LedgerRow(account.respondent, *known[key])
 
 
-def _columns(one: Account, totals: Totals) -> tuple[Any, ...]:
-    """All of a row but the pseudonym."""
-    bill = totals.of(one.times)
+def _columns(account: Account, totals: Totals) -> tuple[Any, ...]:
+    """Return all of a row but the pseudonym."""
+    bill = totals.of(account.times)
     spent = map(in_epsilon, (bill.plain, bill.epsilon, bill.constant))
-    promised = map(in_epsilon, (bill.cap, bill.cap - max(one.charged, bill.charged)))
-    return sum(n for _, n in one.times), bill.reports, *spent, bill.delta, bill.method, *promised
+    promised = map(in_epsilon, (bill.cap, bill.cap - max(account.charged, bill.charged)))
+    waves = sum(n for _, n in account.times)
+    return waves, bill.reports, *spent, bill.delta, bill.method, *promised
