@@ -308,7 +308,7 @@ def test_the_rules_of_memory_are_read_and_applied_in_one_place(path: Path) -> No
     owners = {
         "analysis/core/memory.py": r"\.get\(\"(stable|memory)\"|\[\"(stable|memory)\"\](?! = )",
         "analysis/survey/question.py": r"randomizer\.spent\(",
-        "analysis/survey.py": r"\bUse\(|\.agrees or\b",
+        "analysis/survey/survey.py": r"\bUse\(|\.agrees or\b",
     }
     for owner, pattern in owners.items():
         assert _name(path) == owner or not re.search(pattern, path.read_text()), owner
