@@ -61,11 +61,7 @@ class Table:
     """
 
     def __init__(
-        self,
-        data: dict[str, Any],
-        place: str,
-        languages: Sequence[str] = (),
-        folder: Path = Path(),
+        self, data: dict[str, Any], place: str, languages: Sequence[str] = (), folder: Path = Path()
     ) -> None:
         self._data, self.place, self.languages, self.folder = data, place, languages, folder
         self._known: list[str] = []

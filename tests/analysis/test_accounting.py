@@ -208,8 +208,7 @@ def test_rho_of_randomized_response_is_epsilon_tanh_of_its_half(epsilon: float) 
 
 
 @pytest.mark.parametrize(
-    "loss",
-    [PrivacyLoss.krr(100, 2.0), PrivacyLoss.krr(10**6, 12.0), PrivacyLoss.laplace(0.5, 1)],
+    "loss", [PrivacyLoss.krr(100, 2.0), PrivacyLoss.krr(10**6, 12.0), PrivacyLoss.laplace(0.5, 1)]
 )
 def test_rho_is_never_below_the_quotient_of_any_order(loss: PrivacyLoss) -> None:
     orders = 1 + np.geomspace(1e-6, 1e4, 1000)

@@ -253,8 +253,7 @@ points = ["never", "often"]
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [("How often are", "Are"), ("At work.", "At home."), ('"often"', '"always"')],
+    ("old", "new"), [("How often are", "Are"), ("At work.", "At home."), ('"often"', '"always"')]
 )
 def test_a_matrix_and_its_help_are_part_of_every_row(read: Read, old: str, new: str) -> None:
     survey, other = read(GRID), read(GRID.replace(old, new))

@@ -285,10 +285,7 @@ def _cut(
 
 
 def _mixture(
-    epsilons: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    plain: Total,
-    infinite: float = 0.0,
+    epsilons: NDArray[np.float64], weights: NDArray[np.float64], plain: Total, infinite: float = 0.0
 ) -> PrivacyLoss:
     """Return the loss of a mixture of binary randomized responses; the rest tells nothing.
 
