@@ -43,6 +43,9 @@ MOST_WORK = 20
 #: The longest request that carries a respondent's reports, in bytes.
 LONGEST_REQUEST = 64 * 1024
 
+#: Versions of a survey, and how often a respondent has answered each.
+Answered = Iterable[tuple["Survey", int]]
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -71,18 +74,11 @@ class Survey:
         """Return the key of the reports that are priced together: a memory's, or this version's."""
         return (self.version, question.id) if question.memo is None else (question.memo,)
 
-    def charge_after(
-        self, answered: Iterable[tuple["Survey", int]], charged: int | None = None
-    ) -> int:
+    def charge_after(self, answered: Answered, charged: int | None = None) -> int:
         """Return what one more wave costs a respondent, in millionths of ε, whatever was answered.
 
-        Parameters
-        ----------
-        answered : iterable of pairs
-            Versions of the survey, and how often the respondent has answered each.
-        charged : int, optional
-            What the respondent was charged for these. Earlier releases charged too little where
-            labels had changed (`spent_on`); this wave makes up for it. Nothing is ever refunded.
+        `charged` is what the respondent was charged so far. Earlier releases charged too little
+        where labels had changed (`spent_on`); this wave makes up for it. Nothing is ever refunded.
         """
         before = list(answered)
         if not any(survey.memos for survey, _ in [(self, 1), *before]):
@@ -193,14 +189,8 @@ class Use:
         return self.question.spent(self.reports, stable, self.agrees or trusting)
 
 
-def uses(answered: Iterable[tuple[Survey, int]]) -> dict[tuple[str, ...], Use]:
-    """Return all reports of a respondent as they are priced together, by `Survey.use_key`.
-
-    Parameters
-    ----------
-    answered : iterable of pairs
-        Versions of a survey, and how often the respondent has answered each.
-    """
+def uses(answered: Answered) -> dict[tuple[str, ...], Use]:
+    """Return all reports of a respondent as they are priced together, by `Survey.use_key`."""
     by_key: dict[tuple[str, ...], Use] = {}
     for survey, times in answered:
         for question in survey.questions if times else ():
@@ -211,9 +201,7 @@ def uses(answered: Iterable[tuple[Survey, int]]) -> dict[tuple[str, ...], Use]:
     return by_key
 
 
-def spent_on(
-    answered: Iterable[tuple[Survey, int]], stable: bool = False, trusting: bool = False
-) -> int:
+def spent_on(answered: Answered, stable: bool = False, trusting: bool = False) -> int:
     """Return what a respondent's reports cost together, in millionths of ε.
 
     It is a sum over questions and versions, but reports of one memory have one price together
@@ -221,8 +209,6 @@ def spent_on(
 
     Parameters
     ----------
-    answered : iterable of pairs
-        Versions of a survey, and how often the respondent has answered each.
     stable : bool
         Whether to assume that no answer ever changed.
     trusting : bool

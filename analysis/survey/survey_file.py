@@ -58,12 +58,7 @@ def _read(table: Table) -> dict[str, Any]:
     spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
     if languages:
         spec["languages"] = languages
-    closes, keeps = _day(table, "closes"), _day(table, "delete_reports_after")
-    if closes and keeps and keeps < closes:
-        raise table.error("delete_reports_after", f"{closes}, when it closes, or later")
-    days = {"closes": closes, "delete_reports_after": keeps}
-    spec |= {key: day.isoformat() for key, day in days.items() if day}
-    spec |= _read_access(table)
+    spec |= _read_days(table) | _read_access(table)
     spec["questions"] = _read_entries(table)
     questions = asked_in(spec)
     if not questions:
@@ -91,14 +86,22 @@ def _whole_micro(epsilon: int | float) -> Decimal:
     return millionths / MICRO
 
 
-def _day(table: Table, key: str) -> date | None:
-    day: date | None = table.take(
-        key,
-        lambda value: isinstance(value, date) and not isinstance(value, datetime),
-        "a date such as 2026-12-31, without quotes",
-        default=None,
-    )
-    return day
+def _read_days(table: Table) -> dict[str, str]:
+    """Return the last days of answering and of keeping reports, as far as they are given."""
+    days: dict[str, date] = {}
+    for key in ("closes", "delete_reports_after"):
+        day = table.take(
+            key,
+            lambda value: isinstance(value, date) and not isinstance(value, datetime),
+            "a date such as 2026-12-31, without quotes",
+            default=None,
+        )
+        if day is not None:
+            days[key] = day
+    if len(days) == 2 and days["delete_reports_after"] < days["closes"]:
+        expected = f"{days['closes']}, when it closes, or later"
+        raise table.error("delete_reports_after", expected)
+    return {key: day.isoformat() for key, day in days.items()}
 
 
 def _read_access(table: Table) -> dict[str, Any]:

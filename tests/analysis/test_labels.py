@@ -14,7 +14,7 @@ from analysis.core.channels.window import Window
 from analysis.core.errors import SurveyError
 from analysis.core.waves import constant_ratio
 from analysis.privacy.ledger import Spend, charged_right, ledger
-from analysis.privacy.ledger.account import accounts
+from analysis.privacy.ledger.totals import accounts
 from analysis.survey.survey import Survey, spent_on, thaw, version_of
 from analysis.survey.survey_file import read_survey
 

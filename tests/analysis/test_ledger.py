@@ -19,7 +19,7 @@ from analysis.privacy.ledger import (
     in_epsilon,
     ledger,
 )
-from analysis.privacy.ledger.account import accounts
+from analysis.privacy.ledger.totals import accounts
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 

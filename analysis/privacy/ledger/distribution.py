@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from analysis.privacy.ledger.account import Account, Times, in_epsilon
-from analysis.privacy.ledger.totals import Totals
+from analysis.privacy.ledger.totals import Account, Times, Totals, in_epsilon
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from analysis.privacy.ledger.account import Account, Times, in_epsilon
-from analysis.privacy.ledger.totals import Totals, float_above
+from analysis.privacy.ledger.totals import Account, Times, Totals, float_above, in_epsilon
 from analysis.survey.question import Question
 from analysis.survey.survey import Use, uses
 

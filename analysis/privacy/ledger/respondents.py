@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from analysis.privacy.ledger.account import Account, Spend, accounts, in_epsilon
-from analysis.privacy.ledger.totals import DELTA, Totals
+from analysis.privacy.ledger.totals import DELTA, Account, Spend, Totals, accounts, in_epsilon
 from analysis.survey.survey import Survey
 
 

@@ -168,17 +168,9 @@ def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Od
         label = _label_of(question, NO_ANSWER, labels)
         answers = [*answers, (domain.skipped, NO_ANSWER, label, who)]
     values = [value for value, *_ in answers]
+    sends = "a report that tells most for it"
     return [
-        Odds(
-            question=question.id,
-            term=term,
-            label=label,
-            who=who,
-            others=answers[other][-1],
-            sends="a report that tells most for it",
-            p=p,
-            q=q,
-        )
+        Odds(question.id, term, label, who, answers[other][-1], sends, p, q)
         for index, ((value, term, label, who), (p, q, other)) in enumerate(
             zip(answers, _telling_reports(question.randomizer, values), strict=True)
         )
