@@ -76,7 +76,7 @@ def advanced_mixed(reports: Iterable[tuple[float, int]], delta: float) -> Total:
 
 
 def tanh_form(reports: Iterable[tuple[float, int]], delta: float) -> Total:
-    """Return the smallest of three closed forms: the sum, and with the drift Σ ε tanh(ε/2)
+    """Return the smallest of three closed forms: the sum, and two with a drift of Σ ε tanh(ε/2).
 
     drift + sqrt(2 ln(e + sqrt(Σ ε²)/δ) Σ ε²)  and  drift + sqrt(2 ln(1/δ) Σ ε²)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from analysis.privacy.ledger.totals import Account, Times, Totals, float_above, in_epsilon
@@ -112,12 +113,10 @@ class AnswerRow:
 
 def by_both(accounts: Iterable[Account], totals: Totals) -> Iterator[AnswerRow]:
     """Yield a row for each account and question, in the orders of accounts and of questions."""
-    known: dict[Times, list[tuple[Any, ...]]] = {}
+    columns = cache(lambda times: list(_columns(times, totals)))
     for account in accounts:
-        if account.times not in known:
-            known[account.times] = list(_columns(account.times, totals))
-        for columns in known[account.times]:
-            yield AnswerRow(account.respondent, *columns)
+        for cells in columns(account.times):
+            yield AnswerRow(account.respondent, *cells)
 
 
 def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:

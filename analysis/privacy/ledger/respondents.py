@@ -3,9 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
-from analysis.privacy.ledger.totals import DELTA, Account, Spend, Totals, accounts, in_epsilon
+from analysis.privacy.ledger.totals import (
+    DELTA,
+    Account,
+    Spend,
+    Times,
+    Totals,
+    accounts,
+    in_epsilon,
+)
 from analysis.survey.survey import Survey
 
 
@@ -67,18 +76,14 @@ def ledger(
 
 def by_respondent(accounts: Iterable[Account], totals: Totals) -> Iterator[LedgerRow]:
     """Yield a row for each account, in their order."""
-    known: dict[Any, tuple[Any, ...]] = {}
+
+    @cache
+    def columns(times: Times, charged: int) -> tuple[Any, ...]:
+        bill = totals.of(times)
+        spent = map(in_epsilon, (bill.plain, bill.epsilon, bill.constant))
+        promised = map(in_epsilon, (bill.cap, bill.cap - max(charged, bill.charged)))
+        waves = sum(n for _, n in times)
+        return waves, bill.reports, *spent, bill.delta, bill.method, *promised
+
     for account in accounts:
-        key = account.times, account.charged
-        if key not in known:
-            known[key] = _columns(account, totals)
-        yield LedgerRow(account.respondent, *known[key])
-
-
-def _columns(account: Account, totals: Totals) -> tuple[Any, ...]:
-    """Return all of a row but the pseudonym."""
-    bill = totals.of(account.times)
-    spent = map(in_epsilon, (bill.plain, bill.epsilon, bill.constant))
-    promised = map(in_epsilon, (bill.cap, bill.cap - max(account.charged, bill.charged)))
-    waves = sum(n for _, n in account.times)
-    return waves, bill.reports, *spent, bill.delta, bill.method, *promised
+        yield LedgerRow(account.respondent, *columns(account.times, account.charged))

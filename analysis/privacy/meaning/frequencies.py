@@ -6,7 +6,7 @@ By hand: randomized response of two values at ε = ln 3 is sent truly by 75 of 1
 others send the same: 3 times as many, so that a belief of one half becomes 3/4.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -140,8 +140,13 @@ def _of_share(question: Question, share: Share, labels: Mapping[str, str]) -> Od
 
 
 def _of_number(question: Question) -> Odds:
-    """Return the row of the highest number against the lowest."""
-    p, q = _telling_ends(question.randomizer)
+    """Return the row of the highest number against the lowest, of reports likelier under the first.
+
+    These reports tell the two apart best. Where each report speaks for one end, as of noise on two
+    points, they are the upper half.
+    """
+    lowest, highest = _laws(question.randomizer, [Fraction(0), Fraction(1)])
+    p, q = _sums([(p, q) for p, q in zip(highest, lowest, strict=True) if p > q])
     unit = question.spec.get("unit", "")
     high, low = (
         f"{question.spec[key]:,} {unit if isinstance(unit, str) else ''}".strip()
@@ -215,40 +220,28 @@ def _telling_reports(
 
     They are given by their chance, their chance for that other value, and its index. If there are
     several others, it is the one that most of these reports tell the value from.
-    Preconditions: reports have no cohorts, and their space is small enough to be listed.
     """
-    encoder, channel = randomizer.encoder, randomizer.channel
-    laws = [
-        [p for _, p in channel.distribution(encoder.encode(value, 0, iter(())))] for value in values
-    ]
-
-    def against(law: list[Fraction], other: int, ratio: Fraction) -> tuple[Fraction, Fraction, int]:
-        pairs = [(p, q) for p, q in zip(law, laws[other], strict=True) if p >= ratio * q]
-        return _sum(p for p, _ in pairs), _sum(q for _, q in pairs), other
-
+    laws = _laws(randomizer, values)
     telling = []
     for law in laws:
-        ratio = max(p / min(column) for p, column in zip(law, zip(*laws, strict=True), strict=True))
-        ways = [against(law, other, _ABOUT * ratio) for other in range(len(laws))]
+        columns = zip(*laws, strict=True)
+        most = max(p / min(column) for p, column in zip(law, columns, strict=True))
+        ratio, ways = _ABOUT * most, []
+        for index, other in enumerate(laws):
+            pairs = zip(law, other, strict=True)
+            ways.append((*_sums([(p, q) for p, q in pairs if p >= ratio * q]), index))
         telling.append(max(ways, key=lambda way: way[0]))
     return telling
 
 
-def _telling_ends(randomizer: Randomizer[Any, Any]) -> tuple[Fraction, Fraction]:
-    """Return the chances of the reports that are likelier of the highest number than of the lowest.
+def _laws(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[list[Fraction]]:
+    """Return the chances of all reports under each value.
 
-    The first is that of the highest number, the second of the lowest. These reports tell the two
-    apart best; where each report speaks for one end, as of noise on two points, they are the upper
-    half. Preconditions: as above.
+    Preconditions: reports have no cohorts, and their space is small enough to be listed.
     """
-    encoder, channel = randomizer.encoder, randomizer.channel
-    low, high = (
-        [p for _, p in channel.distribution(encoder.encode(Fraction(end), 0, iter(())))]
-        for end in (0, 1)
-    )
-    told = [(p, q) for p, q in zip(high, low, strict=True) if p > q]
-    return _sum(p for p, _ in told), _sum(q for _, q in told)
+    inputs = [randomizer.encoder.encode(value, 0, iter(())) for value in values]
+    return [[p for _, p in randomizer.channel.distribution(symbol)] for symbol in inputs]
 
 
-def _sum(chances: Iterable[Fraction]) -> Fraction:
-    return sum(chances, Fraction(0))
+def _sums(pairs: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    return sum((p for p, _ in pairs), Fraction(0)), sum((q for _, q in pairs), Fraction(0))
