@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.privacy.ledger import in_epsilon
-from analysis.privacy.ledger.account import Times
+from analysis.privacy.ledger.totals import Times
 from analysis.survey.survey import Survey
 from server.wire import Refusal, Submission
 

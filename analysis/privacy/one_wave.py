@@ -8,7 +8,7 @@ from analysis.core.epsilon import MICRO, is_telling
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: From here on odds are written as powers of ten.
+#: The smallest odds that are written as powers of ten.
 _LARGE = 100_000
 
 
@@ -29,8 +29,8 @@ def groups(survey: Survey) -> list[Group]:
     ids = [{question.id for question in group} for group in told]
     return [
         Group(group)
-        for group, own in zip(told, ids, strict=True)
-        if len(own) > 1 and not any(own < other for other in ids)
+        for group, names in zip(told, ids, strict=True)
+        if len(names) > 1 and not any(names < others for others in ids)
     ]
 
 

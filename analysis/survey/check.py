@@ -1,4 +1,4 @@
-"""What an author is told of each question before publishing: mechanism, ε, and at what price."""
+"""What an author is told about each question before publishing: mechanism, ε, and its price."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,10 +14,10 @@ class Check:
     """One question; the columns of the table that `check` prints.
 
     `odds` is e^ε: a set of reports is at most that many times as likely under one answer as under
-    another, plus `delta`. `variance` is what `selection.variance` says of one report. `why` tells
-    whether that is the least; `runner_up` the best of the others, with how many times as many
+    another, plus `delta`. `variance` is that of one report, by `selection.variance`. `why` says
+    whether it is the least. `runner_up` names the best other mechanism, and how many times as many
     respondents it would take for the same variance; `saving` is that factor as a number, infinite
-    without another. `poisoning` is how many honest people one fake report can weigh in an estimate.
+    if there is no other. One fake report can weigh as much as `poisoning` honest people.
     """
 
     question: str
@@ -37,36 +37,32 @@ class Check:
 
 
 def check(survey: Survey) -> list[Check]:
-    """A row for each question of a frozen survey, in its order."""
+    """Return a row for each question of a frozen survey, in its order."""
     return [_check(question) for question in survey.questions]
 
 
 def _check(question: Question) -> Check:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
-    wishes = {key: one for key, one in wishes_of(question.spec).items() if key in ("aim", "prior")}
-    own = variance(mechanism, randomizer, domain, wishes)
-    others = [
-        one
-        for one in candidates(
-            domain, Fraction(repr(question.spec["epsilon"])), wishes, forever_of(question.spec)
-        )
-        if one.mechanism is not mechanism
-    ]
-    saving = others[0].variance / own if others else float("inf")
-    least = all(own <= one.variance for one in others)
+    spec = question.spec
+    wishes = {key: value for key, value in wishes_of(spec).items() if key in ("aim", "prior")}
+    chosen = variance(mechanism, randomizer, domain, wishes)
+    fitting = candidates(domain, Fraction(repr(spec["epsilon"])), wishes, forever_of(spec))
+    others = [other for other in fitting if other.mechanism is not mechanism]
+    saving = others[0].variance / chosen if others else float("inf")
+    least = all(chosen <= other.variance for other in others)
     return Check(
         question=question.id,
-        kind=question.spec["kind"],
+        kind=spec["kind"],
         mechanism=mechanism.name,
         epsilon=randomizer.epsilon,
         delta=float(randomizer.delta),
         odds=float(randomizer.ratio),
-        no_answer="yes" if question.spec["no_answer"] else "no",
+        no_answer="yes" if spec["no_answer"] else "no",
         encoder=randomizer.encoder.name,
         channel=randomizer.channel.name,
-        variance=own,
+        variance=chosen,
         why=f"least variance of {len(others) + 1}" if least else "named by the author",
-        runner_up=(f"{others[0].mechanism.name}: {saving:.3g} × the respondents" if others else ""),
+        runner_up=f"{others[0].mechanism.name}: {saving:.3g} × the respondents" if others else "",
         saving=saving,
         poisoning=float(f"{poisoning(mechanism, randomizer, domain):.4g}"),
     )

@@ -1,8 +1,9 @@
-"""What a permanent draw belongs to: the randomizer, and all that gives an answer its meaning.
+"""The digest of a question: its randomizer, and all that gives an answer its meaning.
 
-Equal answers of versions with one digest are one fact and one input, so they share their permanent
-draws. Where labels, units or headings change, the same input is another fact: with one digest for
-both, somebody who rotates the labels would read a constant fact through every permanent draw.
+A permanent draw belongs to a digest. Equal answers of versions with one digest are one fact and one
+input, so they share their permanent draws. Where labels, units or headings change, the same input
+is another fact: with one digest for both, somebody who rotates the labels would read a constant
+fact through every permanent draw.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from analysis.core.memory import is_stable
 NOTE = "note"
 
 #: Keys of a question that give its answers no meaning: how it is shown, what it costs and how it is
-#: analyzed. All others are in the digest, new ones too. A section is there as the heading in force.
+#: analyzed. All others are in the digest, new ones too, and the section is, as heading in force.
 WITHOUT_MEANING = (
     *("new_page", "section", "slider", "epsilon", "epsilon_forever", "mechanism", "memory"),
     *("aim", "prior", "letters"),
@@ -27,7 +28,7 @@ WITHOUT_MEANING = (
 #: Keys of a note that say nothing about the questions below it.
 _OF_NOTES = ("id", "kind", "new_page", "section")
 
-#: By the first protocol, the keys of a question that its answers' inputs depend on.
+#: Keys of a question that its answers' inputs depend on, by the first protocol.
 _MAPPING = ("kind", "no_answer", "options", "at_most", "min", "max", "longest")
 
 
@@ -40,19 +41,19 @@ def above(entries: Sequence[dict[str, Any]], question: dict[str, Any]) -> dict[s
         ``section``, the heading in force, if there is one. ``notes``, those between that heading
         and the question. ``help``, of a matrix' first row, for the other rows.
     """
-    found: dict[str, Any] = {"notes": []}
+    surroundings: dict[str, Any] = {"notes": []}
     for entry in entries:
-        if entry.get("section", found.get("section")) != found.get("section"):
-            found = {"section": entry["section"], "notes": []}
+        if entry.get("section", surroundings.get("section")) != surroundings.get("section"):
+            surroundings = {"section": entry["section"], "notes": []}
         if entry["id"] == question["id"]:
             break
         if entry["kind"] == NOTE:
-            kept = {key: value for key, value in entry.items() if key not in _OF_NOTES}
-            found["notes"].append(kept)
+            note = {key: value for key, value in entry.items() if key not in _OF_NOTES}
+            surroundings["notes"].append(note)
     for first, *rows in groups_of(entries):
         if "help" in first and question["id"] in [row["id"] for row in rows]:
-            found["help"] = first["help"]
-    return found
+            surroundings["help"] = first["help"]
+    return surroundings
 
 
 def digest_of(
@@ -67,7 +68,7 @@ def digest_of(
     randomizer
         Its randomizer, as JSON.
     surroundings
-        Of `above`.
+        As `above` returns them.
     """
     asked = {key: value for key, value in spec.items() if key not in WITHOUT_MEANING}
     return _sha256({"memory": 2, "randomizer": randomizer, "asked": asked, "above": surroundings})
@@ -85,11 +86,11 @@ def first_digest_of(spec: dict[str, Any], randomizer: dict[str, Any]) -> bytes:
 
 
 def groups_of(entries: Iterable[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
-    """The entries, in groups of what stands together: rows of a matrix; every other one alone."""
+    """Return the rows of each matrix together, in a group, and each other entry alone."""
     groups: list[Sequence[dict[str, Any]]] = []
-    for matrix, rows in groupby(entries, key=lambda entry: entry.get("matrix")):
-        together = list(rows)
-        groups += [together] if matrix is not None else [[entry] for entry in together]
+    for matrix, group in groupby(entries, key=lambda entry: entry.get("matrix")):
+        rows = list(group)
+        groups += [rows] if matrix is not None else [[entry] for entry in rows]
     return groups
 
 

@@ -1,4 +1,4 @@
-"""Reading a survey file: each table is taken apart key by key, and each mistake tells its place."""
+"""Reading a survey file: tables are read key by key, and each error names its place."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ _MISSING = object()
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file; its decimals exact.
+    """Return the tables of a TOML file, with exact decimals.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 class Table:
-    """One table of a survey file, with the words for its place and what was taken from it so far.
+    """One table of a survey file, with the name of its place and the keys that were read so far.
 
     Parameters
     ----------
@@ -57,32 +57,28 @@ class Table:
     languages : sequence of str
         The languages that texts may be given in; none if every text is plain.
     folder : Path
-        Where the files are that it names.
+        Where the files lie that it names.
     """
 
     def __init__(
-        self,
-        data: dict[str, Any],
-        place: str,
-        languages: Sequence[str] = (),
-        folder: Path = Path(),
+        self, data: dict[str, Any], place: str, languages: Sequence[str] = (), folder: Path = Path()
     ) -> None:
         self._data, self.place, self.languages, self.folder = data, place, languages, folder
         self._known: list[str] = []
 
     def error(self, key: str, expected: str) -> SurveyError:
-        """The mistake that `key` must be what is `expected`."""
+        """Return the error that `key` must be what is `expected`."""
         if key in self._data:
             got = shown(self._data[key])
         else:
-            near = get_close_matches(key, [one for one in self._data if one not in self._known], 1)
+            near = get_close_matches(key, [k for k in self._data if k not in self._known], 1)
             got = f"nothing; is {near[0]} meant to be it?" if near else "nothing"
         return SurveyError(f"{self.place}: {key} must be {expected}, got {got}")
 
     def take(
         self, key: str, fits: Callable[[Any], bool], expected: str, default: Any = _MISSING
     ) -> Any:
-        """The value of `key` if it `fits`; `default` if it is missing and there is one."""
+        """Return the value of `key` if it `fits`; `default` if it is missing and there is one."""
         self._known.append(key)
         if key not in self._data and default is not _MISSING:
             return default
@@ -92,23 +88,32 @@ class Table:
         return value
 
     def peek(self, key: str) -> Any:
-        """What stands at `key`, whatever it is; None if nothing does."""
+        """Return what stands at `key`, whatever it is; None if nothing does."""
         return self._data.get(key)
 
-    def identifier(self, key: str = "id") -> str:
-        """An id, by the rule for all ids."""
+    def refuse(self, key: str, why: str) -> None:
+        """Raise SurveyError if the author gave `key`, which must be left out."""
+        self.take(key, lambda _: False, f"left out: {why}", default=None)
+
+    def part(self, key: str) -> "Table":
+        """Return the table at `key`, of plain texts; an empty one if it is missing."""
+        data = self.take(key, lambda value: isinstance(value, dict), "a table", default={})
+        return Table(data, f"{self.place}: [{key}]")
+
+    def identifier(self) -> str:
+        """Return the id, by the rule for all ids."""
         value: str = self.take(
-            key, lambda value: isinstance(value, str) and bool(ID.fullmatch(value)), _ID_RULE
+            "id", lambda value: isinstance(value, str) and bool(ID.fullmatch(value)), _ID_RULE
         )
         return value
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
-        """A text: a string, or a table with one string for each language of the survey."""
+        """Return a text: a string, or a table with one string for each language of the survey."""
 
         def fits(value: Any) -> bool:
             if isinstance(value, dict):
                 return sorted(value) == sorted(self.languages) and all(
-                    isinstance(one, str) and one.strip() for one in value.values()
+                    isinstance(text, str) and text.strip() for text in value.values()
                 )
             return isinstance(value, str) and bool(value.strip())
 
@@ -122,7 +127,7 @@ class Table:
         fits: Callable[[Decimal], bool] = lambda _: True,
         default: Any = _MISSING,
     ) -> Decimal:
-        """A finite number of at most 15 digits, which a browser's numbers hold exactly."""
+        """Return a finite number of at most 15 digits, which a browser's numbers hold exactly."""
 
         def finite(value: Any) -> bool:
             number = isinstance(value, int | Decimal) and not isinstance(value, bool)
@@ -136,16 +141,13 @@ class Table:
         return value
 
     def flag(self, key: str) -> bool:
-        """true or false; false if missing."""
-        value: bool = self.take(
-            key, lambda value: isinstance(value, bool), "true or false", default=False
-        )
-        return value
+        """Return true or false; false if missing."""
+        return bool(self.take(key, lambda value: isinstance(value, bool), "true or false", False))
 
     def tables(
         self, key: str, expected: str, fewest: int, most: int | None = None
     ) -> list[dict[str, Any]]:
-        """A list of `fewest` to `most` tables."""
+        """Return a list of `fewest` to `most` tables."""
         given = self.peek(key)
         if most is not None and isinstance(given, list) and len(given) > most:
             raise SurveyError(f"{self.place}: {key} must be {expected}, got {len(given)}")
@@ -154,14 +156,14 @@ class Table:
             lambda value: (
                 isinstance(value, list)
                 and len(value) >= fewest
-                and all(isinstance(one, dict) for one in value)
+                and all(isinstance(table, dict) for table in value)
             ),
             expected,
         )
         return value
 
     def finish(self) -> None:
-        """Raise SurveyError if the table holds a key that nobody asked for."""
+        """Raise SurveyError if the table has a key that was not read."""
         for key in self._data:
             if key not in self._known:
                 raise SurveyError(
@@ -171,5 +173,5 @@ class Table:
 
 
 def plain(number: Decimal) -> int | float:
-    """A number as JSON shows it: whole ones without a point."""
+    """Return a number as JSON shows it: whole ones without a point."""
     return int(number) if number == number.to_integral_value() else float(number)

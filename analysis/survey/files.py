@@ -1,7 +1,7 @@
-"""The only place of `analysis` that opens files: regular ones, without waiting for anybody.
+"""The only module of `analysis` that opens files: regular ones, without waiting for anybody.
 
-A survey file names other files, and whoever wrote it need not be the one who publishes it. So what
-it names must lie in its own folder, and no name leads to a device or to a pipe without a writer.
+A survey file names other files, and its author need not be the one who publishes it. So these must
+lie in its own folder, and no name leads to a device or to a pipe without a writer.
 """
 
 import errno
@@ -14,7 +14,7 @@ from typing import BinaryIO
 #: letters each.
 LARGEST_FILE = 4 << 20
 
-# A pipe without a writer would keep the program waiting, were it opened in the usual way.
+# Opening a pipe without a writer would otherwise block.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -24,7 +24,7 @@ def open_file(path: Path) -> BinaryIO:
     Raises
     ------
     OSError
-        If there is none, or it may not be read, or it is a folder, a device or a pipe.
+        If there is no such file, it may not be read, or it is a folder, a device or a pipe.
     """
     return _regular(_open(str(path), _FLAGS))
 
@@ -38,8 +38,8 @@ def read_file(path: Path) -> bytes:
 def read_file_within(folder: Path, name: str) -> bytes:
     """Return the content of a file whose name stands in another file of this folder.
 
-    The file must lie in the folder once symbolic links are resolved. It is then opened part by part
-    without following any link, so that nobody can exchange a part after the check.
+    The file must lie in the folder after symbolic links are resolved. Then each part of its path is
+    opened without following links, so that nobody can exchange one after the check.
 
     Raises
     ------
@@ -47,27 +47,28 @@ def read_file_within(folder: Path, name: str) -> bytes:
         As `open_file`, and if the file lies outside of the folder or is too large.
     """
     try:
-        whole = folder.resolve(strict=True)
-        inside = (whole / name).resolve(strict=False)
+        root = folder.resolve(strict=True)
+        inside = (root / name).resolve(strict=False)
     except (ValueError, RuntimeError) as error:  # a null character, a loop of links
         raise OSError(errno.EINVAL, str(error)) from None
-    if not inside.is_relative_to(whole) or inside == whole:
+    if not inside.is_relative_to(root) or inside == root:
         raise OSError(errno.EACCES, "expected a file in the survey file's folder, got one outside")
-    *folders, last = inside.relative_to(whole).parts
-    at = _open(str(whole), _FLAGS | os.O_DIRECTORY)
+    *folders, last = inside.relative_to(root).parts
+    parent = _open(str(root), _FLAGS | os.O_DIRECTORY)
     try:
         for part in folders:
-            below = _open(part, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, at)
-            os.close(at)
-            at = below
-        descriptor = _open(last, _FLAGS | os.O_NOFOLLOW, at)
+            child = _open(part, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, parent)
+            os.close(parent)
+            parent = child
+        descriptor = _open(last, _FLAGS | os.O_NOFOLLOW, parent)
     finally:
-        os.close(at)
+        os.close(parent)
     with _regular(descriptor) as file:
         return _content(file)
 
 
 def _open(name: str, flags: int, folder: int | None = None) -> int:
+    """Return the descriptor of a file, which is relative to an opened folder, if one is given."""
     try:
         return os.open(name, flags, dir_fd=folder)
     except ValueError as error:  # a null character
@@ -75,7 +76,7 @@ def _open(name: str, flags: int, folder: int | None = None) -> int:
 
 
 def _regular(descriptor: int) -> BinaryIO:
-    """The file of a descriptor, which is closed if it is no regular file."""
+    """Return the file of a descriptor, which is closed if it is no regular file."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "expected a regular file, got a folder, a device or a pipe")
@@ -83,6 +84,7 @@ def _regular(descriptor: int) -> BinaryIO:
 
 
 def _content(file: BinaryIO) -> bytes:
+    """Return the content of a file; OSError if it is too large."""
     content = file.read(LARGEST_FILE + 1)
     if len(content) > LARGEST_FILE:
         raise OSError(errno.EFBIG, f"expected at most {LARGEST_FILE >> 20} MiB, got more")

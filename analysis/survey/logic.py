@@ -6,8 +6,8 @@
                | "selected" "(" id "," 'value' ")"
 
 The frozen survey holds the syntax tree as lists, operator first, so that the browser has nothing
-to parse: ``["or", ["=", "harassed", "yes"], ["=", "team", "lab"]]``. Of several options "selected"
-is an operator of its own; of one it is "=".
+to parse: ``["or", ["=", "harassed", "yes"], ["=", "team", "lab"]]``. "selected" becomes "=" for a
+question with one answer, and is an operator of its own for a question with several.
 """
 
 import operator
@@ -28,24 +28,24 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-#: Deeper conditions than anyone writes; a limit, so that no file can exhaust the stack.
+#: The most parentheses in each other, more than anyone writes: no file can exhaust the stack.
 _DEEPEST = 50
 
 
 def parse_condition(text: str, domains: Mapping[str, Domain | None]) -> list[Any]:
-    """The syntax tree of a condition on earlier questions.
+    """Return the syntax tree of a condition on earlier questions.
 
     Parameters
     ----------
     text : str
         The condition as written.
     domains : mapping
-        The domains of the questions that it may refer to, by their ids; None of a note.
+        The domains of the questions that it may refer to, by their ids; None for a note.
 
     Raises
     ------
     ValueError
-        If it does not follow the grammar, or names a question or value that is not there.
+        If it does not follow the grammar, or names an unknown question or value.
     """
     parser = _Parser(text, domains)
     tree = parser.condition()
@@ -55,7 +55,7 @@ def parse_condition(text: str, domains: Mapping[str, Domain | None]) -> list[Any
 
 
 def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
-    """Whether a condition holds for answers; a question hidden or skipped has the answer ''."""
+    """Return whether a condition holds; a question hidden or skipped has the answer ''."""
     first, *rest = tree
     if first == "not":
         return not holds(rest[0], answers)
@@ -74,7 +74,7 @@ def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
 
 
 def asked_of(tree: list[Any]) -> set[str]:
-    """The questions that a condition is on."""
+    """Return the ids of the questions that a condition refers to."""
     first, *rest = tree
     if first in ("and", "or", "not"):
         return set().union(*map(asked_of, rest))
@@ -82,7 +82,7 @@ def asked_of(tree: list[Any]) -> set[str]:
 
 
 def written(tree: list[Any]) -> str:
-    """A condition as an author would write it: `parse_condition` gives the same tree."""
+    """Return a condition as an author would write it: `parse_condition` gives the same tree."""
     first, *rest = tree
     if first == "not":
         return f"not ({written(rest[0])})"
@@ -93,12 +93,14 @@ def written(tree: list[Any]) -> str:
         return f" {first} ".join(parts)
     question, value = rest
     shown = f"'{value}'" if isinstance(value, str) else str(value)
-    return (
-        f"selected({question}, {shown})" if first == "selected" else f"{question} {first} {shown}"
-    )
+    if first == "selected":
+        return f"selected({question}, {shown})"
+    return f"{question} {first} {shown}"
 
 
 class _Parser:
+    """A recursive-descent parser, a method for each rule; `token` is the next one, of `kind`."""
+
     def __init__(self, text: str, domains: Mapping[str, Domain | None]) -> None:
         self._text, self._domains = text, domains
         self._at = self._depth = 0
@@ -106,10 +108,11 @@ class _Parser:
         self._next()
 
     def error(self, expected: str) -> ValueError:
-        got = self.token or "the end"
-        return ValueError(f"expected {expected}, got {got}")
+        """Return the error that something else was expected instead of the next token."""
+        return ValueError(f"expected {expected}, got {self.token or 'the end'}")
 
     def _next(self) -> str:
+        """Return the token, and read the one after it."""
         before = self.token
         match = _TOKEN.match(self._text, self._at)
         if match:
@@ -152,44 +155,39 @@ class _Parser:
         self._depth -= 1
         return tree
 
-    def _question(self) -> str:
+    def _question(self) -> tuple[str, Domain]:
+        """Return the id of an earlier question, and its domain."""
         if self.kind != "word":
             raise self.error("the id of a question")
         if self.token not in self._domains:
             known = ", ".join(name for name, domain in self._domains.items() if domain is not None)
             known = known or "none, since this is the first"
             raise self.error(f"the id of an earlier question ({known})")
-        if self._domains[self.token] is None:
+        domain = self._domains[self.token]
+        if domain is None:
             raise ValueError(f"expected a question, got {self.token}: a note has no answer")
-        return self._next()
-
-    def _domain(self, question: str) -> Domain:
-        domain = self._domains[question]
-        # `_question` refuses what has none.
-        assert domain is not None
-        return domain
+        return self._next(), domain
 
     def _comparison(self) -> list[Any]:
         if self.token == "selected":
             self._next()
             self._expect("(")
-            question = self._question()
+            question, domain = self._question()
             self._expect(",")
-            tree = [self._domain(question).asked_by, question, self._value(question)]
+            tree = [domain.asked_by, question, self._value(question, domain)]
             self._expect(")")
             return tree
-        question = self._question()
+        question, domain = self._question()
         if self.token not in (*_COMPARE, "!="):
             raise self.error("one of = != < <= > >=")
-        domain = self._domain(question)
         if domain.asked_by == "selected":
             raise ValueError(f"expected selected({question}, '...'), got {question} {self.token}")
         if domain.picks and self.token not in ("=", "!="):
             raise self.error(f"= or != (the values of {question} have no order)")
-        return [self._next(), question, self._value(question)]
+        return [self._next(), question, self._value(question, domain)]
 
-    def _value(self, question: str) -> Any:
-        domain = self._domain(question)
+    def _value(self, question: str, domain: Domain) -> Any:
+        """Return the value that an answer to a question is compared with."""
         if domain.unasked:
             raise ValueError(
                 f"expected another question than {question}, which is {domain.unasked}"

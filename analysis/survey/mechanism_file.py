@@ -1,4 +1,4 @@
-"""What a survey file says of a question's mechanism: its name, its parameters, ε, and wishes."""
+"""Reading what a survey file says of a question's mechanism: name, parameters, ε and wishes."""
 
 import re
 from decimal import Decimal
@@ -18,7 +18,7 @@ _FRACTION = re.compile(r"\d{1,9}(/[1-9]\d{0,9}|\.\d{1,9})?", re.ASCII)
 
 
 def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> None:
-    """Put into a frozen question what the author asked of its mechanism.
+    """Add to a question what its author asked of the mechanism.
 
     Raises
     ------
@@ -35,12 +35,7 @@ def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> No
         _read_memory(table, question, epsilon)
         return
     for key in ("epsilon", "epsilon_forever", "stable"):
-        table.take(
-            key,
-            lambda _: False,
-            f"left out: {mechanism.name} has parameters of its own, which give its epsilon",
-            default=None,
-        )
+        table.refuse(key, f"{mechanism.name} has parameters of its own, which give its epsilon")
     try:
         randomizer = mechanism.compile(domain, Fraction(0), wishes_of(question))
     except ValueError as error:
@@ -54,7 +49,7 @@ def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> No
 
 
 def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> None:
-    """Whether the device is to remember its draw over all waves, and what for."""
+    """Add whether the device remembers its draw over all waves, and at which cost."""
     forever = table.number(
         "epsilon_forever",
         f"a number greater than epsilon ({epsilon}) and at most {float(LARGEST):g}",
@@ -73,6 +68,7 @@ def _read_memory(table: Table, question: dict[str, Any], epsilon: Decimal) -> No
 
 
 def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism | None:
+    """Return the mechanism that the author named, if any, and add its name and parameters."""
     given = table.take(
         "mechanism",
         lambda value: isinstance(value, str | dict),
@@ -84,10 +80,15 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
     part = Table(given, f"{table.place}: mechanism") if isinstance(given, dict) else table
     key = "name" if isinstance(given, dict) else "mechanism"
     name = part.take(key, lambda value: isinstance(value, str), "the name of a mechanism")
-    fitting = [one for one, mechanism in MECHANISMS.items() if mechanism.fits(domain)]
-    if name not in fitting:
-        _explain(part, key, name, question, domain, fitting)
-    mechanism = MECHANISMS[name]
+    mechanism = MECHANISMS.get(name)
+    if mechanism is None or not mechanism.fits(domain):
+        fitting = ", ".join(name for name, other in MECHANISMS.items() if other.fits(domain))
+        expected = f"one of {fitting}, which fit this question"
+        if mechanism is not None and mechanism.fits(domain.required()):
+            expected += f" ({name} needs required = true, and no shows_if)"
+        elif mechanism is not None and mechanism.parameters is not None and domain.alternatives:
+            expected += f" ({name} knows two answers, yes and no)"
+        raise part.error(key, expected)
     question["mechanism"] = {"name": name}
     for parameter in mechanism.parameters or ():
         question["mechanism"][parameter] = probability(part, parameter)
@@ -96,26 +97,8 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
     return mechanism
 
 
-def _explain(
-    part: Table,
-    key: str,
-    name: str,
-    question: dict[str, Any],
-    domain: Domain,
-    fitting: list[str],
-) -> None:
-    """Say why a mechanism does not fit: its kind, or that the question can stay unanswered."""
-    needs = "one of " + ", ".join(fitting) + ", which fit this question"
-    if name in MECHANISMS:
-        if MECHANISMS[name].fits(domain.required()):
-            needs += f" ({name} needs required = true, and no shows_if)"
-        elif MECHANISMS[name].parameters is not None and domain.alternatives:
-            needs += f" ({name} knows two answers, yes and no)"
-    raise part.error(key, needs)
-
-
 def probability(part: Table, key: str, ends: bool = False) -> str:
-    """A probability as the author wrote it, "1/6" or 0.25; 0 and 1 too if `ends`."""
+    """Return a probability as its author wrote it, "1/6" or 0.25; 0 and 1 too if `ends`."""
 
     def fits(value: Any) -> bool:
         text = str(value) if isinstance(value, Decimal | int) else value
@@ -130,6 +113,7 @@ def probability(part: Table, key: str, ends: bool = False) -> str:
 def _read_wishes(
     table: Table, question: dict[str, Any], domain: Domain, mechanism: Mechanism | None
 ) -> None:
+    """Add the keys of `WISHES` that the mechanism heeds, and refuse the others."""
     heeded = ("aim", "prior") if mechanism is None else mechanism.heeds
     if domain.aims and "aim" in heeded:
         expected = f"one of {', '.join(domain.aims)}"
@@ -137,7 +121,7 @@ def _read_wishes(
         if aim is not None:
             question["aim"] = aim
     if domain.prior_lengths and "prior" in heeded:
-        _read_prior(table, question, domain)
+        _read_prior(table, question, domain.prior_lengths)
     if "delta" in heeded:
         usual = Decimal(USUAL_DELTA.numerator) / USUAL_DELTA.denominator
         delta = table.number(
@@ -146,35 +130,33 @@ def _read_wishes(
         question["delta"] = plain(delta)
     for key in WISHES:
         if key not in question:
-            heeding = [one.name for one in MECHANISMS.values() if key in one.heeds]
-            if key != "aim" or domain.aims:
-                heeding = [one for one in heeding if MECHANISMS[one].fits(domain)]
-            else:
-                heeding = []
-            only = (
-                f"only {', '.join(heeding)} heeds it here" if heeding else "nothing heeds it here"
-            )
-            table.take(key, lambda _: False, f"left out: {only}", default=None)
+            heeding = [
+                other.name
+                for other in MECHANISMS.values()
+                if key in other.heeds and other.fits(domain) and (key != "aim" or domain.aims)
+            ]
+            what = f"only {', '.join(heeding)} heeds" if heeding else "nothing heeds"
+            table.refuse(key, f"{what} it here")
 
 
-def _read_prior(table: Table, question: dict[str, Any], domain: Domain) -> None:
-    lengths = domain.prior_lengths
+def _read_prior(table: Table, question: dict[str, Any], lengths: range) -> None:
+    """Add the relative frequencies that the author expects, if they are given."""
+    shape = (
+        f"one for each of the {lengths[0]} points"
+        if len(lengths) == 1
+        else f"of {lengths[0]} to {lengths[-1]} equal parts from min to max"
+    )
     prior = table.take(
         "prior",
         lambda value: (
             isinstance(value, list)
             and len(value) in lengths
-            and all(type(one) is int or isinstance(one, Decimal) for one in value)
-            and all(Decimal(one).is_finite() and 0 <= one < 10**9 for one in value)
+            and all(type(part) is int or isinstance(part, Decimal) for part in value)
+            and all(Decimal(part).is_finite() and 0 <= part < 10**9 for part in value)
             and sum(value) > 0
         ),
-        "a list of relative frequencies, "
-        + (
-            f"one for each of the {lengths[0]} points"
-            if len(lengths) == 1
-            else f"of {lengths[0]} to {lengths[-1]} equal parts from min to max"
-        ),
+        f"a list of relative frequencies, {shape}",
         default=None,
     )
     if prior is not None:
-        question["prior"] = [plain(Decimal(one)) for one in prior]
+        question["prior"] = [plain(Decimal(part)) for part in prior]

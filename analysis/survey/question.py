@@ -19,12 +19,12 @@ class Question:
 
     spec: dict[str, Any]
     randomizer: Randomizer[Any, Any]
-    #: What stands above it in its survey (`analysis.survey.digest.above`).
+    #: What stands above the question in its survey (`analysis.survey.digest.above`).
     surroundings: dict[str, Any] = field(default_factory=lambda: {"notes": []})
 
     @property
     def id(self) -> str:
-        """Its id in the survey, on the wire and in tables."""
+        """The question's id in the survey, on the wire and in tables."""
         return str(self.spec["id"])
 
     @property
@@ -34,21 +34,21 @@ class Question:
 
     @cached_property
     def domain(self) -> Domain:
-        """What it can be answered with."""
+        """What the question can be answered with."""
         return KINDS[self.spec["kind"]].domain(self.spec)
 
     def value(self, answer: str) -> Any:
-        """The value of an answer; ValueError, saying what was expected, if it is none."""
+        """Return the value of an answer; if it is none, ValueError says what was expected."""
         return KINDS[self.spec["kind"]].value(answer, self.spec)
 
     @property
     def stable(self) -> bool:
-        """Whether its answer is taken for one that cannot change between waves."""
+        """Whether the author says that the answer cannot change between waves."""
         return is_stable(self.spec)
 
     @property
     def protocol(self) -> int:
-        """The protocol by which its memory is kept and priced; 1 if it was frozen without one."""
+        """The protocol by which the memory is kept and priced; 1 if none was frozen with it."""
         return protocol_of(self.spec)
 
     @cached_property
@@ -74,17 +74,16 @@ class Question:
         reports : int
             How many; all of them from one memory, if the question has one.
         stable : bool
-            Whether to assume that its answer never changed, even if it could.
+            Whether to assume that the answer never changed, even if it could.
         agrees : bool
             Whether the question meant the same in all of them. If not, the same fact can have
             been different inputs, so no answer counts as constant.
         """
-        constant = (stable or self.stable) and agrees
-        return self.randomizer.spent(reports, constant, self.protocol)
+        return self.randomizer.spent(reports, (stable or self.stable) and agrees, self.protocol)
 
     @cached_property
     def memo(self) -> str | None:
-        """The key of its memory, which versions can share; None if it has no memory."""
+        """The key of the question's memory, which versions can share; None without a memory."""
         return None if self.randomizer.stages is None else f"{self.id}:{self.digest.hex()}"
 
     @property

@@ -1,4 +1,4 @@
-"""Respondents made of a table of true answers, through the same randomizers as real ones."""
+"""Simulated respondents: true answers from a table, through the randomizers of a survey."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -11,14 +11,14 @@ from analysis.survey.survey import Survey
 
 
 def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[str, str]]:
-    """The true answers of a CSV table: a row for each respondent, a column for each question.
+    """Return the true answers of a CSV table: a row for each respondent, a column by question.
 
     A cell is an option's id or a decimal; an empty one is no answer.
 
     Raises
     ------
     AnswersError
-        For the first column or cell that does not fit, naming row and column.
+        For the first column or cell that does not fit, with its row and column.
     """
     reader = csv.reader(lines, strict=True)
     ids = [question.id for question in survey.questions]
@@ -38,12 +38,13 @@ def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[
                 )
             rows.append(dict(zip(header, cells, strict=True)))
             for question in survey.questions:
+                answer = rows[-1][question.id]
                 try:
-                    question.value(rows[-1][question.id])
+                    question.value(answer)
                 except ValueError as error:
                     raise AnswersError(
                         f'{place}: row {number} (line {reader.line_num}), column "{question.id}": '
-                        f"expected {error}, got {shown(rows[-1][question.id])}"
+                        f"expected {error}, got {shown(answer)}"
                     ) from None
     except (csv.Error, UnicodeDecodeError) as error:
         raise AnswersError(
@@ -55,6 +56,7 @@ def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[
 
 
 def _check_header(header: list[str], ids: list[str], place: str) -> None:
+    """Raise AnswersError unless the columns are the questions, each once."""
     for column in header:
         if column not in ids:
             raise AnswersError(
@@ -67,35 +69,19 @@ def _check_header(header: list[str], ids: list[str], place: str) -> None:
             raise AnswersError(f"{place}: missing column {shown(name)}")
 
 
-def randomize_answers(
-    survey: Survey, answers: dict[str, str], words: Iterator[int], secret: bytes
-) -> dict[str, Any]:
-    """One respondent's reports, a question each, as ``client/report.js`` makes them.
-
-    What a device keeps for all waves comes from its `secret`, the rest from `words`.
-    """
-    counted = survey.shown(answers)
-    return {
-        question.id: question.randomizer.randomize(
-            question.value(counted[question.id]),
-            words,
-            Memory.of(secret, survey.id, question.id, question.digest),
-        )
-        for question in survey.questions
-    }
-
-
 def payloads(
     survey: Survey, rows: Iterable[dict[str, str]], wave: int, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """What each respondent's device would send, in the order of `rows`.
+    """Yield what each respondent's device would send, in the order of `rows`.
 
-    `seed` fixes every draw, pseudonym and rid by row; row i is the same respondent, with the same
-    device secret, in every wave and survey, and what it need not remember is drawn anew in each.
+    The reports are made as ``client/report.js`` makes them. `seed` fixes every draw, pseudonym and
+    rid by row. Row i is the same respondent, with the same device secret, in every wave and survey.
+    What a device remembers follows from the secret; all else is drawn anew in each wave.
     """
     for row, answers in enumerate(rows):
         once = (seed, row, survey.version, wave)
-        secret = seeded_bytes(32, "secret", seed, row)
+        secret, words = seeded_bytes(32, "secret", seed, row), seeded_words("draw", *once)
+        counted = survey.shown(answers)
         token = {} if survey.access == "open" else {"token": simulated_token(survey, row, seed)}
         yield {
             "version": survey.version,
@@ -103,17 +89,24 @@ def payloads(
             "rid": seeded_bytes(16, "rid", *once).hex(),
             "respondent": pseudonym(secret, survey.id),
             **token,
-            "reports": randomize_answers(survey, answers, seeded_words("draw", *once), secret),
+            "reports": {
+                question.id: question.randomizer.randomize(
+                    question.value(counted[question.id]),
+                    words,
+                    Memory.of(secret, survey.id, question.id, question.digest),
+                )
+                for question in survey.questions
+            },
         }
 
 
 def simulated_token(survey: Survey, row: int, seed: int) -> str:
-    """The invitation of the respondent of a row, the same in every wave."""
+    """Return the invitation of the respondent of a row, the same in every wave."""
     return seeded_bytes(16, "token", seed, row, survey.id).hex()
 
 
 def hidden_cells(survey: Survey, rows: Iterable[dict[str, str]]) -> int:
-    """How many answers in the table belong to questions that `shows_if` hides from their row."""
+    """Return how many answers in the table `shows_if` hides from their respondents."""
     return sum(
         answers[name] != kept for answers in rows for name, kept in survey.shown(answers).items()
     )

@@ -1,24 +1,25 @@
-"""The survey file: TOML as its author writes it, to the checked form that is frozen."""
+"""The survey file: from TOML, as its author writes it, to the checked form that is frozen."""
 
 import re
+from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import ROUND_CEILING, Decimal
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from analysis.core.domain import Domain
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError, shown
-from analysis.survey.digest import NOTE
+from analysis.survey.digest import NOTE, groups_of
 from analysis.survey.document import Table, plain, read_toml
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import parse_condition
 from analysis.survey.mechanism_file import read_mechanism
-from analysis.survey.page_file import check_matrices, read_page
-from analysis.survey.survey import ACCESS, MOST_WORK, Survey, asked_in, freeze
+from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, Survey, asked_in, freeze
 
-#: Questions and notes of a survey. Nobody answers so many, and the reports of many more would not
-#: fit into one request; they are refused before anything is compiled.
+#: The most questions and notes of a survey. Nobody answers so many, and the reports of many more
+#: would not fit into one request. They are refused before anything is compiled.
 MOST_ENTRIES = 1000
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z0-9]{1,8})*")
@@ -30,7 +31,7 @@ def read_survey(path: Path) -> Survey:
     Raises
     ------
     SurveyError
-        For the first mistake found: file, question, key, what was expected, what was found.
+        For the first mistake: file, question, key, what was expected, and what stands there.
     """
     document = read_toml(path)
     if not document:
@@ -41,13 +42,13 @@ def read_survey(path: Path) -> Survey:
 
 
 def _read(table: Table) -> dict[str, Any]:
-    file = table.place
+    """Return the checked form of a whole file."""
     languages = table.take(
         "languages",
         lambda value: (
             isinstance(value, list)
             and bool(value)
-            and all(isinstance(one, str) and _LANGUAGE.fullmatch(one) for one in value)
+            and all(isinstance(tag, str) and _LANGUAGE.fullmatch(tag) for tag in value)
             and len(set(value)) == len(value)
         ),
         'a list of different language tags such as ["en", "fr"]',
@@ -57,30 +58,15 @@ def _read(table: Table) -> dict[str, Any]:
     spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
     if languages:
         spec["languages"] = languages
-    closes, keeps = _day(table, "closes"), _day(table, "delete_reports_after")
-    if closes and keeps and keeps < closes:
-        raise table.error("delete_reports_after", f"{closes}, when it closes, or later")
-    days = {"closes": closes, "delete_reports_after": keeps}
-    spec |= {key: day.isoformat() for key, day in days.items() if day}
-    spec |= _read_access(table)
-    tables = [
-        Table(entry, f"{file}: {_label(number, entry)}", languages, table.folder)
-        for number, entry in enumerate(
-            table.tables("questions", f"1 to {MOST_ENTRIES} [[questions]] tables", 1, MOST_ENTRIES),
-            1,
-        )
-    ]
-    spec["questions"] = _read_entries(tables)
+    spec |= _read_days(table) | _read_access(table)
+    spec["questions"] = _read_entries(table)
     questions = asked_in(spec)
     if not questions:
         raise table.error("questions", "at least one that is no note")
-    page = read_page(table, spec)
+    page = _read_page(table, spec)
     if page:
         spec["page"] = page
-    privacy = Table(
-        table.take("privacy", lambda value: isinstance(value, dict), "a table", default={}),
-        f"{file}: [privacy]",
-    )
+    privacy = table.part("privacy")
     wave = sum((_whole_micro(question["epsilon"]) for question in questions), Decimal(0))
     cap = privacy.number(
         "cap",
@@ -94,39 +80,32 @@ def _read(table: Table) -> dict[str, Any]:
     return spec
 
 
-def _label(number: int, entry: dict[str, Any]) -> str:
-    """What messages call an entry of the survey: by its id, if it has one."""
-    name, kind = entry.get("id"), "note" if entry.get("kind") == NOTE else "question"
-    return f'{kind} "{name}"' if isinstance(name, str) else f"{kind} {number}"
+def _whole_micro(epsilon: int | float) -> Decimal:
+    """Return ε in whole millionths, rounded up: at most so much will be charged."""
+    millionths = (Decimal(repr(epsilon)) * MICRO).to_integral_value(ROUND_CEILING)
+    return millionths / MICRO
 
 
-def _read_entries(tables: list[Table]) -> list[dict[str, Any]]:
-    """Questions and notes, in their order."""
-    entries: list[dict[str, Any]] = []
-    domains: dict[str, Domain | None] = {}
-    for table in tables:
-        entry = _read_entry(table, domains)
-        if entry["id"] in domains:
-            raise SurveyError(f"{table.place}: id must be unique in the survey, got it twice")
-        asked = entry["kind"] != NOTE
-        domains[entry["id"]] = KINDS[entry["kind"]].domain(entry) if asked else None
-        entries.append(entry)
-    check_matrices(tables, entries)
-    return entries
-
-
-def _day(table: Table, key: str) -> date | None:
-    day: date | None = table.take(
-        key,
-        lambda value: isinstance(value, date) and not isinstance(value, datetime),
-        "a date such as 2026-12-31, without quotes",
-        default=None,
-    )
-    return day
+def _read_days(table: Table) -> dict[str, str]:
+    """Return the last days of answering and of keeping reports, as far as they are given."""
+    days: dict[str, date] = {}
+    for key in ("closes", "delete_reports_after"):
+        day = table.take(
+            key,
+            lambda value: isinstance(value, date) and not isinstance(value, datetime),
+            "a date such as 2026-12-31, without quotes",
+            default=None,
+        )
+        if day is not None:
+            days[key] = day
+    if len(days) == 2 and days["delete_reports_after"] < days["closes"]:
+        expected = f"{days['closes']}, when it closes, or later"
+        raise table.error("delete_reports_after", expected)
+    return {key: day.isoformat() for key, day in days.items()}
 
 
 def _read_access(table: Table) -> dict[str, Any]:
-    """Who may answer; what is as by default is left out, so that versions stay what they were."""
+    """Return who may answer; defaults are left out, so that versions stay what they were."""
     access = table.take(
         "access", lambda value: value in ACCESS, f"one of {', '.join(ACCESS)}", default="open"
     )
@@ -138,12 +117,34 @@ def _read_access(table: Table) -> dict[str, Any]:
     )
     if work and access != "open":
         raise table.error("proof_of_work", 'left out unless access is "open"')
-    return ({"access": access} if access != "open" else {}) | (
-        {"proof_of_work": work} if work else {}
-    )
+    if access != "open":
+        return {"access": access}
+    return {"proof_of_work": work} if work else {}
+
+
+def _read_entries(survey: Table) -> list[dict[str, Any]]:
+    """Return questions and notes, in their order."""
+    tables: list[Table] = []
+    entries: list[dict[str, Any]] = []
+    domains: dict[str, Domain | None] = {}
+    expected = f"1 to {MOST_ENTRIES} [[questions]] tables"
+    for number, data in enumerate(survey.tables("questions", expected, 1, MOST_ENTRIES), 1):
+        kind = "note" if data.get("kind") == NOTE else "question"
+        label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
+        table = Table(data, f"{survey.place}: {kind} {label}", survey.languages, survey.folder)
+        entry = _read_entry(table, domains)
+        if entry["id"] in domains:
+            raise SurveyError(f"{table.place}: id must be unique in the survey, got it twice")
+        asked = entry["kind"] != NOTE
+        domains[entry["id"]] = KINDS[entry["kind"]].domain(entry) if asked else None
+        tables.append(table)
+        entries.append(entry)
+    _check_matrices(tables, entries)
+    return entries
 
 
 def _read_entry(table: Table, domains: dict[str, Domain | None]) -> dict[str, Any]:
+    """Return one question or note; `domains` are those of the entries before it."""
     kinds = (*KINDS, NOTE)
     entry: dict[str, Any] = {
         "id": table.identifier(),
@@ -172,21 +173,65 @@ def _read_entry(table: Table, domains: dict[str, Domain | None]) -> dict[str, An
         except ValueError as error:
             raise SurveyError(f"{table.place}: shows_if: {error} in {shown(condition)}") from None
     if entry["kind"] != NOTE:
-        _read_question(table, entry)
+        kind = KINDS[entry["kind"]]
+        entry["required"] = table.flag("required")
+        entry["no_answer"] = not entry["required"] or "shows_if" in entry
+        entry |= kind.read(table)
+        read_mechanism(table, entry, kind.domain(entry))
     table.finish()
     return entry
 
 
-def _read_question(table: Table, question: dict[str, Any]) -> None:
-    """Put into an entry what it has since it is asked."""
-    kind = KINDS[question["kind"]]
-    question["required"] = table.flag("required")
-    question["no_answer"] = not question["required"] or "shows_if" in question
-    question |= kind.read(table)
-    read_mechanism(table, question, kind.domain(question))
+def _check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) -> None:
+    """Raise SurveyError unless scales of one matrix can be rows of one matrix.
+
+    Parameters
+    ----------
+    tables, entries : sequences of equal length
+        Each entry as its author wrote it, and as it is frozen.
+    """
+    written = {entry["id"]: table for table, entry in zip(tables, entries, strict=True)}
+    for first, *others in groups_of(entries):
+        if "matrix" in first and not others:
+            raise written[first["id"]].error(
+                "matrix", "that of the scale before or after, too: one row makes no matrix"
+            )
+        rows = f'the matrix that begins with "{first["id"]}"'
+        for row in others:
+            table = written[row["id"]]
+            for key in ("section", "new_page", "help"):
+                if key in row:
+                    raise table.error(key, f"left out: this is a row within {rows}")
+            points = zip_longest(first["options"], row["options"])
+            for number, (expected, got) in enumerate(points, 1):
+                if expected != got:
+                    raise table.error(
+                        "points", f"the same in all rows of {rows} (point {number} differs)"
+                    )
 
 
-def _whole_micro(epsilon: int | float) -> Decimal:
-    """ε in whole millionths, rounded up, as it will be charged at most."""
-    millionths = (Decimal(repr(epsilon)) * MICRO).to_integral_value(ROUND_CEILING)
-    return millionths / MICRO
+def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
+    """Return what the page of a survey may do: the names of `PAGE` that are true.
+
+    Raises
+    ------
+    SurveyError
+        If one is no flag, or if people who share a device would see or use what is another's.
+    """
+    part = table.part("page")
+    page = {name: True for name in PAGE if part.flag(name)}
+    part.finish()
+    if "kiosk" not in page:
+        return page
+    if "access" in spec:
+        raise part.error("kiosk", 'left out unless access is "open": links are for one person each')
+    for question in asked_in(spec):
+        if "epsilon_forever" in question:
+            raise part.error(
+                "kiosk",
+                f'left out, as question "{question["id"]}" has epsilon_forever: on a shared '
+                "device each person is somebody new, so no draw can be remembered",
+            )
+    if "resume" in page:
+        raise part.error("kiosk", "left out with resume, which shows answers to the next person")
+    return page

@@ -11,7 +11,7 @@ from fractions import Fraction
 from analysis.core.domain import Estimand
 from analysis.mechanisms.base import Share
 from analysis.privacy.meaning import Odds, odds
-from analysis.privacy.meaning.wording import quoted
+from analysis.privacy.meaning.frequencies import quoted
 from analysis.survey.question import Question
 from server.explanation.figure import sends
 from server.explanation.label import label, order

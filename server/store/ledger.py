@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from analysis.privacy.ledger import Account, Spend
-from analysis.privacy.ledger.account import Times
+from analysis.privacy.ledger.totals import Times
 from server.store.file import File
 from server.store.locks import StoreError
 

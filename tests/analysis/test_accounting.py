@@ -55,13 +55,13 @@ def test_totals_are_those_of_the_table_to_its_digits(row: tuple[float, ...]) -> 
     epsilon, n, total, drv, k2, k5, k10, renyi, zcdp = row
     n = int(n)
     two = [(PrivacyLoss.pure(epsilon), n)]
-    found = {
+    by_digits = {
         drv: advanced(epsilon, n, DELTA),
         k2: kov(epsilon, n, DELTA),
         renyi: renyi_total(two, DELTA),
     }
-    for shown, one in found.items():
-        assert (digits(one.epsilon, shown), one.delta) == (shown, DELTA)
+    for shown, bound in by_digits.items():
+        assert (digits(bound.epsilon, shown), bound.delta) == (shown, DELTA)
     added = basic([epsilon] * n)
     assert added.epsilon == pytest.approx(total)
     assert (added.delta, added.method) == (0.0, "sum")
@@ -111,10 +111,10 @@ def test_advanced_composition_of_unequal_epsilon_is_by_the_sum_of_squares() -> N
 def test_advanced_composition_is_not_always_better_and_the_curves_show_the_minimum(
     epsilon: float, n: int, better: bool
 ) -> None:
-    found = advanced(epsilon, n, DELTA).epsilon
-    assert (found < epsilon * n) == better
+    total = advanced(epsilon, n, DELTA).epsilon
+    assert (total < epsilon * n) == better
     (row,) = composition([(PrivacyLoss.pure(epsilon), 1)], [n], DELTA)
-    assert row.advanced == pytest.approx(min(found, epsilon * n))
+    assert row.advanced == pytest.approx(min(total, epsilon * n))
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.1, 0.5, 1.0])
@@ -125,26 +125,26 @@ def test_tanh_form_lies_between_the_optimum_and_advanced_composition(
     # Kairouz, Oh and Viswanath, theorem 3.4.
     spread = log(e + sqrt(n * epsilon**2) / DELTA)
     second = n * epsilon * tanh(epsilon / 2) + epsilon * sqrt(2 * n * min(spread, log(1 / DELTA)))
-    found = tanh_form([(epsilon, n)], DELTA)
-    assert found.epsilon == pytest.approx(min(n * epsilon, second))
-    assert kov(epsilon, n, DELTA).epsilon <= found.epsilon
-    assert found.epsilon <= min(n * epsilon, advanced(epsilon, n, DELTA).epsilon) * (1 + 1e-12)
-    assert found.delta == (0 if found.method == "sum" else DELTA)
+    total = tanh_form([(epsilon, n)], DELTA)
+    assert total.epsilon == pytest.approx(min(n * epsilon, second))
+    assert kov(epsilon, n, DELTA).epsilon <= total.epsilon
+    assert total.epsilon <= min(n * epsilon, advanced(epsilon, n, DELTA).epsilon) * (1 + 1e-12)
+    assert total.delta == (0 if total.method == "sum" else DELTA)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_optimum_meets_the_theorem_at_its_grid_of_epsilon(epsilon: float, n: int) -> None:
     # Kairouz, Oh and Viswanath, theorem 3.3: ((n - 2i) ε, δ_i), of whole numbers.
-    one = Fraction(exp(epsilon))
+    odds = Fraction(exp(epsilon))
     together = compose([(PrivacyLoss.pure(epsilon), n)])
     for i in range((n + 1) // 2):
-        terms = (comb(n, l_) * (one ** (n - l_) - one ** (n - 2 * i + l_)) for l_ in range(i))
-        delta = float(sum(terms, Fraction(0)) / (1 + one) ** n)
+        terms = (comb(n, l_) * (odds ** (n - l_) - odds ** (n - 2 * i + l_)) for l_ in range(i))
+        delta = float(sum(terms, Fraction(0)) / (1 + odds) ** n)
         assert together.delta((n - 2 * i) * epsilon) == pytest.approx(delta, rel=1e-9, abs=1e-300)
         if 1e-15 < delta < 0.5:
-            found = kov(epsilon, n, delta).epsilon
-            assert (n - 2 * i) * epsilon * (1 - 1e-12) <= found <= (n - 2 * i) * epsilon + 1e-3
+            optimum = kov(epsilon, n, delta).epsilon
+            assert (n - 2 * i) * epsilon * (1 - 1e-12) <= optimum <= (n - 2 * i) * epsilon + 1e-3
 
 
 # Rényi divergences and zCDP
@@ -174,10 +174,10 @@ def test_conversion_from_renyi_is_the_tighter_one_over_real_orders() -> None:
     def at(order: float) -> float:
         return curve(order) + log1p(-1 / order) - (log(DELTA) + log(order)) / (order - 1)
 
-    found = from_renyi(curve, DELTA)
-    assert found == pytest.approx(min(at(order) for order in np.linspace(1.5, 5, 20001)), rel=1e-8)
-    assert found < min(at(order) for order in range(2, 200)) - 1e-3
-    assert found < 3.7 + 2 * sqrt(3.7 * log(1e6)) - 0.3
+    best = from_renyi(curve, DELTA)
+    assert best == pytest.approx(min(at(order) for order in np.linspace(1.5, 5, 20001)), rel=1e-8)
+    assert best < min(at(order) for order in range(2, 200)) - 1e-3
+    assert best < 3.7 + 2 * sqrt(3.7 * log(1e6)) - 0.3
     # Where only one order is bounded, by hand.
     only = from_renyi(lambda order: 1.0 if order == 2 else inf, 0.5)
     assert only == pytest.approx(1 + log(1 / 2))
@@ -212,8 +212,7 @@ def test_rho_of_randomized_response_is_epsilon_tanh_of_its_half(epsilon: float) 
 
 
 @pytest.mark.parametrize(
-    "loss",
-    [PrivacyLoss.krr(100, 2.0), PrivacyLoss.krr(10**6, 12.0), PrivacyLoss.laplace(0.5, 1)],
+    "loss", [PrivacyLoss.krr(100, 2.0), PrivacyLoss.krr(10**6, 12.0), PrivacyLoss.laplace(0.5, 1)]
 )
 def test_rho_is_never_below_the_quotient_of_any_order(loss: PrivacyLoss) -> None:
     orders = 1 + np.geomspace(1e-6, 1e4, 1000)
@@ -304,8 +303,8 @@ def test_gaussian_reports_add_up_by_their_squares() -> None:
     assert gaussian_sum([6] * 4) == pytest.approx(3)
     assert gaussian_sum([1, 2, 2]) == pytest.approx(1 / sqrt(1.5))
     together = compose([(PrivacyLoss.gaussian(6, 1), 3), (PrivacyLoss.gaussian(10, 1), 5)])
-    one = gaussian_epsilon(gaussian_sum([6] * 3 + [10] * 5), 1e-6)
-    assert one <= together.epsilon(1e-6) <= one * (1 + 1e-3)
+    whole = gaussian_epsilon(gaussian_sum([6] * 3 + [10] * 5), 1e-6)
+    assert whole <= together.epsilon(1e-6) <= whole * (1 + 1e-3)
     # δ adds up too, in a plain sum: k δ + δ'.
     many = basic([gaussian_epsilon(6, 1e-7)] * 4, [1e-7] * 4)
     assert many.delta == pytest.approx(4e-7)
@@ -334,12 +333,12 @@ def test_known_subset_of_questions_saves_what_is_not_asked_and_amplifies_nothing
 
 def test_household_multiplies_epsilon_and_more_than_multiplies_delta() -> None:
     assert group(Total(0.5, 0.0, "sum"), 4) == Total(2.0, 0.0, "sum;group")
-    found = group(Total(log(2), 1e-3, "convolution"), 3)
-    assert found.epsilon == pytest.approx(log(8))
-    assert found.delta == pytest.approx(0.007)
-    assert found.delta > 3 * 1e-3
+    household = group(Total(log(2), 1e-3, "convolution"), 3)
+    assert household.epsilon == pytest.approx(log(8))
+    assert household.delta == pytest.approx(0.007)
+    assert household.delta > 3 * 1e-3
     # Hops one by one: δ (1 + e^ε + e^2ε).
-    assert found.delta == pytest.approx(1e-3 * (1 + 2 + 4))
+    assert household.delta == pytest.approx(1e-3 * (1 + 2 + 4))
     assert group(Total(400, 1e-3, "sum"), 4) == Total(1600, 1.0, "sum;group")
     assert group(Total(1.5, 1e-3, "sum"), 1).delta == pytest.approx(1e-3)
 
@@ -368,8 +367,8 @@ def test_curves_say_nothing_that_is_not_proved() -> None:
 
 def test_curves_of_reports_with_a_delta_of_their_own_leave_out_sums_that_spend_more() -> None:
     loss = PrivacyLoss.krr(2, 1.0)
-    own = PrivacyLoss(loss.losses, loss.masses, 0.0, Total(0.9, 4e-7, "sum"))
-    two, three = composition([(own, 1)], [2, 3], DELTA)
+    approximate = PrivacyLoss(loss.losses, loss.masses, 0.0, Total(0.9, 4e-7, "sum"))
+    two, three = composition([(approximate, 1)], [2, 3], DELTA)
     assert two.sum == pytest.approx(1.8)
     assert (three.sum, three.advanced) == (None, None)
 

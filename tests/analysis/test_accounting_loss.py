@@ -77,7 +77,7 @@ every_case = pytest.mark.parametrize(
 
 def pairs_of(randomizer: Randomizer[Any, Any], inputs: list[Any]) -> NDArray[np.float64]:
     """(pairs, reports, 2) chances for every two inputs, in either order."""
-    rows = [dict(randomizer.channel.distribution(one)) for one in inputs]
+    rows = [dict(randomizer.channel.distribution(value)) for value in inputs]
     chances = np.array([[float(chance) for _, chance in sorted(row.items())] for row in rows])
     return np.array(
         [np.column_stack((chances[a], chances[b])) for a, b in product(range(len(rows)), repeat=2)]
@@ -100,10 +100,10 @@ def largest_delta(pairs: NDArray[np.float64], epsilon: float) -> float:
 
 def distinct(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pairs that are no others with their reports in another order."""
-    found: dict[tuple[Any, ...], NDArray[np.float64]] = {}
+    kept: dict[tuple[Any, ...], NDArray[np.float64]] = {}
     for pair in pairs:
-        found.setdefault(tuple(sorted(map(tuple, pair.round(12).tolist()))), pair)
-    return np.array(list(found.values()))
+        kept.setdefault(tuple(sorted(map(tuple, pair.round(12).tolist()))), pair)
+    return np.array(list(kept.values()))
 
 
 def test_every_channel_has_a_case_here() -> None:

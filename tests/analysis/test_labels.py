@@ -14,7 +14,7 @@ from analysis.core.channels.window import Window
 from analysis.core.errors import SurveyError
 from analysis.core.waves import constant_ratio
 from analysis.privacy.ledger import Spend, charged_right, ledger
-from analysis.privacy.ledger.account import accounts
+from analysis.privacy.ledger.totals import accounts
 from analysis.survey.survey import Survey, spent_on, thaw, version_of
 from analysis.survey.survey_file import read_survey
 
@@ -55,7 +55,7 @@ def of_first_protocol(survey: Survey) -> Survey:
 def rotations(read: Read, labels: tuple[str, ...], kept: str = STABLE) -> list[Survey]:
     """Versions of which each shows every label at the next id."""
     turned = [labels[n:] + labels[:n] for n in range(len(labels))]
-    return [read(born(one, kept)) for one in turned]
+    return [read(born(labels, kept)) for labels in turned]
 
 
 def chance(
@@ -64,12 +64,12 @@ def chance(
     """Of the reports, if one kept symbol for each input is passed on in the input's waves."""
     total = Fraction(1)
     for given in set(history):
-        waves = [wave for wave, one in enumerate(history) if one == given]
-        own = Fraction(0)
+        waves = [wave for wave, value in enumerate(history) if value == given]
+        share = Fraction(0)
         for kept, weight in enumerate(permanent.weights(given)):
             told = (Fraction(instant.weights(kept)[reports[wave]], instant.total) for wave in waves)
-            own += Fraction(weight, permanent.total) * prod(told, start=Fraction(1))
-        total *= own
+            share += Fraction(weight, permanent.total) * prod(told, start=Fraction(1))
+        total *= share
     return total
 
 
@@ -112,13 +112,13 @@ def test_four_options_rotated_over_32_waves_cost_what_they_tell(read: Read) -> N
 def test_a_memory_of_the_first_protocol_is_never_charged_less_than_its_labels_tell(
     read: Read, labels: tuple[str, ...], waves: int
 ) -> None:
-    versions = [of_first_protocol(one) for one in rotations(read, labels)]
-    assert len({one.questions[0].memo for one in versions}) == 1
-    assert len({one.questions[0].meaning for one in versions}) == len(labels)
+    versions = [of_first_protocol(version) for version in rotations(read, labels)]
+    assert len({version.questions[0].memo for version in versions}) == 1
+    assert len({version.questions[0].meaning for version in versions}) == len(labels)
     stages = versions[0].questions[0].randomizer.stages
     assert stages is not None
     told = truth(stages, list(range(len(labels))) * waves, len(labels))
-    answered = [(one, waves) for one in versions]
+    answered = [(version, waves) for version in versions]
     assert spent_on(answered) / 1e6 >= log(told) > spent_on(answered, trusting=True) / 1e6
     # If no answer ever changed, the inputs did nevertheless.
     assert spent_on(answered, stable=True) == spent_on(answered)
@@ -129,17 +129,17 @@ def test_a_memory_of_the_first_protocol_is_never_charged_less_than_its_labels_te
 
 
 def test_charges_of_waves_add_up_in_whichever_order_labels_change(read: Read) -> None:
-    first, other = (of_first_protocol(one) for one in rotations(read, ("Here", "There")))
+    first, other = (of_first_protocol(version) for version in rotations(read, ("Here", "There")))
     for order in product((first, other), repeat=4):
         charged = 0
         for n, survey in enumerate(order):
-            before = [(one, order[:n].count(one)) for one in (first, other)]
+            before = [(version, order[:n].count(version)) for version in (first, other)]
             charged += survey.charge_after(before, charged)
-        assert charged == spent_on([(one, order.count(one)) for one in (first, other)])
+        assert charged == spent_on([(version, order.count(version)) for version in (first, other)])
 
 
 def test_a_ledger_of_an_earlier_release_is_made_up_for_by_the_next_wave(read: Read) -> None:
-    first, other = (of_first_protocol(one) for one in rotations(read, ("Here", "There")))
+    first, other = (of_first_protocol(version) for version in rotations(read, ("Here", "There")))
     surveys = {survey.terms: survey for survey in (first, other)}
     assert len(surveys) == 2
     answered = [(first, 1), (other, 1)]
@@ -217,7 +217,7 @@ def test_what_changes_a_meaning_starts_a_new_memory(
     whole = TWO + kept + AFTER
     assert old in whole
     memos = [set(read(text).memos) for text in (whole, whole.replace(old, new))]
-    assert [len(one) for one in memos] == [1, 1]
+    assert [len(keys) for keys in memos] == [1, 1]
     assert not memos[0] & memos[1]
 
 
@@ -253,8 +253,7 @@ points = ["never", "often"]
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [("How often are", "Are"), ("At work.", "At home."), ('"often"', '"always"')],
+    ("old", "new"), [("How often are", "Are"), ("At work.", "At home."), ('"often"', '"always"')]
 )
 def test_a_matrix_and_its_help_are_part_of_every_row(read: Read, old: str, new: str) -> None:
     survey, other = read(GRID), read(GRID.replace(old, new))
@@ -266,7 +265,7 @@ def test_a_translation_is_part_of_the_meaning(read: Read) -> None:
     head = 'languages = ["en", "fr"]\n' + HEAD
     texts = '{en = "Where were you born?", fr = "Où êtes-vous né ?"}'
     whole = head + born(("Here", "There")).replace('"Where were you born?"', texts)
-    survey, other = (read(one) for one in (whole, whole.replace("Où êtes", "Quand êtes")))
+    survey, other = (read(text) for text in (whole, whole.replace("Où êtes", "Quand êtes")))
     assert not set(survey.memos) & set(other.memos)
 
 
@@ -277,7 +276,7 @@ def test_surveys_without_a_memory_keep_their_versions() -> None:
 
 def test_a_frozen_survey_without_a_name_keeps_its_draws() -> None:
     survey = read_survey(EXAMPLES / "staff-panel.toml")
-    assert [one.spec.get("memory") for one in survey.questions if one.memo] == [2, 2, 2]
+    assert [q.spec.get("memory") for q in survey.questions if q.memo] == [2, 2, 2]
     first = of_first_protocol(survey)
     # As the release before wrote them.
     assert first.version == "0f349d7bd5be1ad6b9a97c2172ffc40b372d2571cd5a487c9939087aaa3a6f62"
@@ -286,7 +285,7 @@ def test_a_frozen_survey_without_a_name_keeps_its_draws() -> None:
         "leave:539527f3adb9f7dc16761713e3234c0f2a733b4977f7f51d60242a729f849bf7",
         "reported:3e744295b9bf0c1439f19a5895497a2463d63f17aac8b4beb03cb83566804d6a",
     }
-    meanings = [{one.meaning for one in version.questions} for version in (survey, first)]
+    meanings = [{question.meaning for question in version.questions} for version in (survey, first)]
     assert meanings[0] == meanings[1]
 
 

@@ -19,7 +19,7 @@ from analysis.privacy.ledger import (
     in_epsilon,
     ledger,
 )
-from analysis.privacy.ledger.account import accounts
+from analysis.privacy.ledger.totals import accounts
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 
@@ -57,13 +57,13 @@ def delta_of(epsilon: float, survey: Survey, waves: int, memories: tuple[float, 
     for told in memories:
         up = 1 / (1 + exp(-told))
         laws = [(s + t, m * c) for s, m in laws for t, c in ((told, up), (-told, 1 - up))]
-    found = 0.0
+    total = 0.0
     for ones in range(waves + 1):
         mass = comb(waves, ones) * chance**ones * (1 - chance) ** (waves - ones)
         for shift, weight in laws:
             loss = (2 * ones - waves) * each + shift
-            found += mass * weight * -expm1(min(0.0, epsilon - loss))
-    return found
+            total += mass * weight * -expm1(min(0.0, epsilon - loss))
+    return total
 
 
 @pytest.mark.parametrize(("waves", "known"), [(100, "4.7746"), (1000, "19.3447")])
@@ -244,14 +244,15 @@ def test_questions_show_what_was_promised_beside_what_was_spent(tmp_path: Path) 
 
 def test_a_respondents_questions_add_up_to_what_was_charged(tmp_path: Path) -> None:
     versions = two_versions(tmp_path)
-    found = tables(of_two(versions), versions)
-    for row in found["respondent"]:
+    rows = tables(of_two(versions), versions)
+    both = list(map(vars, rows["both"]))
+    for row in rows["respondent"]:
         assert isinstance(row, LedgerRow)
-        own = [one for one in found["both"] if vars(one)["respondent"] == row.respondent]
-        assert [vars(one)["question"] for one in own] == ["a", "b"]
-        assert sum(vars(one)["epsilon"] for one in own) == row.cap - row.remaining
-        assert sum(vars(one)["reports"] for one in own) == row.reports
-    first = found["both"][0]
+        answers = [answer for answer in both if answer["respondent"] == row.respondent]
+        assert [answer["question"] for answer in answers] == ["a", "b"]
+        assert sum(answer["epsilon"] for answer in answers) == row.cap - row.remaining
+        assert sum(answer["reports"] for answer in answers) == row.reports
+    first = rows["both"][0]
     assert isinstance(first, AnswerRow)
     assert (first.epsilon_promised, first.reports) == (Decimal("0.5"), 3)
 
@@ -259,7 +260,7 @@ def test_a_respondents_questions_add_up_to_what_was_charged(tmp_path: Path) -> N
 def test_distribution_counts_everybody_once_from_the_least_to_the_most(tmp_path: Path) -> None:
     survey = made(tmp_path, FRESH.format("a", "A", 0.1))
     people = [100, 1, 1, 1, 2, 2, 100, 100]
-    spent = [one for row, n in enumerate(people) for one in spends(survey, n, f"{row:02}")]
+    spent = [spend for row, n in enumerate(people) for spend in spends(survey, n, f"{row:02}")]
     rows = tables(spent, {survey.terms: survey})["total"]
     assert all(isinstance(row, TotalRow) for row in rows)
     cells = [vars(row) for row in rows]

@@ -23,23 +23,23 @@ def row(epsilon: str, respondents: int, method: str, delta: float, charged: str)
 
 
 def test_a_ledger_in_a_few_numbers() -> None:
-    found = spent([row("1", 2, "sum", 0.0, "1"), row("3", 1, "memory;convolution", 1e-6, "4")])
-    assert found is not None
-    assert (found.respondents, found.least, found.most) == (3, Decimal(1), Decimal(3))
+    summary = spent([row("1", 2, "sum", 0.0, "1"), row("3", 1, "memory;convolution", 1e-6, "4")])
+    assert summary is not None
+    assert (summary.respondents, summary.least, summary.most) == (3, Decimal(1), Decimal(3))
     # (1 + 1 + 3) / 3 = 1.66666..., which is rounded up.
-    assert found.mean == Decimal("1.6667")
-    assert (found.most_charged, found.most_if_constant) == (Decimal(4), Decimal("1.5"))
-    assert (found.delta, found.convolved, found.remembers) == (1e-6, 1, True)
+    assert summary.mean == Decimal("1.6667")
+    assert (summary.most_charged, summary.most_if_constant) == (Decimal(4), Decimal("1.5"))
+    assert (summary.delta, summary.convolved, summary.remembers) == (1e-6, 1, True)
 
 
 def test_the_mean_is_never_above_the_most() -> None:
-    found = spent([row("0.889029", 2, "sum", 0.0, "1")])
-    assert found is not None
-    assert found.mean == found.most == Decimal("0.889029")
+    summary = spent([row("0.889029", 2, "sum", 0.0, "1")])
+    assert summary is not None
+    assert summary.mean == summary.most == Decimal("0.889029")
 
 
 def test_nobody_has_spent_nothing() -> None:
     assert spent([]) is None
-    found = spent([row("1", 2, "sum", 0.0, "1")])
-    assert found is not None
-    assert (found.convolved, found.remembers) == (0, False)
+    summary = spent([row("1", 2, "sum", 0.0, "1")])
+    assert summary is not None
+    assert (summary.convolved, summary.remembers) == (0, False)

@@ -85,5 +85,5 @@ def test_reports_on_what_is_asked_because_of_an_answer_tell_about_it(tmp_path: P
         text += f'shows_if = "{condition}"\n' * bool(condition)
     (tmp_path / "s.toml").write_text(text)
     survey = read_survey(tmp_path / "s.toml")
-    told = ["".join(one.id for one in survey.telling(question)) for question in survey.questions]
+    told = ["".join(q.id for q in survey.telling(question)) for question in survey.questions]
     assert told == ["abc", "bc", "c", "d"]

@@ -39,9 +39,9 @@ LN3 = repr(math.log(3))
 
 
 def question_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
-    (found,) = cases.survey_of(mechanism, question, epsilon).questions
-    assert isinstance(found, Question)
-    return found
+    (asked,) = cases.survey_of(mechanism, question, epsilon).questions
+    assert isinstance(asked, Question)
+    return asked
 
 
 def coin(epsilon: str = LN3) -> Question:
@@ -88,25 +88,25 @@ def test_counts_are_sums_of_the_exact_law(mechanism: str, question: dict[str, An
     assert len(rows) >= 1
     if not shares.values:
         return
-    assert {one.term for one in shares.values} <= set(rows)
+    assert {share.term for share in shares.values} <= set(rows)
     if not isinstance(domain, Categories) and randomizer.shape[0] > 8:
         return
     values = list(laws.values_of(domain))
     laws_of = [laws.law(randomizer, value) for value in values]
-    for place, share in enumerate(shares.values):
+    for index, share in enumerate(shares.values):
         row = rows[share.term]
         told: set[Fraction] = set()
         for value, law in zip(values, laws_of, strict=True):
             counted = trials = Fraction(0)
             for key, chance in law.items():
                 support, trial = shares.count(laws.tally(randomizer, key))
-                counted += chance * int(support[place])
-                trials += chance * int(trial[place])
-            own = laws.truth(domain, value, share.term) == 1
+                counted += chance * int(support[index])
+                trials += chance * int(trial[index])
+            is_true = laws.truth(domain, value, share.term) == 1
             part = counted / trials
             swapped = share.p < share.q
             part = 1 - part if swapped else part
-            assert part == (row.p if own else row.q)
+            assert part == (row.p if is_true else row.q)
             told.add(part)
         assert told == {row.p, row.q}
         assert row.portion == share.portion
@@ -128,10 +128,10 @@ def test_no_row_tells_more_than_the_channel_does(mechanism: str, question: dict[
 @pytest.mark.parametrize(
     ("mechanism", "question"),
     [
-        one
-        for one in cases.CASES
-        if instance(one.values[1], dict)["kind"] in ("number", "rank", "scale")
-        and one.values[0] in ("optimal", "exponential", "permutations", "laplace", "square-wave")
+        case
+        for case in cases.CASES
+        if instance(case.values[1], dict)["kind"] in ("number", "rank", "scale")
+        and case.values[0] in ("optimal", "exponential", "permutations", "laplace", "square-wave")
     ],
 )
 def test_counts_of_listed_reports_are_those_of_some_set_of_reports(
@@ -150,10 +150,10 @@ def test_counts_of_listed_reports_are_those_of_some_set_of_reports(
         return
     values = list(laws.values_of(domain))
     law = [laws.law(randomizer, value) for value in values]
-    for place, row in enumerate(rows):
-        best = max(law[place][key] / min(one[key] for one in law) for key in law[place])
+    for index, row in enumerate(rows):
+        best = max(law[index][key] / min(other[key] for other in law) for key in law[index])
         assert row.p / row.q == pytest.approx(best, rel=1e-3)
-        assert isinstance(domain, Rankings) or row.label == instance(domain, Categories).ids[place]
+        assert isinstance(domain, Rankings) or row.label == instance(domain, Categories).ids[index]
 
 
 def test_most_telling_reports_of_a_table_by_hand() -> None:
@@ -231,8 +231,8 @@ def test_words_of_several_kinds() -> None:
 
 def largest_of(text: str) -> float:
     """The ratio that no report passes, as it is written."""
-    (found,) = re.findall(r"No report is more than ([\d,.e+]+) times", text)
-    return float(found.replace(",", ""))
+    (ratio,) = re.findall(r"No report is more than ([\d,.e+]+) times", text)
+    return float(ratio.replace(",", ""))
 
 
 @cases.every_case
@@ -245,7 +245,7 @@ def test_no_report_tells_more_than_is_said(mechanism: str, question: dict[str, A
         return  # such reports are too many to be listed
     values = ["a", "b"] if asked.spec["kind"] == "text" else list(laws.values_of(asked.domain))
     known = [laws.law(randomizer, value) for value in values]
-    most = max(one[key] / other[key] for one in known for other in known for key in one)
+    most = max(law[key] / other[key] for law in known for other in known for key in law)
     # Rounded up to three digits, and of a table some values have it.
     assert most <= Fraction(told) <= Fraction(102, 100) * randomizer.channel.ratio()
     assert float(most) == pytest.approx(told, rel=0.02)
@@ -257,7 +257,7 @@ def test_where_there_is_a_delta_single_reports_pass_e_to_the_epsilon_more_often(
     number = {"kind": "number", "min": 0, "max": 10, "step": 1, "no_answer": False}
     noisy = question_of("gaussian", {**number, "delta": 0.01})
     high, low = laws.law(noisy.randomizer, Fraction(1)), laws.law(noisy.randomizer, Fraction(0))
-    key = max(high, key=lambda one: high[one] / low[one])
+    key = max(high, key=lambda report: high[report] / low[report])
     assert float(high[key] / low[key]) == pytest.approx(2.7558, abs=1e-3)
     assert float(high[key]) == pytest.approx(0.734, abs=1e-3)
     assert high[key] > 70 * noisy.randomizer.delta

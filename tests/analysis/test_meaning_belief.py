@@ -25,9 +25,9 @@ import one_question as cases
 
 
 def question_of(mechanism: str, question: dict[str, Any], epsilon: str = "1") -> Question:
-    (found,) = cases.survey_of(mechanism, question, epsilon).questions
-    assert isinstance(found, Question)
-    return found
+    (asked,) = cases.survey_of(mechanism, question, epsilon).questions
+    assert isinstance(asked, Question)
+    return asked
 
 
 @pytest.fixture
@@ -45,14 +45,14 @@ def five() -> Question:
 def answers_of(question: Question) -> dict[str, Any]:
     """Some answers as they are written, with their values."""
     domain = question.domain
-    found = list(domain.ids) if isinstance(domain, Categories) else []
+    answers = list(domain.ids) if isinstance(domain, Categories) else []
     if isinstance(domain, Numbers):
-        found = ["0", "10", "3.7", *[""] * domain.no_answer]
+        answers = ["0", "10", "3.7", *[""] * domain.no_answer]
     elif isinstance(domain, Rankings):
-        found = ["v0|v1|v2", "v2|v1|v0", "v1|v0|v2", ""]
+        answers = ["v0|v1|v2", "v2|v1|v0", "v1|v0|v2", ""]
     elif not isinstance(domain, Categories):
-        found = ["v0", "v1", "none"]
-    return {one: question.value(one) for one in found}
+        answers = ["v0", "v1", "none"]
+    return {answer: question.value(answer) for answer in answers}
 
 
 def sent(question: Question, key: tuple[int, Any]) -> Any:
@@ -67,40 +67,40 @@ def sent(question: Question, key: tuple[int, Any]) -> Any:
 def test_chances_are_those_of_the_exact_law(mechanism: str, question: dict[str, Any]) -> None:
     asked = question_of(mechanism, question)
     answers = answers_of(asked)
-    known = {one: laws.law(asked.randomizer, value) for one, value in answers.items()}
+    known = {answer: laws.law(asked.randomizer, value) for answer, value in answers.items()}
     keys = list(known[next(iter(answers))])
     keys = keys[:: max(1, len(keys) // 5)]
     prior = dict.fromkeys(answers, 1 / len(answers))
     for key in keys:
         report = sent(asked, key)
-        exact = {one: law.get(key, Fraction(0)) for one, law in known.items()}
-        for one in answers:
-            assert chance(asked, report, one) == pytest.approx(float(exact[one]), rel=1e-9)
+        exact = {answer: law.get(key, Fraction(0)) for answer, law in known.items()}
+        for answer in answers:
+            assert chance(asked, report, answer) == pytest.approx(float(exact[answer]), rel=1e-9)
         first, *_, last = answers
         ratio = likelihood_ratio(asked, report, first, last)
         assert ratio == pytest.approx(float(exact[first] / exact[last]), rel=1e-9)
-        found = posterior(asked, report, prior)
+        beliefs = posterior(asked, report, prior)
         total = sum(exact.values())
-        for one, belief in found.items():
-            assert belief == pytest.approx(float(exact[one] / total), rel=1e-9)
+        for answer, belief in beliefs.items():
+            assert belief == pytest.approx(float(exact[answer] / total), rel=1e-9)
             if asked.randomizer.delta == 0:
-                most = strongest_posterior(prior[one], asked.randomizer.epsilon)
+                most = strongest_posterior(prior[answer], asked.randomizer.epsilon)
                 assert belief <= most * (1 + 1e-9)
 
 
 def test_one_half_becomes_three_quarters(coin: Question) -> None:
     assert likelihood_ratio(coin, 0, "v0", "v1") == pytest.approx(3, rel=1e-8)
-    found = posterior(coin, 0, {"v0": 0.5, "v1": 0.5})
-    assert found == pytest.approx({"v0": 0.75, "v1": 0.25}, abs=1e-8)
+    beliefs = posterior(coin, 0, {"v0": 0.5, "v1": 0.5})
+    assert beliefs == pytest.approx({"v0": 0.75, "v1": 0.25}, abs=1e-8)
     assert strongest_posterior(0.5, math.log(3)) == pytest.approx(0.75)
 
 
 def test_one_probability_leaves_the_rest_to_all_others_evenly(five: Question) -> None:
     # 4 : 1 : 1 : 1 : 1 over 8: .6 * 4 / (.6 * 4 + .4) = 6/7, and 1/28 for each of the others.
-    found = posterior(five, 0, {"v0": 0.6})
-    assert list(found) == ["v0", "v1", "v2", "v3", "no-answer"]
-    assert found["v0"] == pytest.approx(6 / 7, abs=1e-8)
-    assert found["no-answer"] == pytest.approx(1 / 28, abs=1e-8)
+    beliefs = posterior(five, 0, {"v0": 0.6})
+    assert list(beliefs) == ["v0", "v1", "v2", "v3", "no-answer"]
+    assert beliefs["v0"] == pytest.approx(6 / 7, abs=1e-8)
+    assert beliefs["no-answer"] == pytest.approx(1 / 28, abs=1e-8)
     # Empty is no answer, as in a CSV cell.
     assert posterior(five, 4, {"": 0.6})[""] == pytest.approx(6 / 7, abs=1e-8)
 
@@ -108,12 +108,12 @@ def test_one_probability_leaves_the_rest_to_all_others_evenly(five: Question) ->
 @pytest.mark.parametrize("prior", [0.0, 1e-12, 0.01, 0.5, 0.999999, 1.0])
 @pytest.mark.parametrize("epsilon", [0.001, 1, 5, 800])
 def test_strongest_posterior_is_the_formula(prior: float, epsilon: float) -> None:
-    found = strongest_posterior(prior, epsilon)
-    assert prior <= found <= 1
+    belief = strongest_posterior(prior, epsilon)
+    assert prior <= belief <= 1
     if epsilon < 100:
         grown = math.exp(epsilon)
-        assert found == pytest.approx(prior * grown / (1 + prior * (grown - 1)), rel=1e-12)
-    assert (found == 0) == (prior == 0)
+        assert belief == pytest.approx(prior * grown / (1 + prior * (grown - 1)), rel=1e-12)
+    assert (belief == 0) == (prior == 0)
 
 
 def test_odds_beyond_floats_are_infinite() -> None:

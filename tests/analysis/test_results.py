@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.charts import chart
 from analysis.core.table import to_text
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
-from analysis.privacy.ledger import LEDGER_COLUMNS, Spend, ledger, ledger_rows
+from analysis.privacy.ledger import COLUMNS_BY, Spend, ledger, ledger_rows
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 
@@ -32,7 +32,7 @@ def _empty(survey: Survey) -> dict[str, NDArray[np.int64]]:
 
 def test_columns_are_the_contract() -> None:
     assert ",".join(ESTIMATE_COLUMNS) == ESTIMATE_CONTRACT
-    assert ",".join(LEDGER_COLUMNS) == LEDGER_CONTRACT
+    assert ",".join(COLUMNS_BY["respondent"]) == LEDGER_CONTRACT
 
 
 def test_ledger_sums_reports_over_waves_and_versions(survey: Survey) -> None:
@@ -45,7 +45,7 @@ def test_ledger_sums_reports_over_waves_and_versions(survey: Survey) -> None:
         ("aa", 3, 9),
         ("bb", 1, 3),
     ]
-    text = to_text(ledger_rows(rows), LEDGER_COLUMNS, "csv").splitlines()
+    text = to_text(ledger_rows(rows), COLUMNS_BY["respondent"], "csv").splitlines()
     assert text == [LEDGER_CONTRACT, "aa,3,9,12,12,12,0,sum,12,0", "bb,1,3,4,4,4,0,sum,12,8"]
 
 

@@ -60,10 +60,12 @@ def test_seed_fixes_every_byte(survey: Survey) -> None:
 
 def test_row_is_the_same_respondent_in_every_wave_and_draws_anew(survey: Survey) -> None:
     first, second = _payloads(survey), _payloads(survey, wave=2)
-    assert [one["respondent"] for one in first] == [one["respondent"] for one in second]
-    assert not {one["rid"] for one in first} & {one["rid"] for one in second}
+    assert [payload["respondent"] for payload in first] == [
+        payload["respondent"] for payload in second
+    ]
+    assert not {payload["rid"] for payload in first} & {payload["rid"] for payload in second}
     rows = [{"meat": "yes", "dish": "soup", "price": "3"}] * 40
-    waves = [[one["reports"] for one in payloads(survey, rows, wave, 7)] for wave in (1, 2)]
+    waves = [[payload["reports"] for payload in payloads(survey, rows, wave, 7)] for wave in (1, 2)]
     assert waves[0] != waves[1]
 
 

@@ -1,4 +1,4 @@
-"""Every mistake an author can make is answered by file, question, key, expected, got."""
+"""Each mistake of an author is reported with file, question, key, what was expected and got."""
 
 import json
 import re
@@ -10,21 +10,22 @@ from analysis.core.errors import SurveyError
 from analysis.survey.survey import Survey, thaw, version_of
 from analysis.survey.survey_file import read_survey
 
+# Lines of the survey of conftest.
+KIND = 'kind = "yes-no"'
+TITLE = 'title = "Canteen"'
+ID = 'id = "canteen"'
+EPSILON = "epsilon = 1.0"
+STEP = "step = 0.5"
+CAP = "cap = 12.0"
+MEAT = "meat = 'yes'"
+
 # What to replace in the survey of conftest, with what, and the message after the file's name.
 MISTAKES = [
-    (
-        'kind = "yes-no"',
-        'kind = "yes-no"\ncolour = 1',
-        'question "meat": unknown key "colour", exp',
-    ),
-    ('title = "Canteen"', "", "title must be a text that is not empty, got nothing"),
-    ('title = "Canteen"', 'title = " "', 'title must be a text that is not empty, got " "'),
-    (
-        'title = "Canteen"',
-        'title = "C"\nsize = 3',
-        'unknown key "size", expected one of access, closes',
-    ),
-    ('id = "canteen"', 'id = "Canteen!"', "id must be an id of a-z, 0-9 and -, not starting"),
+    (KIND, KIND + "\ncolour = 1", 'question "meat": unknown key "colour", exp'),
+    (TITLE, "", "title must be a text that is not empty, got nothing"),
+    (TITLE, 'title = " "', 'title must be a text that is not empty, got " "'),
+    (TITLE, 'title = "C"\nsize = 3', 'unknown key "size", expected one of access, closes'),
+    (ID, 'id = "Canteen!"', "id must be an id of a-z, 0-9 and -, not starting"),
     (
         'id = "dish"',
         'id = "meat"',
@@ -34,19 +35,19 @@ MISTAKES = [
     ('id = "soup"', 'id = "no-answer"', "option 1: id must be another id than no-answer, which is"),
     ('id = "soup"', 'id = "stew"', 'option 2: id must be unique in its question, got "stew" twice'),
     (
-        'kind = "yes-no"',
+        KIND,
         'kind = "maybe"',
         "kind must be one of yes-no, choice, choices, scale, number, rank, text, note, g",
     ),
-    ("epsilon = 1.0", "epsilon = 0", 'question "meat": epsilon must be a number greater than 0, g'),
-    ("epsilon = 1.0", "epsilon = -1", "epsilon must be a number greater than 0, got -1"),
-    ("epsilon = 1.0", "epsilon = nan", "epsilon must be a number greater than 0, got NaN"),
-    ("epsilon = 1.0", "epsilon = inf", "epsilon must be a number greater than 0, got Infinity"),
-    ("epsilon = 1.0", "epsilon = true", "epsilon must be a number greater than 0, got true"),
-    ("epsilon = 1.0", 'epsilon = "1"', 'epsilon must be a number greater than 0, got "1"'),
-    ("epsilon = 1.0", "", "epsilon must be a number greater than 0, got nothing"),
-    ("epsilon = 1.0", "epsilon = 21", "epsilon must be from 0.001 to 20.0, got 21"),
-    ("epsilon = 1.0", "epsilon = 0.12345678901234567", "a number of at most 15 digits, got 0.123"),
+    (EPSILON, "epsilon = 0", 'question "meat": epsilon must be a number greater than 0, g'),
+    (EPSILON, "epsilon = -1", "epsilon must be a number greater than 0, got -1"),
+    (EPSILON, "epsilon = nan", "epsilon must be a number greater than 0, got NaN"),
+    (EPSILON, "epsilon = inf", "epsilon must be a number greater than 0, got Infinity"),
+    (EPSILON, "epsilon = true", "epsilon must be a number greater than 0, got true"),
+    (EPSILON, 'epsilon = "1"', 'epsilon must be a number greater than 0, got "1"'),
+    (EPSILON, "", "epsilon must be a number greater than 0, got nothing"),
+    (EPSILON, "epsilon = 21", "epsilon must be from 0.001 to 20.0, got 21"),
+    (EPSILON, "epsilon = 0.12345678901234567", "a number of at most 15 digits, got 0.123"),
     (
         '{id = "soup", text = "Soup"}, {id = "stew", text = "Stew"}, ',
         "",
@@ -58,77 +59,41 @@ MISTAKES = [
     ("min = 0", "", 'question "price": min must be a number, got nothing'),
     ("max = 20", "", "max must be a number greater than min (0), got nothing"),
     ("max = 20", "max = inf", "max must be a number greater than min (0), got Infinity"),
+    (STEP, "step = 0.3", "step must be a number greater than 0 that divides max - min, got"),
+    (STEP, STEP + "\ninteger = true", "step must be a whole number, since integer = true"),
+    (EPSILON, EPSILON + '\nmechanism = "magic"', "mechanism must be one of krr, subset"),
     (
-        "step = 0.5",
-        "step = 0.3",
-        "step must be a number greater than 0 that divides max - min, got",
-    ),
-    (
-        "step = 0.5",
-        "step = 0.5\ninteger = true",
-        "step must be a whole number, since integer = true",
-    ),
-    ("epsilon = 1.0", 'epsilon = 1.0\nmechanism = "magic"', "mechanism must be one of krr, subset"),
-    (
-        "step = 0.5",
-        'step = 0.5\nmechanism = "krr"',
+        STEP,
+        STEP + '\nmechanism = "krr"',
         "mechanism must be one of optimal, square-wave, piecewise, duchi, which f",
     ),
-    ("epsilon = 1.0", 'epsilon = 1.0\nmechanism = {name = "krr", p = 1}', 'unknown key "p", expec'),
-    (
-        "cap = 12.0",
-        "cap = 3.9",
-        "[privacy]: cap must be a number of at least 4, the sum of epsilon",
-    ),
-    ("cap = 12.0", "cap = 12.0\nlid = 1", '[privacy]: unknown key "lid", expected one of cap'),
+    (EPSILON, EPSILON + '\nmechanism = {name = "krr", p = 1}', 'unknown key "p", expec'),
+    (CAP, "cap = 3.9", "[privacy]: cap must be a number of at least 4, the sum of epsilon"),
+    (CAP, CAP + "\nlid = 1", '[privacy]: unknown key "lid", expected one of cap'),
     ("[privacy]\ncap = 12.0", "privacy = 3", "privacy must be a table, got 3"),
+    (ID, ID + '\ncloses = "2026-12-31"', "closes must be a date such as 2026"),
+    (ID, ID + '\nlanguages = ["en", "en"]', "languages must be a list of diff"),
+    (KIND, KIND + "\nstable = true", "stable must be left out, or epsilon_f"),
     (
-        'id = "canteen"',
-        'id = "canteen"\ncloses = "2026-12-31"',
-        "closes must be a date such as 2026",
-    ),
-    (
-        'id = "canteen"',
-        'id = "canteen"\nlanguages = ["en", "en"]',
-        "languages must be a list of diff",
-    ),
-    ('kind = "yes-no"', 'kind = "yes-no"\nstable = true', "stable must be left out, or epsilon_f"),
-    (
-        'id = "canteen"',
-        'id = "canteen"\ncloses = 2027-01-02\ndelete_reports_after = 2027-01-01',
+        ID,
+        ID + "\ncloses = 2027-01-02\ndelete_reports_after = 2027-01-01",
         "delete_reports_after must be 2027-01-02, when it closes, or later, got 2027-01-01",
     ),
+    (ID, ID + '\naccess = "all"', "access must be one of open, invited, pan"),
+    (ID, ID + "\nproof_of_work = 21", "whole number of bits from 0 to 20"),
     (
-        'id = "canteen"',
-        'id = "canteen"\naccess = "all"',
-        "access must be one of open, invited, pan",
-    ),
-    ('id = "canteen"', 'id = "canteen"\nproof_of_work = 21', "whole number of bits from 0 to 20"),
-    (
-        'id = "canteen"',
-        'id = "canteen"\naccess = "panel"\nproof_of_work = 12',
+        ID,
+        ID + '\naccess = "panel"\nproof_of_work = 12',
         'proof_of_work must be left out unless access is "open", got 12',
     ),
-    ("meat = 'yes'", "meat = 'maybe'", "shows_if: expected one of 'yes', 'no', 'no-answer', got"),
-    (
-        "meat = 'yes'",
-        "fish = 'yes'",
-        "shows_if: expected the id of an earlier question (meat), got",
-    ),
-    (
-        "meat = 'yes'",
-        "price > 3",
-        "shows_if: expected the id of an earlier question (meat), got pri",
-    ),
-    ("meat = 'yes'", "meat > 3", "expected = or != (the values of meat have no order), got >"),
-    ("meat = 'yes'", "meat = 'yes' and", "expected the id of a question, got the end"),
-    ("meat = 'yes'", "meat = 'yes' meat", "expected and, or, or the end, got meat"),
-    (
-        "meat = 'yes'",
-        "(" * 60 + "meat = 'yes'" + ")" * 60,
-        "expected at most 50 parentheses in eac",
-    ),
-    ("meat = 'yes'", "meat == 'yes'", "expected one of 'yes', 'no', 'no-answer', got ="),
+    (MEAT, "meat = 'maybe'", "shows_if: expected one of 'yes', 'no', 'no-answer', got"),
+    (MEAT, "fish = 'yes'", "shows_if: expected the id of an earlier question (meat), got"),
+    (MEAT, "price > 3", "shows_if: expected the id of an earlier question (meat), got pri"),
+    (MEAT, "meat > 3", "expected = or != (the values of meat have no order), got >"),
+    (MEAT, MEAT + " and", "expected the id of a question, got the end"),
+    (MEAT, MEAT + " meat", "expected and, or, or the end, got meat"),
+    (MEAT, "(" * 60 + MEAT + ")" * 60, "expected at most 50 parentheses in eac"),
+    (MEAT, "meat == 'yes'", "expected one of 'yes', 'no', 'no-answer', got ="),
 ]
 
 
@@ -170,7 +135,7 @@ def test_no_file_is_named(tmp_path: Path) -> None:
 
 
 def test_reports_longer_than_a_request_are_refused(survey_file: Path) -> None:
-    options = ", ".join(f'{{id = "o{place}", text = "O"}}' for place in range(20_000))
+    options = ", ".join(f'{{id = "o{number}", text = "O"}}' for number in range(20_000))
     text = survey_file.read_text()
     start, end = text.index("options = ["), text.index('text = "Roast"}]') + len('text = "Roast"}]')
     text = text[:start] + f"options = [{options}]" + text[end:]
@@ -180,11 +145,7 @@ def test_reports_longer_than_a_request_are_refused(survey_file: Path) -> None:
 
 
 def test_defaults_are_as_the_contract_says(survey: Survey) -> None:
-    assert [question.mechanism.name for question in survey.questions] == [
-        "krr",
-        "krr",
-        "optimal",
-    ]
+    assert [question.mechanism.name for question in survey.questions] == ["krr", "krr", "optimal"]
     assert [question.spec["no_answer"] for question in survey.questions] == [True] * 3
     assert survey.charge == 4_000_000
     assert survey.cap == 12_000_000
@@ -247,7 +208,7 @@ def test_randomizer_that_does_not_fit_its_question_is_not_read(survey: Survey) -
         f"step = {'[' * 400}{']' * 400}",
     ],
 )
-def test_absurd_numbers_are_told_at_once(survey_file: Path, line: str) -> None:
+def test_absurd_numbers_are_refused_at_once(survey_file: Path, line: str) -> None:
     survey_file.write_text(survey_file.read_text().replace("step = 0.5", line))
     with pytest.raises(SurveyError) as caught:
         read_survey(survey_file)

@@ -73,8 +73,8 @@ def test_what_is_true_is_frozen(read: Callable[..., Survey]) -> None:
 
 def test_rows_of_a_matrix_are_questions(read: Callable[..., Survey]) -> None:
     survey = read(GRID + NOTE + GRID.replace('"glad"', '"merry"').replace('"sad"', '"low"'))
-    assert [one.id for one in survey.questions] == ["glad", "sad", "merry", "low"]
-    assert {one.spec["matrix"] for one in survey.questions} == {"How often are you ..."}
+    assert [question.id for question in survey.questions] == ["glad", "sad", "merry", "low"]
+    assert {question.spec["matrix"] for question in survey.questions} == {"How often are you ..."}
     assert codebook(survey)[0].text == "How often are you ... – glad?"
 
 
@@ -91,7 +91,7 @@ def test_another_matrix_is_another_fact(read: Callable[..., Survey]) -> None:
     entries = GRID.replace("epsilon = 1", "epsilon = 1\nepsilon_forever = 2\nstable = true")
     other = entries.replace("How often are", "Are")
     assert read(entries).questions[0].memo != read(other).questions[0].memo
-    fickle, other = (one.replace("stable = true", "") for one in (entries, other))
+    fickle, other = (text.replace("stable = true", "") for text in (entries, other))
     assert read(fickle).questions[0].memo != read(other).questions[0].memo
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
 from analysis.privacy.ledger import COLUMNS_BY, LEDGERS
-from analysis.privacy.ledger.account import accounts
+from analysis.privacy.ledger.totals import accounts
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey

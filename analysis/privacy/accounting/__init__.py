@@ -1,24 +1,26 @@
 """What several reports of one respondent tell together: totals over questions and waves.
 
-`PrivacyLoss` is that of one report, `compose` adds losses, `smallest` chooses the total to show;
-closed forms stand in a file each. All ε are in total where not said to be of a report, and all
-relations are replace-one: two answers of the same respondent.
+`PrivacyLoss` is that of one report, `compose` adds losses, `smallest` chooses the total to show.
+Each ε is in total unless it is said to be of a report. All neighbors are replace-one: two answers
+of the same respondent.
 """
 
-from analysis.core.gaussian import (
-    analytic_sigma,
-    gaussian_delta,
-    gaussian_epsilon,
-    gaussian_sum,
-)
+from analysis.core.gaussian import analytic_sigma, gaussian_delta, gaussian_epsilon, gaussian_sum
 from analysis.privacy.accounting.convolution import compose, smallest
 from analysis.privacy.accounting.curves import Composition, composed, composition
-from analysis.privacy.accounting.loss import PrivacyLoss
+from analysis.privacy.accounting.loss import PrivacyLoss, Total
 from analysis.privacy.accounting.renyi import from_renyi, from_zcdp, renyi_total, rho, zcdp_total
-from analysis.privacy.accounting.sampling import saved, subsampled
 from analysis.privacy.accounting.shuffling import shuffled, shuffled_delta
-from analysis.privacy.accounting.sums import advanced, advanced_mixed, basic, kov, tanh_form
-from analysis.privacy.accounting.total import Total, group
+from analysis.privacy.accounting.sums import (
+    advanced,
+    advanced_mixed,
+    basic,
+    group,
+    kov,
+    saved,
+    subsampled,
+    tanh_form,
+)
 
 __all__ = [
     "Composition",

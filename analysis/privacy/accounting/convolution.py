@@ -1,15 +1,14 @@
 """The total of many reports by the exact sum of their privacy losses."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import fsum
 
 import numpy as np
 
-from analysis.core.errors import check_count, check_delta
+from analysis.core.errors import check_delta
 from analysis.privacy.accounting.lattice import Lattice, common_step
-from analysis.privacy.accounting.loss import PrivacyLoss
-from analysis.privacy.accounting.total import Total
+from analysis.privacy.accounting.loss import PrivacyLoss, Total, check_reports
 
 #: Parts of the largest loss of a report whose losses are not multiples of one number. The largest
 #: stays exact, and the variance of a sum of them rises by less than a millionth.
@@ -19,7 +18,7 @@ _POINTS = 2**16
 
 
 def compose(reports: Iterable[tuple[PrivacyLoss, int]]) -> PrivacyLoss:
-    """The loss of all reports together: the sum of independent losses.
+    """Return the loss of all reports together: the sum of independent losses.
 
     It is proved where questions and waves are chosen without regard to this respondent's reports.
     Each mechanism may depend on earlier reports, its ε may not: if it does, only plain sums are
@@ -50,33 +49,26 @@ def compose(reports: Iterable[tuple[PrivacyLoss, int]]) -> PrivacyLoss:
     the first, of chances 9/16 and 1/16, is beyond ln 3: δ(ln 3) = 9/16 - 3 * 1/16 = 3/8.
     """
     kinds: dict[bytes, tuple[PrivacyLoss, int]] = {}
-    for loss, count in reports:
-        before = kinds[loss.key][1] if loss.key in kinds else 0
-        kinds[loss.key] = loss, before + check_count(count, "reports")
-    if not kinds:
-        raise ValueError("reports must be at least one, got none")
+    for loss, count in check_reports(reports):
+        _, before = kinds.get(loss.key, (loss, 0))
+        kinds[loss.key] = loss, before + count
     first, times = next(iter(kinds.values()))
     if len(kinds) == times == 1:
         return first
     powers = [_power(loss, count) for loss, count in kinds.values()]
-    found = powers[0]
     if len(powers) > 1:
         step = _step(powers)
-        found = Lattice.of(step, found.losses, found.masses, found.infinite, found.rounding)
-        for one in powers[1:]:
-            found = found.joined(
-                Lattice.of(step, one.losses, one.masses, one.infinite, one.rounding)
-            )
+        powers = [power.on(step) for power in powers]
+    total = reduce(Lattice.joined, powers)
     plain = Total(
         fsum(count * loss.plain.epsilon for loss, count in kinds.values()),
         fsum(count * loss.plain.delta for loss, count in kinds.values()),
-        "sum",
     )
-    return PrivacyLoss(found.losses, found.masses, found.infinite, plain, found.rounding)
+    return PrivacyLoss(total.losses, total.masses, total.infinite, plain, total.rounding)
 
 
 def smallest(reports: Sequence[tuple[PrivacyLoss, int]], plain: Total, delta: float) -> Total:
-    """The smaller of an additive total and the convolution; never above `plain`.
+    """Return the smaller of an additive total and the convolution; never above `plain`.
 
     Parameters
     ----------
@@ -95,26 +87,25 @@ def smallest(reports: Sequence[tuple[PrivacyLoss, int]], plain: Total, delta: fl
         Else by ``convolution``, or ``memory;convolution``.
     """
     delta = max(check_delta(delta), plain.delta)
-    found = compose(reports).epsilon(delta)
-    if found >= plain.epsilon or f"{found:.4g}" == f"{plain.epsilon:.4g}":
+    epsilon = compose(reports).epsilon(delta)
+    if epsilon >= plain.epsilon or f"{epsilon:.4g}" == f"{plain.epsilon:.4g}":
         return plain
     method = "memory;convolution" if plain.method == "memory" else "convolution"
-    return Total(found, delta, method)
+    return Total(epsilon, delta, method)
 
 
 @lru_cache(maxsize=4096)
 def _power(loss: PrivacyLoss, reports: int) -> Lattice:
-    """The sum of so many losses; kept, as all respondents have the same questions."""
+    """Return the sum of so many losses; cached, since all respondents have the same questions."""
     above = loss.losses[loss.losses > 0]
     step = common_step(above) if len(above) else 1.0
     if step is None:
         step = float(above[-1]) / _PARTS
-    once = Lattice.of(step, loss.losses, loss.masses, loss.infinite, loss.rounding)
-    return once.times(reports)
+    return Lattice.of(step, loss.losses, loss.masses, loss.infinite, loss.rounding).times(reports)
 
 
 def _step(powers: list[Lattice]) -> float:
-    """A step for the sum of all."""
+    """Return a step for the sum of all."""
     finest = 2 * fsum(power.reach for power in powers) / _POINTS
     common = common_step(np.array([power.step for power in powers]))
     return common if common is not None and common >= finest else finest

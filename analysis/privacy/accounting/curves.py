@@ -1,4 +1,4 @@
-"""How the total grows with the waves, by every method: what a plan draws."""
+"""How the total grows with the number of waves, by every method: the curves of a plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from analysis.privacy.accounting.sums import advanced_mixed
 
 @dataclass(frozen=True)
 class Composition:
-    """ε in total of so many waves, at one δ, by each method; None where it is not proved.
+    """ε in total of so many waves, at one δ, by each method; None where nothing is proved.
 
-    None is above `sum`: where a formula gives more, the sum stands, for it is proved as well.
+    No method is above `sum`: where its formula gives more, the sum stands, which is proved as well.
     """
 
     waves: int
@@ -29,18 +29,18 @@ class Composition:
 def composition(
     reports_of_a_wave: Sequence[tuple[PrivacyLoss, int]], waves: Sequence[int], delta: float
 ) -> list[Composition]:
-    """A row for each number of waves, of fresh draws.
+    """Return a row for each number of waves, of fresh draws.
 
     Parameters
     ----------
     reports_of_a_wave : pairs
-        Of a loss and how many reports of a wave have it; at least one pair. Of a question with a
-        memory the waves are no fresh draws, and its rows not these.
+        Of a loss and how many reports of a wave have it; at least one pair. They are fresh draws,
+        so they are none of a question with a memory.
     waves : sequence
         Numbers of at least 1.
     delta : float
-        Of each total, in (0, 1). Of reports whose ε holds but for a δ, advanced composition spends
-        what theirs leave of it.
+        Of each total, in (0, 1). If reports have a δ of their own, advanced composition spends what
+        is left.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def composition(
 
 
 def composed(reports: Sequence[tuple[PrivacyLoss, int]], waves: int, delta: float) -> Composition:
-    """One row: all reports of so many waves; of a memory, what they tell together, as one report.
+    """Return one row, of the reports of all these waves; those of a memory stand as one report.
 
     Parameters
     ----------
     reports : pairs
-        Of a loss and how many reports have it; at least one pair.
+        As of `compose`.
     waves, delta
         As of `composition`.
     """
@@ -74,18 +74,18 @@ def composed(reports: Sequence[tuple[PrivacyLoss, int]], waves: int, delta: floa
     plain, left = together.plain, delta - together.plain.delta
     total = None if left < 0 or isinf(plain.epsilon) else plain.epsilon
 
-    def capped(found: float | None) -> float | None:
-        proved = [one for one in (found, total) if one is not None and not isinf(one)]
-        return min(proved) if proved else None
+    def capped(epsilon: float) -> float | None:
+        proved = [bound for bound in (epsilon, total) if bound is not None and not isinf(bound)]
+        return min(proved, default=None)
 
     advanced = None
     if total is not None and left > 0:
         pure = [(loss.plain.epsilon, n) for loss, n in reports]
-        advanced = advanced_mixed(pure, left).epsilon
+        advanced = capped(advanced_mixed(pure, left).epsilon)
     return Composition(
         waves=waves,
         sum=total,
-        advanced=capped(advanced) if advanced is not None else None,
+        advanced=advanced,
         convolution=together.epsilon(delta),
         renyi=capped(renyi_total(reports, delta).epsilon),
         zcdp=capped(zcdp_total(reports, delta).epsilon),

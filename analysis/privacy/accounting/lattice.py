@@ -33,12 +33,12 @@ class Lattice:
 
     @property
     def losses(self) -> NDArray[np.float64]:
-        """(points,) losses, rising."""
+        """Return (points,) losses, rising."""
         return self.step * np.arange(self.start, self.start + len(self.masses), dtype=np.float64)
 
     @property
     def reach(self) -> float:
-        """The largest loss, either way."""
+        """Return the largest absolute loss."""
         return self.step * max(-self.start, self.start + len(self.masses) - 1)
 
     @classmethod
@@ -50,7 +50,9 @@ class Lattice:
         infinite: float = 0.0,
         rounding: float = 0.0,
     ) -> "Lattice":
-        """Each loss, split between the two points around it; exact where it is one of them.
+        """Return masses of losses, each split between the two points around it.
+
+        A loss that is a point stays exact.
 
         A mass p under the first input is p e^(-loss) under the second. The split keeps both, so it
         interpolates every δ between points from above, in straight lines over e^ε (Doroshenko,
@@ -61,51 +63,52 @@ class Lattice:
         beyond = np.clip(losses - below * step, 0, step)
         upper = np.minimum(np.expm1(-beyond) / np.expm1(-step) * (1 + 4 * ULP), 1)
         start = int(below[0])
-        places = (below - start).astype(np.int64)
-        found: NDArray[np.float64] = np.zeros(places[-1] + 2)
-        np.add.at(found, places, masses * (1 - upper))
-        np.add.at(found, places + 1, masses * upper)
-        return cls(step, start, found, infinite, rounding + 8 * ULP)._trimmed()
+        points = (below - start).astype(np.int64)
+        split: NDArray[np.float64] = np.zeros(points[-1] + 2)
+        np.add.at(split, points, masses * (1 - upper))
+        np.add.at(split, points + 1, masses * upper)
+        return cls(step, start, split, infinite, rounding + 8 * ULP)._trimmed()
+
+    def on(self, step: float) -> "Lattice":
+        """Return the same losses on the points of another step."""
+        return Lattice.of(step, self.losses, self.masses, self.infinite, self.rounding)
 
     def joined(self, other: "Lattice") -> "Lattice":
-        """The sum of two independent losses with one step; terms of mass 0 take no time."""
+        """Return the sum of two independent losses on one step; terms of mass 0 take no time."""
         few, many = sorted((self.masses, other.masses), key=np.count_nonzero)
-        places = np.flatnonzero(few)
-        if 4 * len(places) > len(few):
+        points = np.flatnonzero(few)
+        if 4 * len(points) > len(few):
             masses = np.convolve(many, few)
         else:
             masses = np.zeros(len(many) + len(few) - 1)
-            for place in places:
-                masses[place : place + len(many)] += few[place] * many
+            for point in points:
+                masses[point : point + len(many)] += few[point] * many
         return Lattice(
             self.step,
             self.start + other.start,
             masses,
             self.infinite + other.infinite,
-            self.rounding + other.rounding + (len(places) + 2) * ULP,
+            self.rounding + other.rounding + (len(points) + 2) * ULP,
         )._trimmed()
 
     def times(self, reports: int) -> "Lattice":
-        """The sum of so many such losses, at least 1, by repeated squaring."""
-        found, power = None, self
+        """Return the sum of so many such losses, at least 1, by repeated squaring."""
+        total, power = None, self
         while True:
             if reports & 1:
-                found = power if found is None else found._of_step(power.step).joined(power)
+                if total is not None and total.step != power.step:
+                    total = total.on(power.step)
+                total = power if total is None else total.joined(power)
             reports >>= 1
             if not reports:
-                assert found is not None
-                return found
+                assert total is not None
+                return total
             power = power.joined(power)
             while len(power.masses) > _POINTS:
-                power = power._of_step(2 * power.step)
-
-    def _of_step(self, step: float) -> "Lattice":
-        if step == self.step:
-            return self
-        return Lattice.of(step, self.losses, self.masses, self.infinite, self.rounding)
+                power = power.on(2 * power.step)
 
     def _trimmed(self) -> "Lattice":
-        """Without points of no mass, or hardly any, at its ends."""
+        """Return it without points of no mass, or hardly any, at its ends."""
         last = len(self.masses) - int(
             np.searchsorted(np.cumsum(self.masses[::-1]), _NEGLIGIBLE, side="right")
         )
@@ -117,7 +120,7 @@ class Lattice:
 
 
 def common_step(steps: NDArray[np.float64]) -> float | None:
-    """The largest step of which all of these are multiples, or less than that by a millionth.
+    """Return the largest step of which all of these are multiples, to a millionth.
 
     None if it is not one of the first 64 parts of the smallest. Precondition: all are above 0.
     """

@@ -1,9 +1,10 @@
 """The privacy loss of reports: how much likelier they are under one input than under another."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import exp, expm1, inf, log, log1p, nextafter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,34 @@ from scipy.special import expit, ndtr
 from analysis.core.errors import check_count, check_delta, check_order, check_positive
 from analysis.core.randomizer import Randomizer
 from analysis.privacy.accounting.lattice import ULP
-from analysis.privacy.accounting.total import Total
 
 #: Parts that a continuous loss above 0 is cut into.
 _PARTS = 2000
 #: How far ratios of chances, of up to 400 bits each, may be off.
 _PAD = 1e-12
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Total:
+    """A proved total: several reports of one respondent together are (`epsilon`, `delta`)-DP.
+
+    Neighbors are replace-one. `method` names the theorem: ``sum``, ``memory``, ``advanced``,
+    ``convolution``, ``renyi``, ``zcdp``; several joined by ``;``.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    method: str = "sum"
+
+
+def check_reports(reports: Iterable[tuple[_T, int]]) -> list[tuple[_T, int]]:
+    """Return pairs of anything and a number of reports, at least one; else raise ValueError."""
+    checked = [(report, check_count(n, "reports")) for report, n in reports]
+    if not checked:
+        raise ValueError("reports must be at least one, got none")
+    return checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +74,17 @@ class PrivacyLoss:
 
     @classmethod
     def of(cls, randomizer: Randomizer[Any, Any]) -> "PrivacyLoss":
-        """That of one report of a survey's randomizer, from the exact chances of its channel.
+        """Return the loss of one report of a randomizer, from the exact chances of its channel.
 
         With a memory it is the law of one wave: several waves are not a sum of such losses, but
-        `pure` of what they are proved to cost together. Where two inputs cannot all be compared,
-        `pure` of the randomizer's ε.
+        `pure` of what they are proved to cost together. Where not all pairs of inputs can be
+        compared, it is `pure` of the randomizer's ε.
         """
         return _of(randomizer)
 
     @classmethod
     def pure(cls, epsilon: float) -> "PrivacyLoss":
-        """Binary randomized response, which dominates every report of this ε, in (0, ∞).
+        """Return that of binary randomized response, which dominates every report of this ε > 0.
 
         Kairouz, Oh and Viswanath, IEEE Transactions on Information Theory 2017, section 6. By hand:
         ε = ln 3 has the losses ±1.0986, with 3/4 and 1/4.
@@ -70,16 +93,19 @@ class PrivacyLoss:
 
     @classmethod
     def krr(cls, k: int, epsilon: float) -> "PrivacyLoss":
-        """k-ary randomized response: losses ε, 0, -ε with masses e^ε, k - 2 and 1, normed."""
+        """Return that of k-ary randomized response.
+
+        Its losses are ε, 0 and -ε, with masses proportional to e^ε, k - 2 and 1.
+        """
         if check_count(k, "k") < 2:
             raise ValueError(f"k must be at least 2, got {k}")
         above = exp(-check_positive(epsilon))
         told = (1 + above) / (1 + (k - 1) * above)
-        return _mixture(np.array([epsilon]), np.array([told]), _total(epsilon))
+        return _mixture(np.array([epsilon]), np.array([told]), Total(epsilon))
 
     @classmethod
     def laplace(cls, scale: float, sensitivity: float) -> "PrivacyLoss":
-        """Laplace noise of this scale on what two answers change by `sensitivity` at most.
+        """Return that of Laplace noise on what two answers change by `sensitivity` at most.
 
         The pure ε is sensitivity / scale. Its loss is ε with mass 1/2, and of density
         e^(-(ε - l)/2) / 4 in between (cut into parts, rounded up): δ(ε') = 1 - e^((ε' - ε)/2).
@@ -92,11 +118,11 @@ class PrivacyLoss:
             halves * np.exp(-(edges[1:] + epsilon) / 2),
         )
         at_end = np.append(np.zeros(_PARTS), (1 + exp(-epsilon)) / 2)
-        return _mixture(edges, _cut(edges, ps, qs) + at_end, _total(epsilon))
+        return _mixture(edges, _cut(edges, ps, qs) + at_end, Total(epsilon))
 
     @classmethod
     def gaussian(cls, sigma: float, sensitivity: float) -> "PrivacyLoss":
-        """Gaussian noise of standard deviation `sigma`, without end.
+        """Return that of unbounded Gaussian noise of standard deviation `sigma`.
 
         Its loss is normal with mean μ²/2 and variance μ², μ = sensitivity / sigma (Balle and Wang,
         ICML 2018): cut into parts, rounded up; what lies beyond 10.5 deviations is at infinity.
@@ -106,26 +132,26 @@ class PrivacyLoss:
         edges = np.linspace(0, mu * (mu / 2 + 10.5), _PARTS + 1)
         ps, qs = (-np.diff(ndtr(-edges / mu + shift)) for shift in (mu / 2, -mu / 2))
         beyond = float(ndtr(-10.5))
-        return _mixture(edges, _cut(edges, ps, qs), Total(inf, 0.0, "sum"), beyond)
+        return _mixture(edges, _cut(edges, ps, qs), Total(inf), beyond)
 
     def delta(self, epsilon: float) -> float:
-        """The least δ proved for this ε in (0, ∞), rounded up."""
-        found = self._excess(check_positive(epsilon))
-        return min(found, self.plain.delta) if epsilon >= self.plain.epsilon else found
+        """Return the least δ proved for this ε in (0, ∞), rounded up."""
+        delta = self._excess(check_positive(epsilon))
+        return min(delta, self.plain.delta) if epsilon >= self.plain.epsilon else delta
 
     def epsilon(self, delta: float) -> float:
-        """The least ε in total that is proved for this δ in (0, 1), rounded up.
+        """Return the least ε in total that is proved for this δ in (0, 1), rounded up.
 
-        0 if δ is enough without; never above `plain`, if that spends no more; infinite if a greater
-        mass than δ is at infinity.
+        It is 0 if δ alone is enough, infinite if a greater mass than δ is at infinity, and never
+        above `plain` if that needs no larger δ.
         """
         plain = self.plain.epsilon if self.plain.delta <= check_delta(delta) else inf
         return min(self._root(delta), plain)
 
     def renyi(self, order: float) -> float:
-        """The Rényi divergence of this order, any number above 1; rounded up.
+        """Return the Rényi divergence of this order, any number above 1; rounded up.
 
-        Infinite if some mass is.
+        Infinite if some mass is at infinity.
 
         ln(E e^((order - 1) loss)) / (order - 1). By hand: `pure(log(3))` at order 2 has
         ln(3/4 * 3 + 1/4 / 3) = ln(7/3) = 0.8473.
@@ -134,34 +160,35 @@ class PrivacyLoss:
         return float(self.cumulant(np.array([power]))[0]) / power if not self.infinite else inf
 
     def cumulant(self, powers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n,) values of ln(E e^(power * loss)) at (n,) powers above 0, rounded up."""
+        """Return (n,) values of ln(E e^(power * loss)) at (n,) powers above 0, rounded up."""
         top = float(np.abs(self.losses).max())
-        found = np.empty(len(powers))
-        for place, power in enumerate(powers):
+        logs = np.empty(len(powers))
+        for index, power in enumerate(powers):
             if power * top < 1:
-                # Small ones without the 1 that would hide their digits.
-                sum_ = float(self.masses @ np.expm1(power * self.losses))
-                found[place] = log1p(sum_)
+                # Adding the 1 of e^x = 1 + expm1(x) would hide the digits of small sums.
+                logs[index] = log1p(float(self.masses @ np.expm1(power * self.losses)))
             else:
                 scaled = np.exp(power * (self.losses - top))
-                found[place] = power * top + log(float(self.masses @ scaled))
-        return found + (np.abs(found) + powers * top) * (self.rounding + 8 * ULP)
+                logs[index] = power * top + log(float(self.masses @ scaled))
+        return logs + (np.abs(logs) + powers * top) * (self.rounding + 8 * ULP)
 
     @cached_property
     def key(self) -> bytes:
-        """Equal for equal losses."""
+        """Return bytes that are equal for equal losses."""
         numbers = [self.infinite, self.plain.epsilon, self.plain.delta, self.rounding]
         return np.concatenate((self.losses, self.masses, numbers)).tobytes()
 
     def _excess(self, epsilon: float) -> float:
+        """Return the hockey-stick divergence at this ε, rounded up."""
         # Losses may be off by the rounding of a product.
         off = 4 * ULP * float(np.abs(self.losses[[0, -1]]).max())
         first = int(np.searchsorted(self.losses, epsilon - off, side="right"))
         gaps = epsilon - off - self.losses[first:]
-        found = self.infinite - float(self.masses[first:] @ np.expm1(gaps))
-        return min(1.0, found * (1 + self.rounding + len(gaps) * ULP))
+        delta = self.infinite - float(self.masses[first:] @ np.expm1(gaps))
+        return min(1.0, delta * (1 + self.rounding + len(gaps) * ULP))
 
     def _root(self, delta: float) -> float:
+        """Return the least ε at which `_excess` is at most δ, rounded up."""
         if self.infinite >= delta or self._excess(float(self.losses[-1])) > delta:
             return inf
         if self._excess(0.0) <= delta:
@@ -175,20 +202,20 @@ class PrivacyLoss:
             )
         # Between two losses δ is a straight line over e^ε.
         start, end = float(ends[low]), float(ends[high])
-        left, right = (self._excess(one) for one in (start, end))
+        left, right = self._excess(start), self._excess(end)
         part = (left - delta) / (left - right)
-        found = min(end, start + log1p(part * expm1(end - start)))
+        epsilon = min(end, start + log1p(part * expm1(end - start)))
         step = ULP * end
-        while self._excess(found) > delta:
-            found, step = min(end, found + step), 2 * step
-        return found
+        while self._excess(epsilon) > delta:
+            epsilon, step = min(end, epsilon + step), 2 * step
+        return epsilon
 
 
 @lru_cache(maxsize=1024)
 def _of(randomizer: Randomizer[Any, Any]) -> PrivacyLoss:
     # Rounded to the nearest float; the next one is not below.
     delta = nextafter(float(randomizer.delta), inf) if randomizer.delta else 0.0
-    plain = Total(randomizer.epsilon, delta, "sum")
+    plain = Total(randomizer.epsilon, delta)
     pairs = randomizer.channel.contrasts(randomizer.encoder.apart)
     if pairs is None:
         # What is (ε, δ)-DP is told apart no better than by randomized response that tells all
@@ -204,10 +231,10 @@ def _of(randomizer: Randomizer[Any, Any]) -> PrivacyLoss:
 
 
 def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Chances P > Q of a pair that dominates all of these (pairs, reports, 2), ratios rising.
+    """Return chances P > Q of a pair that dominates all of these (pairs, reports, 2).
 
-    Sets of reports that are likelier under one input have chances (Q, P). The upper hull of these
-    points, over all pairs, is the dominating pair's: max(P - e^ε Q) is its hockey-stick divergence.
+    Ratios rise. Sets of reports that are likelier under one input are points (Q, P). Their upper
+    hull, over all pairs, is the dominating pair: max(P - e^ε Q) is its hockey-stick divergence.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(pairs[..., 0] > pairs[..., 1], pairs[..., 0] / pairs[..., 1], 0.0)
@@ -215,8 +242,8 @@ def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray
     sorted_ = np.where((ratios > 0)[..., None], pairs, 0.0)
     sorted_ = np.take_along_axis(sorted_, order[..., None], axis=1)
     if len(pairs) == 1:
-        own = sorted_[0][sorted_[0, :, 0] > 0][::-1]
-        return own[:, 0], own[:, 1]
+        telling = sorted_[0][sorted_[0, :, 0] > 0][::-1]
+        return telling[:, 0], telling[:, 1]
     points = np.cumsum(sorted_, axis=1).reshape(-1, 2)
     points = points[np.lexsort((-points[:, 0], points[:, 1]))]
     rising = np.append(True, points[1:, 0] > np.maximum.accumulate(points[:, 0])[:-1])
@@ -234,7 +261,7 @@ def _told_best(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray
 def _turns_left(
     first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
 ) -> bool:
-    """Whether the second of three points (P, Q), Q rising, is not above the line of the others."""
+    """Return whether the second of three points (P, Q) is not above the line of the others."""
     rise, run = second[0] - first[0], second[1] - first[1]
     return rise * (third[1] - first[1]) <= (third[0] - first[0]) * run
 
@@ -242,7 +269,7 @@ def _turns_left(
 def _cut(
     edges: NDArray[np.float64], ps: NDArray[np.float64], qs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(parts + 1,) chances that a loss is ± an edge, from the chances (parts,) between two edges.
+    """Return (parts + 1,) chances that a loss is ± an edge, from (parts,) chances between edges.
 
     Each part is split between its edges as `Lattice.of` splits a loss: P and Q are kept.
     """
@@ -252,24 +279,17 @@ def _cut(
     # Floats lose digits in that difference.
     upper = np.clip(upper + 1e-9, 0, 1) * ps
     lower = ps - upper
-    found = np.append(lower * (1 + np.exp(-edges[:-1])), 0.0)
-    found[1:] += upper * (1 + np.exp(-edges[1:]))
-    return np.asarray(found)
-
-
-def _total(epsilon: float) -> Total:
-    return Total(epsilon, 0.0, "sum")
+    chances = np.append(lower * (1 + np.exp(-edges[:-1])), 0.0)
+    chances[1:] += upper * (1 + np.exp(-edges[1:]))
+    return np.asarray(chances)
 
 
 def _mixture(
-    epsilons: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    plain: Total,
-    infinite: float = 0.0,
+    epsilons: NDArray[np.float64], weights: NDArray[np.float64], plain: Total, infinite: float = 0.0
 ) -> PrivacyLoss:
-    """Binary randomized response of each ε, rising, with so much weight; the rest tells nothing.
+    """Return the loss of a mixture of binary randomized responses; the rest tells nothing.
 
-    Every pair that tells as much in either order is one such.
+    The ε rise, each with its weight. Every pair that tells as much in either order is one such.
     """
     told = epsilons > 0
     epsilons, weights = epsilons[told], weights[told]

@@ -9,17 +9,16 @@ from math import exp, inf, log, log1p
 import numpy as np
 import scipy
 
-from analysis.core.errors import check_count, check_delta, check_positive
-from analysis.privacy.accounting.loss import PrivacyLoss
-from analysis.privacy.accounting.total import Total
+from analysis.core.errors import check_delta, check_positive
+from analysis.privacy.accounting.loss import PrivacyLoss, Total, check_reports
 
 
 def from_renyi(curve: Callable[[float], float], delta: float) -> float:
-    """ε for this δ, from a bound of the Rényi divergence of each order; 0 if δ is enough.
+    """Return ε for this δ, from a bound of the Rényi divergence of each order; 0 if δ is enough.
 
     min over α > 1 of  curve(α) + ln(1 - 1/α) - (ln δ + ln α) / (α - 1)
 
-    over real orders: every one of them is proved, so that the search need not be exact.
+    over real orders: each of them gives a proof, so the search need not be exact.
 
     Parameters
     ----------
@@ -46,32 +45,32 @@ def from_renyi(curve: Callable[[float], float], delta: float) -> float:
     if values[best] == inf:
         return inf
     ends = powers[max(0, best - 1)], powers[min(len(powers) - 1, best + 1)]
-    found = scipy.optimize.minimize_scalar(
+    refined = scipy.optimize.minimize_scalar(
         at, bounds=ends, method="bounded", options={"xatol": 1e-6}
     )
-    return max(0.0, min(values[best], float(found.fun)))
+    return max(0.0, min(values[best], float(refined.fun)))
 
 
 def renyi_total(reports: Iterable[tuple[PrivacyLoss, int]], delta: float) -> Total:
-    """The total of reports by the sum of their Rényi divergences, by method ``renyi``.
+    """Return the total by the sum of Rényi divergences, with method ``renyi``.
 
-    It can be above the plain sum: 10 reports of ε = 1 cost 10.0027 at δ = 1e-6. Infinite if some
-    mass of a loss is.
+    It can be above the plain sum: 10 reports of ε = 1 cost 10.0027 at δ = 1e-6. It is infinite if
+    some mass of a loss is at infinity.
 
     Parameters
     ----------
     reports : pairs
-        Of a loss and how many reports have it, at least 1; at least one pair.
+        As of `compose`.
     delta : float
         In (0, 1).
     """
-    kinds = _checked(reports)
-    found = from_renyi(lambda order: sum(n * loss.renyi(order) for loss, n in kinds), delta)
-    return Total(found, delta, "renyi")
+    kinds = check_reports(reports)
+    epsilon = from_renyi(lambda order: sum(n * loss.renyi(order) for loss, n in kinds), delta)
+    return Total(epsilon, delta, "renyi")
 
 
 def rho(loss: PrivacyLoss) -> float:
-    """The least ρ of zero-concentrated privacy: of all orders α the largest divergence / α.
+    """Return the least ρ of zero-concentrated privacy: the largest divergence / α of all orders α.
 
     Of `PrivacyLoss.pure` it is ε tanh(ε/2), the limit at α = 1: in v = α - 1/2 the divergence is
     (ln cosh(ε v) - ln cosh(ε/2)) / (α - 1), and α (α - 1) = v² - 1/4, so the quotient is the slope
@@ -79,7 +78,7 @@ def rho(loss: PrivacyLoss) -> float:
     At ε = 0.1 ρ is 0.0049958; the textbook bound ε²/2 is 0.005 (Bun and Steinke, TCC 2016,
     proposition 1.4). Other losses can have their largest quotient at a larger order: it is searched
     between orders, where the cumulant is convex and so below its chords, and is too large by at
-    most 1e-4 of it. Infinite if some mass is.
+    most 1e-4 of it. ρ is infinite if some mass is at infinity.
     """
     if loss.infinite:
         return inf
@@ -94,7 +93,7 @@ def rho(loss: PrivacyLoss) -> float:
     values = loss.cumulant(powers)
     slopes = np.diff(values) / np.diff(powers)
     start = values[:-1] - slopes * powers[:-1]
-    # Of (start + slope * s) / (s + s²), where start <= 0.
+    # The largest of (start + slope * s) / (s + s²), where start <= 0.
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = (np.sqrt(start**2 - start * slopes) - start) / slopes
     inside = np.clip(np.nan_to_num(inside), powers[:-1], powers[1:])
@@ -104,7 +103,7 @@ def rho(loss: PrivacyLoss) -> float:
 
 
 def from_zcdp(rho: float, delta: float) -> float:
-    """ε for this δ in (0, 1), from a ρ above 0 in total, as `from_renyi` of ρ α.
+    """Return ε for this δ in (0, 1), from a total ρ above 0: `from_renyi` of ρ α.
 
     By hand: ρ = 0.5, δ = 1e-6 give 5.22; the simpler ρ + 2 sqrt(ρ ln(1/δ)) gives 5.76 (Bun and
     Steinke, TCC 2016, proposition 1.3).
@@ -114,20 +113,9 @@ def from_zcdp(rho: float, delta: float) -> float:
 
 
 def zcdp_total(reports: Iterable[tuple[PrivacyLoss, int]], delta: float) -> Total:
-    """The total of reports by the sum of their ρ, by method ``zcdp``; parameters as `renyi_total`.
+    """Return the total by the sum of ρ, with method ``zcdp``; never below `renyi_total`.
 
-    Never below it.
+    The parameters are those of `renyi_total`.
     """
-    return Total(_of_rhos(_checked(reports), delta), delta, "zcdp")
-
-
-def _of_rhos(kinds: list[tuple[PrivacyLoss, int]], delta: float) -> float:
-    total = sum(n * rho(loss) for loss, n in kinds)
-    return from_renyi(lambda order: total * order, delta)
-
-
-def _checked(reports: Iterable[tuple[PrivacyLoss, int]]) -> list[tuple[PrivacyLoss, int]]:
-    kinds = [(loss, check_count(n, "reports")) for loss, n in reports]
-    if not kinds:
-        raise ValueError("reports must be at least one, got none")
-    return kinds
+    total = sum(n * rho(loss) for loss, n in check_reports(reports))
+    return Total(from_renyi(lambda order: total * order, delta), delta, "zcdp")

@@ -1,7 +1,7 @@
 """Shuffling: what the mixed reports of n respondents tell of one, to those who see nothing else.
 
 It holds for readers of a table or of reports without names and in random order. It never holds for
-the operator, who keeps a ledger of whose reports these are: to him each report tells its own ε.
+the operator, who keeps a ledger of whose reports these are and learns from each its own ε.
 """
 
 from collections.abc import Callable
@@ -12,31 +12,29 @@ from numpy.typing import NDArray
 from scipy.special import betainc, gammaln, xlog1py, xlogy
 
 from analysis.core.errors import check_count, check_delta, check_positive
-from analysis.privacy.accounting.total import Total
+from analysis.privacy.accounting.loss import Total
 
-#: Beyond so many standard deviations, and as many more counts, a binomial tail is below 1e-14; what
-#: it is, is added to δ.
+#: Beyond so many standard deviations, and so many more counts, a binomial tail is below 1e-14. It
+#: is added to δ.
 _DEVIATIONS, _COUNTS = 8, 40
 #: By what part sums of binomial chances may be too small, for up to a billion respondents.
 _ROUNDING = 1e-5
-#: Into how many parts the count of other reports is cut, rounded down: the fewer, the more is told.
-#: More of them where few other counts are summed over.
+#: Into how many parts the count of other reports is cut, at least, and how many terms there are in
+#: all. Counts are rounded down: the fewer others, the more is told.
 _PARTS, _CELLS = 24, 2**15
-#: By what part the ε that is searched may be too large.
+#: By what part the ε that is found may be too large.
 _FINE = 1e-5
 
 
 def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = None) -> Total:
-    """What n shuffled reports tell of any one respondent, who sent one of them.
-
-    Only to those who see the shuffled reports, never to the operator who keeps a ledger.
+    """Return what n shuffled reports tell of any one respondent, who sent one of them.
 
     Parameters
     ----------
     epsilon : float
         Of one report, pure, in (0, ∞); all respondents used the same randomizer.
     respondents : int
-        Who sent a report that is shuffled, at least 1.
+        How many sent a report that is shuffled, at least 1.
     delta : float
         In (0, 1).
     k : int, optional
@@ -60,15 +58,16 @@ def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = Non
     while high - low > _FINE * high:
         middle = (low + high) / 2
         low, high = (low, middle) if curve(middle) <= delta else (middle, high)
-    return Total(high, delta, "shuffle") if high < epsilon else Total(epsilon, 0.0, "sum")
+    return Total(high, delta, "shuffle") if high < epsilon else Total(epsilon)
 
 
 def shuffled_delta(local: float, respondents: int, epsilon: float, k: int | None = None) -> float:
-    """The δ at this ε of shuffled reports of `local` ε each; otherwise as `shuffled`."""
+    """Return δ at this ε of shuffled reports of `local` ε each; the rest is as of `shuffled`."""
     return _curve(local, respondents, k)(check_positive(epsilon))
 
 
 def _curve(local: float, n: int, k: int | None) -> Callable[[float], float]:
+    """Return δ as a function of ε, by the proof that fits the reports."""
     check_positive(local)
     check_count(n, "respondents")
     if k is None:
@@ -79,7 +78,7 @@ def _curve(local: float, n: int, k: int | None) -> Callable[[float], float]:
 
 
 def _clones(local: float, n: int) -> Callable[[float], float]:
-    """δ of ε: C ~ Bin(n - 1, e^-local) others copy one of the two answers, A ~ Bin(C, 1/2) of them.
+    """Return δ of ε: C ~ Bin(n - 1, e^-local) others copy one of two answers, A ~ Bin(C, 1/2) one.
 
     (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D), with D = 1 in e^local of e^local + 1.
     """
@@ -100,7 +99,7 @@ def _clones(local: float, n: int) -> Callable[[float], float]:
 
 
 def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
-    """δ of ε: a part of all send anything, equally likely, and hide the one who sends an answer.
+    """Return δ of ε: those who send anything, equally likely, hide the one who sends an answer.
 
     E max(0, u H - v (C - H) - w R) k / (γ n), where of n reports each is part of the blanket with
     the chance γ = k / (e^local + k - 1), H and C - H of these are the two answers, R any other.
@@ -114,8 +113,8 @@ def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
     others = np.append(0.0, ends)
     reached = np.ones((len(counts), len(others) + 1))
     reached[:, -1] = 0.0
-    for place, end in enumerate(ends):
-        reached[:, place + 1] = _upper(n - counts, np.full(len(counts), end), chance)
+    for part, end in enumerate(ends, 1):
+        reached[:, part] = _upper(n - counts, np.full(len(counts), end), chance)
     weights = -np.diff(reached, axis=1) * chances[:, None]
     some = weights > 1e-6 * missing
     left_out = float(weights[~some].sum())
@@ -133,18 +132,19 @@ def _blanket(local: float, n: int, k: int) -> Callable[[float], float]:
         # The mean of H from `least` on is C/2 times a chance of one trial less.
         gain = (more + less) * both / 2 * _upper(both - 1, least - 1)
         terms = gain - against * _upper(both, least)
-        found = float(weights @ np.maximum(terms, 0)) / (turn * n)
-        return _padded(found, (missing + left_out) * more / turn)
+        summed = float(weights @ np.maximum(terms, 0)) / (turn * n)
+        return _padded(summed, (missing + left_out) * more / turn)
 
     return delta
 
 
-def _padded(found: float, missing: float) -> float:
-    return min(1.0, found * (1 + _ROUNDING) + missing)
+def _padded(delta: float, missing: float) -> float:
+    """Return δ with what rounding and the terms left out can have taken from it."""
+    return min(1.0, delta * (1 + _ROUNDING) + missing)
 
 
 def _binomial(n: int, chance: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Counts around the mean, their chances, and a bound of the chance of all others."""
+    """Return counts around the mean, their chances, and a bound of the chance of all others."""
     spread = _DEVIATIONS * sqrt(n * chance * (1 - chance)) + _COUNTS
     low, high = max(0, int(n * chance - spread)), min(n, ceil(n * chance + spread))
     counts = np.arange(low, high + 1, dtype=float)
@@ -156,7 +156,7 @@ def _binomial(n: int, chance: float) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def _edges(fewest: float, most: float, chance: float, parts: int) -> NDArray[np.float64]:
-    """Counts above 0 where parts begin, over all that Bin(fewest..most, chance) is likely to be."""
+    """Return counts above 0 where parts of the likely ones of Bin(fewest..most, chance) begin."""
     if chance == 0.0:
         return np.empty(0)
     spread = 7 * sqrt(most * chance * (1 - chance)) + 3
@@ -167,8 +167,8 @@ def _edges(fewest: float, most: float, chance: float, parts: int) -> NDArray[np.
 def _upper(
     n: NDArray[np.float64], least: NDArray[np.float64], chance: float = 0.5
 ) -> NDArray[np.float64]:
-    """The chance that Bin(n, chance) is at least this."""
+    """Return the chance that Bin(n, chance) is at least `least`."""
     inside = (least >= 1) & (least <= n)
-    found = np.where(least < 1, 1.0, 0.0)
-    found[inside] = betainc(least[inside], n[inside] - least[inside] + 1, chance)
-    return found
+    chances = np.where(least < 1, 1.0, 0.0)
+    chances[inside] = betainc(least[inside], n[inside] - least[inside] + 1, chance)
+    return chances

@@ -1,29 +1,25 @@
 """What each respondent has spent: ε over all reports that the server stored, and what was promised.
 
-One table a module, each a function of accounts and `Totals`: a row for each respondent, for each
-question, for both, or for each distinct total.
+Each table is a function of accounts and `Totals`: a row for each respondent, for each question, for
+both, or for each distinct total.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from analysis.privacy.ledger.account import Account, Spend, charged_right, in_epsilon
-from analysis.privacy.ledger.answers import AnswerRow, by_both
 from analysis.privacy.ledger.distribution import TotalRow, by_total
-from analysis.privacy.ledger.questions import QuestionRow, by_question
+from analysis.privacy.ledger.questions import AnswerRow, QuestionRow, by_both, by_question
 from analysis.privacy.ledger.respondents import LedgerRow, by_respondent, ledger
-from analysis.privacy.ledger.totals import DELTA, Bill, Totals
+from analysis.privacy.ledger.totals import DELTA, Account, Spend, Totals, charged_right, in_epsilon
 
 __all__ = [
     "COLUMNS_BY",
     "DELTA",
     "LEDGERS",
-    "LEDGER_COLUMNS",
     "PERSONAL",
     "Account",
     "AnswerRow",
-    "Bill",
     "LedgerRow",
     "QuestionRow",
     "Spend",
@@ -39,10 +35,10 @@ __all__ = [
     "ledger_rows",
 ]
 
-#: The tables that tell respondents apart; of the others an `Account` can stand for many.
+#: The tables that tell respondents apart. For the others an `Account` can stand for many.
 PERSONAL = ("respondent", "both")
 
-#: The tables that the ledger can be read as: the class of their rows, and what gives them.
+#: The tables that the ledger can be read as: the class of their rows, and what makes them.
 LEDGERS: dict[str, tuple[type, Callable[[Iterable[Account], Totals], Iterator[Any]]]] = {
     "respondent": (LedgerRow, by_respondent),
     "question": (QuestionRow, by_question),
@@ -50,11 +46,10 @@ LEDGERS: dict[str, tuple[type, Callable[[Iterable[Account], Totals], Iterator[An
     "total": (TotalRow, by_total),
 }
 
-#: The columns of these tables, and those of the first alone.
+#: The columns of these tables.
 COLUMNS_BY = {by: tuple(field.name for field in fields(row)) for by, (row, _) in LEDGERS.items()}
-LEDGER_COLUMNS = COLUMNS_BY["respondent"]
 
 
 def ledger_rows(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows of one of a ledger's tables as mappings; not copied, as there can be a million."""
+    """Yield a table's rows as mappings, which are not copies: there can be a million."""
     return map(vars, rows)

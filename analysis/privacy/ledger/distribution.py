@@ -5,16 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from analysis.privacy.ledger.account import Account, Times, in_epsilon
-from analysis.privacy.ledger.totals import Totals
+from analysis.privacy.ledger.totals import Account, Times, Totals, in_epsilon
 
 
 @dataclass(frozen=True)
 class TotalRow:
     """How many `respondents` have one total, and what they were promised.
 
-    The totals, `cap` and `remaining` are those of a `LedgerRow`; `share` of all respondents have
-    just these, `cumulative_share` these or ones that are listed before, with a smaller `epsilon`.
+    The totals, `cap` and `remaining` are those of a `LedgerRow`. `share` of all respondents have
+    just these; `cumulative_share` have these or ones listed before, with a smaller `epsilon`.
     """
 
     epsilon_sum: Decimal
@@ -29,11 +28,11 @@ class TotalRow:
     cumulative_share: float
 
 
-def by_total(own: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
-    """One row for each distinct total, the smallest `epsilon` first."""
+def by_total(accounts: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
+    """Yield a row for each distinct total, the smallest `epsilon` first."""
     alike = Counter[tuple[Times, int]]()
-    for one in own:
-        alike[one.times, one.charged] += one.respondents
+    for account in accounts:
+        alike[account.times, account.charged] += account.respondents
     respondents = Counter[tuple[int, int, int, float, str, int, int]]()
     for (times, charged), n in alike.items():
         bill = totals.of(times)
@@ -61,9 +60,9 @@ def by_total(own: Iterable[Account], totals: Totals) -> Iterator[TotalRow]:
 class Spent:
     """What `respondents` have spent; each ε is one respondent's total, the mean rounded up.
 
-    `most_charged` is the most if nothing but charges is added up, `most_if_constant` if no answer
-    ever changed. `delta` is the largest of a total; `convolved` totals are smaller than what was
-    charged, by convolution; `remembers` says whether any counts a memory.
+    `most_charged` is the most that charges add up to, `most_if_constant` the most if no answer ever
+    changed. `delta` is the largest of a total. `convolved` totals are smaller than what was
+    charged, by convolution. `remembers` says whether any counts a memory.
     """
 
     respondents: int
@@ -78,7 +77,7 @@ class Spent:
 
 
 def spent(totals: Sequence[TotalRow]) -> Spent | None:
-    """A ledger's distribution, of `by_total`, in a few numbers; None if nobody has answered."""
+    """Return a ledger's distribution (`by_total`) in a few numbers; None if nobody has answered."""
     if not totals:
         return None
     respondents = sum(row.respondents for row in totals)

@@ -1,30 +1,32 @@
-"""The ledger by question: what each one's reports cost those who sent them."""
+"""The ledger by question, and by respondent and question."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any
 
-from analysis.privacy.ledger.account import Account, Times, in_epsilon
-from analysis.privacy.ledger.totals import Totals, float_above
+from analysis.privacy.ledger.totals import Account, Times, Totals, float_above, in_epsilon
 from analysis.survey.question import Question
-from analysis.survey.survey import uses
+from analysis.survey.survey import Use, uses
 
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One question under one terms, and what the `respondents` who answered it have spent on it.
+    """One question under one set of terms, and what its `respondents` have spent on it.
 
-    `epsilon_promised` is what the survey file allows one report, `epsilon` what one proves, rounded
-    up to whole millionths, with its `delta`; `epsilon_forever` what the file allows all waves
-    together if no answer changes, of a question that the device remembers. `reports` are those
-    under these terms. `version` is the last published one that has them: the ledger does not know
-    which of them was answered.
+    The survey file allows `epsilon_promised` to one report. One report is proved to cost `epsilon`,
+    rounded up to whole millionths, with its `delta`. Where the device remembers, the file allows
+    `epsilon_forever` to all waves together if no answer changes. `reports` are those under these
+    terms. `version` is the last published one that has them: the ledger does not know which of its
+    versions was answered.
 
-    ``spent_...`` is what a respondent spent on it in all waves: the sum over these
-    reports; of a memory what its reports cost together, in all versions that share it
+    ``spent_...`` is what a respondent spent on it in all waves. It is the sum over these reports;
+    for a memory it is what its reports cost together, in all versions that share it
     (`Randomizer.spent`), however answers changed, and if none ever did. The mean is rounded up.
-    `cap` is what these versions promised of all questions together.
+    `cap` is what these versions promised for all questions together.
     """
 
     version: str
@@ -45,11 +47,11 @@ class QuestionRow:
     cap: Decimal
 
 
-def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]:
-    """One row for each question under each set of terms that were answered, in their orders."""
+def by_question(accounts: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]:
+    """Yield a row for each question under each set of terms that were answered, in their orders."""
     alike = Counter[Times]()
-    for one in own:
-        alike[one.times] += one.respondents
+    for account in accounts:
+        alike[account.times] += account.respondents
     for terms, survey in totals.surveys.items():
         answered = {times: dict(times)[terms] for times in alike if terms in dict(times)}
         if not answered:
@@ -65,12 +67,10 @@ def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]
                 version=survey.version,
                 question=question.id,
                 mechanism=question.mechanism.name,
-                epsilon_promised=promised(question, "epsilon"),
+                epsilon_promised=_promised(question, "epsilon"),
                 epsilon=in_epsilon(question.randomizer.charge),
                 delta=float_above(question.randomizer.delta),
-                epsilon_forever=promised(question, "epsilon_forever")
-                if question.memo is not None
-                else None,
+                epsilon_forever=_forever([question]),
                 respondents=sum(often.values()),
                 reports=sum(n * alike[times] for times, n in answered.items()),
                 **_spent("", question, often, False),
@@ -79,17 +79,72 @@ def by_question(own: Iterable[Account], totals: Totals) -> Iterator[QuestionRow]
             )
 
 
-def promised(question: Question, key: str) -> Decimal:
-    """An ε of the survey file, as it is written there."""
-    return Decimal(repr(question.spec[key]))
-
-
 def _spent(
     end: str, question: Question, often: dict[tuple[int, bool], int], stable: bool
 ) -> dict[str, Decimal]:
-    """The least, the mean and the most that respondents spent, by how many used it how."""
+    """Return the least, mean and most that respondents spent, by how many used it how."""
     spent = {use: question.spent(use[0], stable, use[1]) for use in often}
     whole = sum(spent[use] * respondents for use, respondents in often.items())
     mean = -(-whole // sum(often.values()))
-    found = {"least": min(spent.values()), "mean": mean, "most": max(spent.values())}
-    return {f"spent_{name}{end}": in_epsilon(value) for name, value in found.items()}
+    summary = {"least": min(spent.values()), "mean": mean, "most": max(spent.values())}
+    return {f"spent_{name}{end}": in_epsilon(value) for name, value in summary.items()}
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """What one respondent's reports on one question cost, over all waves and versions.
+
+    `epsilon_promised` is the most that a version's file allows one report. With a memory, it allows
+    `epsilon_forever` to all of them if no answer changes. `epsilon` is what was charged; over a
+    respondent's questions it adds up to all that was. `epsilon_if_constant` is what it would be if
+    no answer ever changed. Fresh reports add up, and so does `delta`; those of a memory cost what
+    they do together.
+    """
+
+    respondent: str
+    question: str
+    reports: int
+    epsilon_promised: Decimal
+    epsilon_forever: Decimal | None
+    epsilon: Decimal
+    epsilon_if_constant: Decimal
+    delta: float
+
+
+def by_both(accounts: Iterable[Account], totals: Totals) -> Iterator[AnswerRow]:
+    """Yield a row for each account and question, in the orders of accounts and of questions."""
+    columns = cache(lambda times: list(_columns(times, totals)))
+    for account in accounts:
+        for cells in columns(account.times):
+            yield AnswerRow(account.respondent, *cells)
+
+
+def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
+    """Yield all of each row of one respondent but the pseudonym."""
+    # A question can have several forms in several versions; those of one memory are one.
+    forms: dict[str, list[Use]] = defaultdict(list)
+    for use in uses(totals.answered(times)).values():
+        forms[use.question.id].append(use)
+    for name, used in forms.items():
+        questions = [use.question for use in used]
+        deltas = (use.reports * use.question.randomizer.delta for use in used)
+        yield (
+            name,
+            sum(use.reports for use in used),
+            max(_promised(question, "epsilon") for question in questions),
+            _forever(questions),
+            in_epsilon(sum(use.spent() for use in used)),
+            in_epsilon(sum(use.spent(stable=True) for use in used)),
+            float_above(sum(deltas, Fraction(0))),
+        )
+
+
+def _promised(question: Question, key: str) -> Decimal:
+    """Return an ε of the survey file, as it is written there."""
+    return Decimal(repr(question.spec[key]))
+
+
+def _forever(questions: Iterable[Question]) -> Decimal | None:
+    """Return the largest ``epsilon_forever`` of questions with a memory, if there is one."""
+    remembered = (q for q in questions if q.memo is not None)
+    return max((_promised(question, "epsilon_forever") for question in remembered), default=None)

@@ -3,10 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
-from analysis.privacy.ledger.account import Account, Spend, accounts, in_epsilon
-from analysis.privacy.ledger.totals import DELTA, Totals
+from analysis.privacy.ledger.totals import (
+    DELTA,
+    Account,
+    Spend,
+    Times,
+    Totals,
+    accounts,
+    in_epsilon,
+)
 from analysis.survey.survey import Survey
 
 
@@ -19,7 +27,7 @@ class LedgerRow:
     `epsilon_sum` is the plain sum over reports, `epsilon` the smallest total that is proved
     whatever was answered and however answers changed, `epsilon_if_constant` what it is if no answer
     ever changed; `delta` is the probability that goes with both, `method` how they were proved.
-    All of ε are rounded up to whole millionths.
+    Each ε is rounded up to whole millionths.
 
     ``sum``: fresh draws add up, ε and δ (sequential composition: Dwork and Roth, "The algorithmic
     foundations of differential privacy", 2014, theorem 3.16). ``memory``: draws that the device
@@ -35,8 +43,8 @@ class LedgerRow:
     `cap` is the least that was promised, by the version last published or one that was answered.
     `remaining` is what is left of it after the charges, which always add up: a cap holds even if
     what is asked next depends on reports. It is negative if more was spent before it was lowered.
-    Earlier releases charged too little where labels of a stable question had changed; what the next
-    wave makes up for (`Survey.charge_after`) is taken off already.
+    Earlier releases charged too little where labels of a stable question had changed. What the next
+    wave makes up for (`Survey.charge_after`) is already subtracted.
     """
 
     respondent: str
@@ -54,7 +62,7 @@ class LedgerRow:
 def ledger(
     spends: Iterable[Spend], surveys: Mapping[str, Survey], cap: int, delta: float = DELTA
 ) -> list[LedgerRow]:
-    """One row for each respondent, in the order of their pseudonyms.
+    """Return a row for each respondent, in the order of their pseudonyms.
 
     Parameters
     ----------
@@ -66,19 +74,16 @@ def ledger(
     return list(by_respondent(accounts(spends), Totals(surveys, cap, delta)))
 
 
-def by_respondent(own: Iterable[Account], totals: Totals) -> Iterator[LedgerRow]:
-    """One row for each account, in their order."""
-    known: dict[Any, tuple[Any, ...]] = {}
-    for one in own:
-        key = one.times, one.charged
-        if key not in known:
-            known[key] = _columns(one, totals)
-        yield LedgerRow(one.respondent, *known[key])
+def by_respondent(accounts: Iterable[Account], totals: Totals) -> Iterator[LedgerRow]:
+    """Yield a row for each account, in their order."""
 
+    @cache
+    def columns(times: Times, charged: int) -> tuple[Any, ...]:
+        bill = totals.of(times)
+        spent = map(in_epsilon, (bill.plain, bill.epsilon, bill.constant))
+        promised = map(in_epsilon, (bill.cap, bill.cap - max(charged, bill.charged)))
+        waves = sum(n for _, n in times)
+        return waves, bill.reports, *spent, bill.delta, bill.method, *promised
 
-def _columns(one: Account, totals: Totals) -> tuple[Any, ...]:
-    """All of a row but the pseudonym."""
-    bill = totals.of(one.times)
-    spent = map(in_epsilon, (bill.plain, bill.epsilon, bill.constant))
-    promised = map(in_epsilon, (bill.cap, bill.cap - max(one.charged, bill.charged)))
-    return sum(n for _, n in one.times), bill.reports, *spent, bill.delta, bill.method, *promised
+    for account in accounts:
+        yield LedgerRow(account.respondent, *columns(account.times, account.charged))

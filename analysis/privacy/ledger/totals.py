@@ -1,9 +1,12 @@
-"""What all reports of a respondent cost, by how often they answered under each set of terms."""
+"""What each respondent was charged, and what all their reports cost together."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from functools import cache
+from itertools import groupby
 from math import ceil, inf, nextafter
 from typing import Any
 
@@ -11,21 +14,80 @@ from analysis.core.epsilon import MICRO
 from analysis.core.errors import check_delta
 from analysis.core.randomizer import Randomizer
 from analysis.privacy.accounting import PrivacyLoss, Total, smallest
-from analysis.privacy.ledger.account import Times
 from analysis.survey.survey import Survey, spent_on, uses
+
+#: The δ that totals may spend by default.
+DELTA = 1e-6
+
+#: How often a survey was answered under each of its sets of terms (`Survey.terms`), in their order.
+Times = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What one respondent was charged under one set of terms, in millionths of ε."""
+
+    respondent: str
+    terms: str
+    submissions: int
+    charged: int
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one respondent was charged in all, in millionths of ε, and for what.
+
+    It can stand for several `respondents` who were charged the same; then `respondent` is empty.
+    """
+
+    respondent: str
+    times: Times
+    charged: int
+    respondents: int = 1
+
+
+def accounts(spends: Iterable[Spend]) -> Iterator[Account]:
+    """Yield the account of each respondent, in the order of their pseudonyms."""
+    ordered = sorted(spends, key=lambda spend: spend.respondent)
+    for respondent, group in groupby(ordered, lambda spend: spend.respondent):
+        times, charged = Counter[str](), 0
+        for spend in group:
+            times[spend.terms] += spend.submissions
+            charged += spend.charged
+        yield Account(respondent, tuple(sorted(times.items())), charged)
+
+
+def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) -> bool:
+    """Return whether every respondent was charged what the reports cost, to the millionth.
+
+    What earlier releases charged is right, too. They took versions with one memory to mean the
+    same, and the next wave makes up for it (`Survey.charge_after`).
+
+    Parameters
+    ----------
+    accounts : iterable of Account
+        Those of one survey.
+    surveys : mapping
+        As of `Totals`.
+    """
+
+    @cache
+    def costs(times: Times) -> tuple[int, int]:
+        answered = [(surveys[terms], n) for terms, n in times]
+        return spent_on(answered), spent_on(answered, trusting=True)
+
+    return all(account.charged in costs(account.times) for account in accounts)
+
 
 #: Fresh reports by randomizer, and memories by what each cost in all, in millionths of ε.
 _Sent = tuple[tuple[tuple[Randomizer[Any, Any], int], ...], tuple[tuple[int, int], ...]]
 
-#: Allowed to totals that need a δ, if nothing else is said.
-DELTA = 1e-6
-
 
 @dataclass(frozen=True)
 class Bill:
-    """Totals of one respondent, in millionths of ε, each rounded up; the rest as of `LedgerRow`.
+    """Totals of one respondent, in millionths of ε, each rounded up; see `LedgerRow`.
 
-    `charged` is what adds up, which the cap is compared with.
+    `charged` is the sum that the cap is compared with.
     """
 
     reports: int
@@ -39,7 +101,7 @@ class Bill:
 
 
 class Totals:
-    """The smallest proved totals, each looked up once: most have answered equally often.
+    """The smallest proved totals, each computed once: most have answered equally often.
 
     Parameters
     ----------
@@ -60,23 +122,23 @@ class Totals:
         self.surveys = surveys
         self._cap = cap
         self._delta = check_delta(delta)
-        self._known: dict[Times, Bill] = {}
+        self._bills: dict[Times, Bill] = {}
         # Versions that ask the same have the same reports.
         self._smallest: dict[Any, Total] = {}
 
     def of(self, times: Times) -> Bill:
-        """What it costs to answer under each set of terms so often, in whichever order."""
-        if times not in self._known:
-            self._known[times] = self._bill(self.answered(times))
-        return self._known[times]
+        """Return what it costs to answer so often under each set of terms, in whichever order."""
+        if times not in self._bills:
+            self._bills[times] = self._bill(self.answered(times))
+        return self._bills[times]
 
     def answered(self, times: Times) -> list[tuple[Survey, int]]:
-        """A version of each set of terms, and how often these were answered."""
+        """Return a version of each set of terms, and how often these were answered."""
         return [(self.surveys[terms], n) for terms, n in times]
 
     def _bill(self, answered: list[tuple[Survey, int]]) -> Bill:
         remembers = any(survey.memos for survey, _ in answered)
-        deltas = (n * one.randomizer.delta for survey, n in answered for one in survey.questions)
+        deltas = (n * q.randomizer.delta for survey, n in answered for q in survey.questions)
         delta, method = float_above(sum(deltas, Fraction(0))), "memory" if remembers else "sum"
 
         def proved(stable: bool, allowed: float) -> tuple[int, Total]:
@@ -84,7 +146,10 @@ class Totals:
             plain = Total(charged / MICRO, delta, method)
             if delta >= 1:
                 return charged, plain  # which promises nothing, nor does anything else
-            total = self._least(_sent(answered, stable), plain, allowed)
+            sent = _sent(answered, stable)
+            if (sent, plain, allowed) not in self._smallest:
+                self._smallest[sent, plain, allowed] = smallest(_losses(sent), plain, allowed)
+            total = self._smallest[sent, plain, allowed]
             if total != plain:
                 charged = min(charged, ceil(Fraction(total.epsilon) * MICRO))
             return charged, total
@@ -106,21 +171,20 @@ class Totals:
             cap=min(self._cap, *(survey.cap for survey, _ in answered)),
         )
 
-    def _least(self, sent: _Sent, plain: Total, delta: float) -> Total:
-        """The smallest total of these reports."""
-        if (sent, plain, delta) not in self._smallest:
-            self._smallest[sent, plain, delta] = smallest(_losses(sent), plain, delta)
-        return self._smallest[sent, plain, delta]
+
+def in_epsilon(millionths: int) -> Decimal:
+    """Return millionths of ε as ε, exactly."""
+    return Decimal(millionths) / MICRO
 
 
 def float_above(exact: Fraction) -> float:
-    """The least float that is not below."""
+    """Return the least float that is not below."""
     nearest = float(exact)
     return nearest if nearest >= exact else nextafter(nearest, inf)
 
 
 def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:
-    """How many fresh reports each randomizer made; and what all of each memory cost together."""
+    """Return the number of fresh reports of each randomizer, and what those of each memory cost."""
     fresh, together = Counter[Randomizer[Any, Any]](), Counter[int]()
     for use in uses(answered).values():
         if use.question.memo is None:
@@ -133,17 +197,16 @@ def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:
 def losses(
     answered: list[tuple[Survey, int]], stable: bool = False
 ) -> list[tuple[PrivacyLoss, int]]:
-    """The loss of each fresh report, and how many have it; of each memory that of all its reports.
+    """Return each loss of fresh reports, and how many have it; of each memory one loss.
 
-    What reports of one memory tell depends on each other, and only a bound of their ratio is
-    known: they are taken for one report of that ε.
+    The reports of one memory depend on each other, and only a bound of their ratio is known. So
+    they count as one report of that ε.
     """
     return _losses(_sent(answered, stable))
 
 
 def _losses(sent: _Sent) -> list[tuple[PrivacyLoss, int]]:
     fresh, together = sent
-    return [
-        *((PrivacyLoss.of(randomizer), n) for randomizer, n in fresh),
-        *((PrivacyLoss.pure(spent / MICRO), n) for spent, n in together),
+    return [(PrivacyLoss.of(randomizer), n) for randomizer, n in fresh] + [
+        (PrivacyLoss.pure(spent / MICRO), n) for spent, n in together
     ]

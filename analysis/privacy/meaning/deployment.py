@@ -1,7 +1,7 @@
 """Deployments that published what they spend, to compare an ε with; always with unit and model.
 
-An ε of one report, of a day and of a lifetime, with a curator who sees the answers or without, are
-different things: so no row can be written without its unit and model.
+An ε of one report, of a day and of a lifetime are different things, and so are one with and one
+without a curator who sees the answers. So no row can be written without its unit and model.
 """
 
 import json
@@ -16,9 +16,9 @@ from analysis.core.errors import check_positive
 class Deployment:
     """One published setting.
 
-    `unit` is what is protected; `model` who is trusted: ``local`` means nobody, as here. `epsilon`
-    and `delta` are None where only `rho`, of zero-concentrated privacy, was published.
-    `verification` says how the value was checked, `source` where it stands.
+    `unit` is what is protected. `model` says who is trusted: ``local`` means nobody, as here.
+    `epsilon` and `delta` are None where only `rho`, of zero-concentrated privacy, was published.
+    `verification` says how the value was checked, `source` where it was published.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Deployment:
 
     @property
     def spent(self) -> str:
-        """What is spent, on what unit, in which model."""
+        """Say what is spent, on which unit, in which model."""
         if self.epsilon is None:
             return f"no ε published, ρ = {self.rho:g}; unit: {self.unit}; model: {self.model}"
         delta = f", δ = {self.delta:g}" if self.delta else ""
@@ -49,7 +49,7 @@ class Deployment:
 class Comparison:
     """The deployments of one model that spend nearest to an ε: as much or less, and more.
 
-    Several if they spend the same; none if there is no such deployment.
+    There are several if they spend the same, and none if no deployment is on that side.
     """
 
     below: tuple[Deployment, ...]
@@ -58,7 +58,7 @@ class Comparison:
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """All that are known, by model, then by ε; those that published none are last of their model.
+    """Return all deployments by model, then by ε; without a published ε last of their model.
 
     Compiled from the Differential Privacy Deployments Registry of OpenDP and NIST (MIT license),
     D. Desfontaines' list of real-world uses of differential privacy, and the sources of the rows.
@@ -72,14 +72,14 @@ def deployments() -> tuple[Deployment, ...]:
 
 
 def comparison(epsilon: float, model: str = "local") -> Comparison:
-    """The deployments that spend nearest to an ε.
+    """Return the deployments that spend nearest to an ε.
 
     Parameters
     ----------
     epsilon : float
-        Of one report, of a wave or in total: say which beside it, as their units do.
+        Of one report, of a wave or in total; a reader must be told which, beside their units.
     model : str
-        Whose deployments: one of `Deployment.model`.
+        The model of the deployments, one of `Deployment.model`.
 
     Raises
     ------
@@ -91,8 +91,9 @@ def comparison(epsilon: float, model: str = "local") -> Comparison:
     if model not in known:
         raise ValueError(f'model must be one of {", ".join(known)}, got "{model}"')
     rows = [row for row in deployments() if row.model == model and row.epsilon is not None]
-    below = max((_size(row) for row in rows if _size(row) <= epsilon), default=None)
-    above = min((_size(row) for row in rows if _size(row) > epsilon), default=None)
+    sizes = [_size(row) for row in rows]
+    below = max((size for size in sizes if size <= epsilon), default=None)
+    above = min((size for size in sizes if size > epsilon), default=None)
     return Comparison(
         tuple(row for row in rows if _size(row) == below),
         tuple(row for row in rows if _size(row) == above),

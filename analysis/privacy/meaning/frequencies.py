@@ -1,4 +1,4 @@
-"""Of 100 people with an answer how many send what speaks for it, and of 100 others how many do too.
+"""How many of 100 people with an answer send what speaks for it, and how many of 100 others do.
 
 Odds in natural frequencies, from the actual channel of a question, are what people understand best
 of a privacy parameter (Nanayakkara et al., USENIX Security 2023; Franzen et al., CCS 2022).
@@ -6,18 +6,18 @@ By hand: randomized response of two values at ε = ln 3 is sent truly by 75 of 1
 others send the same: 3 times as many, so that a belief of one half becomes 3/4.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from analysis.core.domain import Estimand
+from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms.base import Share
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.privacy.meaning.belief import updated
 from analysis.privacy.meaning.numerals import of_100, percent, rounded_up
-from analysis.privacy.meaning.wording import label_of, listed, people, sent
 from analysis.survey.question import Question
 
 
@@ -25,9 +25,9 @@ from analysis.survey.question import Question
 class Odds:
     """One answer to a question, and what is sent that speaks for it.
 
-    `p` is the chance of that for people who gave the answer, `q` for the others, ``p >= q``;
-    `who`, `others` and `sends` say in words who they are and what it is. `portion` of all reports
-    are about this answer at all, and `p` and `q` are among these.
+    `p` is the chance of that for people who gave the answer, `q` for the others, ``p >= q``.
+    `who`, `others` and `sends` say in words who they are and what they send. `portion` is the share
+    of all reports that are about this answer; `p` and `q` are among these.
     """
 
     question: str
@@ -42,7 +42,7 @@ class Odds:
 
     @property
     def sentence(self) -> str:
-        """Both counts in one sentence."""
+        """Say both counts in one sentence."""
         return (
             f"Of 100 people {self.who}, {of_100(self.p)} send {self.sends}; "
             f"of 100 {self.others}, {of_100(self.q)} do too."
@@ -50,11 +50,14 @@ class Odds:
 
     @property
     def likelihood_ratio(self) -> float:
-        """How many times as likely it is for people who gave the answer; at most e^ε + δ / q."""
+        """Return how many times as likely it is for people who gave the answer.
+
+        It is at most e^ε + δ / q.
+        """
         return float(self.p / self.q)
 
     def posterior(self, prior: float, seen: bool = True) -> float:
-        """What a belief in the answer becomes when that is seen, or when it is not.
+        """Return what a belief in the answer becomes when that is seen, or when it is not.
 
         Raises
         ------
@@ -65,42 +68,42 @@ class Odds:
 
 
 def odds(question: Question, labels: Mapping[str, str] | None = None) -> tuple[Odds, ...]:
-    """A row for each answer whose share reports tell, from the actual channel.
+    """Return a row for each answer whose share reports tell, from the actual channel.
 
-    Of a number a row for its highest value against its lowest; of orders that are reported whole
-    for the first order, which stands for any; of texts for any text, on average over hashes. Where
-    reports do not count for answers, as of a scale designed for its mean, the reports that tell
-    most for an answer, against the answer that makes them least likely.
+    A number has a row for its highest value against its lowest. Orders that are reported whole have
+    one for the first order, which stands for any; texts have one for any text, on average over
+    hashes. Where reports do not count for answers, as on a scale designed for its mean, a row is
+    about the reports that tell most for an answer, against the answer that makes them least likely.
 
     Parameters
     ----------
     question : Question
         Of a frozen survey.
     labels : mapping
-        `Survey.labels` of the question; without it ids are shown.
+        `Survey.labels` of the question; without them ids are shown.
     """
     names = labels or {}
     domain, randomizer = question.domain, question.randomizer
     if domain.estimand is Estimand.TEXTS:
-        # Of a beginning, too, each report counts for it or not.
+        # Reports about beginnings, too, count for one or not.
         return (_of_share(question, replace(text_share(randomizer), portion=Fraction(1)), names),)
     shares = question.mechanism.shares(randomizer, domain).values
-    found = [_of_share(question, share, names) for share in shares]
+    rows = [_of_share(question, share, names) for share in shares]
     if domain.estimand is Estimand.MEAN:
-        return (_of_number(question), *found)
-    return tuple(found or _of_single_reports(question, names))
+        return (_of_number(question), *rows)
+    return tuple(rows or _of_single_reports(question, names))
 
 
 def sentences(question: Question, labels: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The sentence of each row of `odds`; parameters as there."""
-    return tuple(one.sentence for one in odds(question, labels))
+    """Return the sentence of each row of `odds`, which has the same parameters."""
+    return tuple(row.sentence for row in odds(question, labels))
 
 
 def most_told(question: Question) -> str:
-    """What no report of a question passes: how many times as likely, how far a belief moves.
+    """Say what no report of a question passes: how many times as likely, how far a belief moves.
 
-    Both by the largest ratio of the channel's exact table, which is above e^ε where there is a δ:
-    a δ bounds by how much chances can exceed e^ε times each other, not how often they do.
+    Both follow from the largest ratio of the channel's exact table. It is above e^ε where there is
+    a δ, which bounds by how much chances exceed e^ε times each other, not how often they do.
     """
     randomizer = question.randomizer
     ratio = randomizer.channel.ratio(randomizer.encoder.apart)
@@ -124,27 +127,26 @@ def most_told(question: Question) -> str:
 
 
 def _of_share(question: Question, share: Share, labels: Mapping[str, str]) -> Odds:
-    p, q = share.p, share.q
-    swapped = p < q
-    if swapped:
-        p, q = 1 - p, 1 - q
-    who, others = people(question, share.term, labels)
+    """Return the row of an answer that reports count for."""
+    term, p, q = share.term, share.p, share.q
+    if p < q:
+        p, q, sends = 1 - p, 1 - q, "the report that speaks for it"
+    else:
+        sends = question.domain.sent_as(term, partial(quoted, labels), _is_answer(question))
+    who, others = _people(question, term, labels)
     who += " and whose report is about it" * (share.portion < 1)
-    return Odds(
-        question=question.id,
-        term=share.term,
-        label=label_of(question, share.term, labels),
-        who=who,
-        others=others,
-        sends=sent(question, share.term, labels, swapped),
-        p=p,
-        q=q,
-        portion=share.portion,
-    )
+    label = _label_of(question, term, labels)
+    return Odds(question.id, term, label, who, others, sends, p, q, share.portion)
 
 
 def _of_number(question: Question) -> Odds:
-    p, q = telling_ends(question.randomizer)
+    """Return the row of the highest number against the lowest, of reports likelier under the first.
+
+    These reports tell the two apart best. Where each report speaks for one end, as of noise on two
+    points, they are the upper half.
+    """
+    lowest, highest = _laws(question.randomizer, [Fraction(0), Fraction(1)])
+    p, q = _sums([(p, q) for p, q in zip(highest, lowest, strict=True) if p > q])
     unit = question.spec.get("unit", "")
     high, low = (
         f"{question.spec[key]:,} {unit if isinstance(unit, str) else ''}".strip()
@@ -163,75 +165,83 @@ def _of_number(question: Question) -> Odds:
 
 
 def _of_single_reports(question: Question, labels: Mapping[str, str]) -> list[Odds]:
-    whole = listed(question, labels)
-    found = telling_reports(question.randomizer, [one.value for one in whole])
-    first = question.domain.symmetric
+    """Return a row for each answer, of the reports that tell most for it."""
+    domain = question.domain
+    answers = domain.listed(labels, partial(quoted, labels))
+    if domain.no_answer:
+        who, _ = _people(question, NO_ANSWER, labels)
+        label = _label_of(question, NO_ANSWER, labels)
+        answers = [*answers, (domain.skipped, NO_ANSWER, label, who)]
+    values = [value for value, *_ in answers]
+    sends = "a report that tells most for it"
     return [
-        Odds(
-            question=question.id,
-            term=one.term,
-            label=one.label,
-            who=one.who,
-            others=whole[told.other].who,
-            sends="a report that tells most for it",
-            p=told.p,
-            q=told.q,
+        Odds(question.id, term, label, who, answers[other][-1], sends, p, q)
+        for index, ((value, term, label, who), (p, q, other)) in enumerate(
+            zip(answers, _telling_reports(question.randomizer, values), strict=True)
         )
-        for one, told in zip(whole, found, strict=True)
-        if not first or one is whole[0] or one.value is None
+        if not domain.symmetric or index == 0 or value is None
     ]
 
 
-#: Reports tell as much if they do to within this factor: weights are rounded.
+def _label_of(question: Question, term: str, labels: Mapping[str, str]) -> str:
+    """Return the survey's text for an answer; of a pair of items both texts."""
+    if term == NO_ANSWER:
+        return labels.get(term, "No answer")
+    return question.domain.label(term, labels)
+
+
+def _people(question: Question, term: str, labels: Mapping[str, str]) -> tuple[str, str]:
+    """Return who gave an answer, and all others, as "Of 100 people" and "of 100" go on."""
+    if term == NO_ANSWER:
+        return f"who do not answer{', or are not asked' * ('shows_if' in question.spec)}", "who do"
+    return question.domain.people(term, partial(quoted, labels))
+
+
+def _is_answer(question: Question) -> bool:
+    """Return whether a report is one of the answers, rather than a sign of several of them."""
+    randomizer = question.randomizer
+    alone = len(randomizer.tallied(randomizer.longest())) == 1
+    return alone and randomizer.encoder.cohorts is None and not randomizer.channel.takes_bits
+
+
+def quoted(labels: Mapping[str, str], term: str) -> str:
+    """Return the survey's text for an answer in quotation marks, which show where it ends."""
+    return f"“{labels.get(term, term)}”"
+
+
+#: Reports tell equally much if they do to within this factor: weights are rounded.
 _ABOUT = Fraction(999, 1000)
 
 
-@dataclass(frozen=True)
-class Telling:
-    """The reports that tell most for a value: their chance `p`, and `q` for the place `other`."""
+def _telling_reports(
+    randomizer: Randomizer[Any, Any], values: list[Any]
+) -> list[tuple[Fraction, Fraction, int]]:
+    """Return for each value the reports whose chance is most times that for another value.
 
-    p: Fraction
-    q: Fraction
-    other: int
+    They are given by their chance, their chance for that other value, and its index. If there are
+    several others, it is the one that most of these reports tell the value from.
+    """
+    laws = _laws(randomizer, values)
+    telling = []
+    for law in laws:
+        columns = zip(*laws, strict=True)
+        most = max(p / min(column) for p, column in zip(law, columns, strict=True))
+        ratio, ways = _ABOUT * most, []
+        for index, other in enumerate(laws):
+            pairs = zip(law, other, strict=True)
+            ways.append((*_sums([(p, q) for p, q in pairs if p >= ratio * q]), index))
+        telling.append(max(ways, key=lambda way: way[0]))
+    return telling
 
 
-def telling_reports(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[Telling]:
-    """Of each value the reports whose chance is most times that for another of the values.
+def _laws(randomizer: Randomizer[Any, Any], values: list[Any]) -> list[list[Fraction]]:
+    """Return the chances of all reports under each value.
 
-    Where such reports tell it from several others, from that one which most of them do.
     Preconditions: reports have no cohorts, and their space is small enough to be listed.
     """
-    encoder, channel = randomizer.encoder, randomizer.channel
-    laws = [
-        [p for _, p in channel.distribution(encoder.encode(value, 0, iter(())))] for value in values
-    ]
-
-    def against(own: list[Fraction], other: int, ratio: Fraction) -> Telling:
-        pairs = [(p, q) for p, q in zip(own, laws[other], strict=True) if p >= ratio * q]
-        return Telling(_sum(p for p, _ in pairs), _sum(q for _, q in pairs), other)
-
-    found = []
-    for own in laws:
-        ratio = max(p / min(column) for p, column in zip(own, zip(*laws, strict=True), strict=True))
-        ways = [against(own, other, _ABOUT * ratio) for other in range(len(laws))]
-        found.append(max(ways, key=lambda way: way.p))
-    return found
+    inputs = [randomizer.encoder.encode(value, 0, iter(())) for value in values]
+    return [[p for _, p in randomizer.channel.distribution(symbol)] for symbol in inputs]
 
 
-def telling_ends(randomizer: Randomizer[Any, Any]) -> tuple[Fraction, Fraction]:
-    """How likely the highest number, and the lowest, make a report that is likelier of the highest.
-
-    Those are the reports that tell the two apart best; where all reports are such of one end or the
-    other, as of noise on two points, they are the upper half. Preconditions: as above.
-    """
-    encoder, channel = randomizer.encoder, randomizer.channel
-    low, high = (
-        [p for _, p in channel.distribution(encoder.encode(Fraction(end), 0, iter(())))]
-        for end in (0, 1)
-    )
-    told = [(p, q) for p, q in zip(high, low, strict=True) if p > q]
-    return _sum(p for p, _ in told), _sum(q for _, q in told)
-
-
-def _sum(chances: Iterable[Fraction]) -> Fraction:
-    return sum(chances, Fraction(0))
+def _sums(pairs: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    return sum((p for p, _ in pairs), Fraction(0)), sum((q for _, q in pairs), Fraction(0))

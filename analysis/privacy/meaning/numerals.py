@@ -1,4 +1,4 @@
-"""Chances as people read them: of 100 people, in percent; never certain unless they are.
+"""Chances as people read them: of 100 people, or in percent; never certain unless they are.
 
 Natural frequencies with one denominator are understood best (Franzen et al., CCS 2022; Nanayakkara
 et al., USENIX Security 2023).
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 
 def of_100(chance: Fraction | float) -> str:
-    """Of 100 people, how many: "75", "about 73", "fewer than 1", "more than 99".
+    """Return how many of 100 people: "75", "about 73", "fewer than 1", "more than 99".
 
     Raises
     ------
@@ -26,7 +26,7 @@ def of_100(chance: Fraction | float) -> str:
 
 
 def percent(chance: Fraction | float) -> str:
-    """A chance in percent to three digits, such as "99.3 %"; "over 99.9 %" rather than 100.
+    """Return a chance in percent to three digits: "99.3 %"; "over 99.9 %" rather than 100.
 
     Raises
     ------
@@ -40,16 +40,16 @@ def percent(chance: Fraction | float) -> str:
 
 
 def rounded_up(value: float, digits: int = 3) -> str:
-    """The number, at least 0, to so many digits and no smaller: what is a bound stays one."""
+    """Return a number, at least 0, rounded up to so many digits: a bound stays a bound."""
     if not 0 < value < math.inf:
         return f"{value:g}"
     step = Fraction(10) ** (math.floor(math.log10(value)) + 1 - digits)
-    # Nothing is gained from the last binary digits of a float: 0.1 is to stay 0.1.
+    # The exact binary value of a float is of no interest: 0.1 must stay 0.1.
     return f"{float(math.ceil(Fraction(repr(value)) / step) * step):,.{digits + 1}g}"
 
 
 def check_chance(chance: Fraction | float, name: str) -> Fraction:
-    """The same number, exactly; ValueError unless it is one of 0..1."""
+    """Return the same number, exactly; ValueError unless it is one of 0..1."""
     if isinstance(chance, bool) or not 0 <= chance <= 1:
         raise ValueError(f"{name} must be a number from 0 to 1, got {chance}")
     return Fraction(chance)

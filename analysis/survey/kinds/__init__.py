@@ -1,7 +1,7 @@
-"""Kinds of questions: how one is written in a survey file, and what an answer's value is.
+"""Kinds of questions: how one is written in a survey file, and the value of an answer.
 
-An answer is a string, as a form control and a CSV cell hold it; the empty one is no answer. Each
-kind has its counterparts in ``client/kinds.js`` and in ``server/templates/kinds/``.
+An answer is a string, as in a form control or a CSV cell; the empty one is no answer. Each kind has
+its counterparts in ``client/kinds.js`` and in ``server/templates/kinds/``.
 """
 
 from typing import Any, Protocol
@@ -18,30 +18,27 @@ from analysis.survey.kinds.text import Text
 
 
 class Kind(Protocol):
-    """What every kind offers."""
+    """What every kind offers; `question` is frozen."""
 
     name: str
 
     def read(self, table: Table) -> dict[str, Any]:
-        """The kind's own keys of a question, checked, as they stand in the frozen survey."""
+        """Return the kind's own keys of a question, checked, as they stand in a frozen survey."""
 
     def schema(self) -> tuple[Schema, Schema]:
-        """Return JSON Schema of the kind's own keys of a frozen question: required, optional."""
+        """Return JSON Schema of the kind's own keys of a question: required, optional."""
 
     def domain(self, question: dict[str, Any]) -> Domain:
-        """What the frozen `question` can be answered with."""
+        """Return what the question can be answered with."""
 
     def value(self, answer: str, question: dict[str, Any]) -> Any:
-        """The value of an answer, for the encoder.
+        """Return the value of an answer, for the encoder.
 
-        Raises
-        ------
-        ValueError
-            If it is none; the message is what was expected.
+        If it is none, raise ValueError; the message is what was expected.
         """
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The author's text for each value's id."""
+        """Return the author's text for each value's id."""
 
 
 #: Every kind by its name in the survey file.

@@ -1,4 +1,4 @@
-"""One of several options; yes-no is the choice whose options need not be written."""
+"""A choice of one of several options; for yes-no they need not be written."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class Choice:
 
     name = "choice"
     key = "options"
-    #: What messages call one entry of the list, and ids that it cannot have.
+    #: What messages call an entry of the list, and ids that it cannot have.
     entry = "option"
     reserved: tuple[str, ...] = RESERVED
 
@@ -39,12 +39,10 @@ class Choice:
         return {"options": {"type": "array", "items": option, "minItems": 2}}, {}
 
     def domain(self, question: dict[str, Any]) -> Domain:
-        ids = [option["id"] for option in question["options"]]
-        return Categories(tuple(ids + [NO_ANSWER] * question["no_answer"]))
+        return Categories((*ids_of(question), *[NO_ANSWER] * question["no_answer"]))
 
     def value(self, answer: str, question: dict[str, Any]) -> Any:
-        domain = self.domain(question)
-        ids = domain.alternatives
+        ids = self.domain(question).alternatives
         if (answer or NO_ANSWER) not in ids:
             empty = ", or empty" * question["no_answer"]
             raise ValueError(f"one of {', '.join(ids[:20])}{', …' * bool(ids[20:])}{empty}")
@@ -61,3 +59,8 @@ class YesNo(Choice):
 
     def read(self, table: Table) -> dict[str, Any]:
         return {"options": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}]}
+
+
+def ids_of(question: dict[str, Any]) -> tuple[str, ...]:
+    """Return the ids of the options of a frozen question, in their order."""
+    return tuple(option["id"] for option in question["options"])

@@ -1,11 +1,11 @@
-"""Any number of several options, or none of them."""
+"""A choice of any number of options, or none of them."""
 
 from typing import Any
 
 from analysis.core.domain import NO_ANSWER, NONE, Sets
 from analysis.survey.document import Table
 from analysis.survey.json_schema import COUNT, Schema
-from analysis.survey.kinds.choice import Choice
+from analysis.survey.kinds.choice import Choice, ids_of
 
 
 class Choices(Choice):
@@ -33,11 +33,10 @@ class Choices(Choice):
         return required | {"at_most": COUNT}, optional
 
     def domain(self, question: dict[str, Any]) -> Sets:
-        ids = tuple(option["id"] for option in question["options"])
-        return Sets(ids, question["at_most"], question["no_answer"])
+        return Sets(ids_of(question), question["at_most"], question["no_answer"])
 
     def value(self, answer: str, question: dict[str, Any]) -> tuple[int, ...] | None:
-        """A flag for each option and for "none"; None for no answer."""
+        """Return a flag for each option and for "none"; None for no answer."""
         domain = self.domain(question)
         ticked = answer.split("|")
         if answer in ("", NO_ANSWER) and domain.no_answer:

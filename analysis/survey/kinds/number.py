@@ -10,16 +10,14 @@ from analysis.survey.document import Table, plain
 from analysis.survey.json_schema import POSITIVE, TEXT, TRUE, Schema
 
 #: What a form control or a CSV cell may hold; also in ``client/kinds.js``.
-DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
-LONGEST = 400
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+_LONGEST = 400
 
 
 class Number:
-    """``kind = "number"`` with ``min`` and ``max``.
+    """``kind = "number"`` with ``min`` and ``max``; ``step``, ``integer``, ``unit``, ``slider``.
 
-    ``step``, ``integer``, ``unit`` and ``slider`` are optional.
-
-    Without a `step`, any decimal may be typed, and the resolution is a thousandth of the range.
+    Without a ``step`` any decimal may be typed, and the resolution is a thousandth of the range.
     """
 
     name = "number"
@@ -60,14 +58,14 @@ class Number:
         return Numbers(low, high, int(steps), question["no_answer"])
 
     def value(self, answer: str, question: dict[str, Any]) -> Fraction | None:
-        """The number's place in its range, in 0..1; None for no answer."""
+        """Return where in its range a number lies, in 0..1; None for no answer."""
         low, high = _exact(question["min"]), _exact(question["max"])
         if answer == "" and question["no_answer"]:
             return None
-        if len(answer) <= LONGEST and DECIMAL.fullmatch(answer):
-            place = (Fraction(answer) - low) / (high - low)
-            if 0 <= place <= 1:
-                return place
+        if len(answer) <= _LONGEST and _DECIMAL.fullmatch(answer):
+            position = (Fraction(answer) - low) / (high - low)
+            if 0 <= position <= 1:
+                return position
         empty = ", or empty" * question["no_answer"]
         raise ValueError(f"a number from {question['min']} to {question['max']}{empty}")
 
@@ -76,5 +74,5 @@ class Number:
 
 
 def _exact(number: int | float) -> Fraction:
-    """The number that was written: a float's shortest decimal, as JavaScript's String gives it."""
+    """Return a number as it was written: the shortest decimal, which JavaScript's String gives."""
     return Fraction(repr(number))

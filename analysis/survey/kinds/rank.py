@@ -1,12 +1,12 @@
-"""Several items, to be put in order."""
+"""A ranking of several items."""
 
 from typing import Any
 
 from analysis.core.domain import NO_ANSWER, Rankings
 from analysis.survey.document import Table
-from analysis.survey.kinds.choice import Choice
+from analysis.survey.kinds.choice import Choice, ids_of
 
-#: Nobody ranks more, and each pair of items is a cohort.
+#: The most items: nobody ranks more, and each pair of them is a cohort.
 MOST_ITEMS = 20
 
 
@@ -26,11 +26,10 @@ class Rank(Choice):
         return frozen
 
     def domain(self, question: dict[str, Any]) -> Rankings:
-        ids = tuple(option["id"] for option in question["options"])
-        return Rankings(ids, question["no_answer"])
+        return Rankings(ids_of(question), question["no_answer"])
 
     def value(self, answer: str, question: dict[str, Any]) -> tuple[int, ...] | None:
-        """A flag for each pair of items, set if they are in that order; None for no answer."""
+        """Return a flag for each pair of items, set if in that order; None for no answer."""
         domain = self.domain(question)
         if answer in ("", NO_ANSWER) and domain.no_answer:
             return None
@@ -41,7 +40,10 @@ class Rank(Choice):
         return domain.value(order)
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Of an item, for its mean rank; of a pair, by ids: texts may have several languages."""
+        """Return labels of items, for their mean ranks, and of pairs.
+
+        Pairs are named by ids: texts may have several languages.
+        """
         domain = self.domain(question)
         pairs = zip(domain.terms, domain.flags, strict=True)
         return {term: f"{a} before {b}" for term, (a, b) in pairs} | super().labels(question)

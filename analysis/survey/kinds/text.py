@@ -10,19 +10,19 @@ from analysis.survey.document import Table
 from analysis.survey.files import read_file_within
 from analysis.survey.json_schema import COUNT, STRING, Schema
 
-#: More candidates would make a page of some megabytes.
-MOST_CANDIDATES = 20_000
-#: Letters of a text, if the author does not say, and the most that can be asked for.
+#: The most candidates: more would make a page of some megabytes.
+_MOST_CANDIDATES = 20_000
+#: The most letters of a text by default, and the most that can be asked for.
 _USUAL, _LONGEST = 32, 256
-#: Pairs of letters are tried after each beginning: more would take too long.
+#: The most different letters: pairs are tried after each beginning, and more would take too long.
 _MOST_LETTERS = 200
 
 
 class Text:
-    """``kind = "text"``; ``candidates``, a list or a file of a line each, and ``longest`` optional.
+    """``kind = "text"``; ``candidates``, a list or a file with one in each line, ``longest``.
 
     Texts are compared as `analysis.core.texts.normalized` writes them. Those that are no candidates
-    are estimated together; without candidates the frequent ones are found.
+    are estimated together; without candidates the frequent ones are discovered.
     """
 
     name = "text"
@@ -43,11 +43,18 @@ class Text:
         )
         if isinstance(given, str):
             frozen["candidates"] = _from_file(table, given, longest)
-        elif given is None:
-            frozen |= _read_letters(table)
+        elif given is not None:
+            placed = ((f"{table.place}: candidate {n}", text) for n, text in enumerate(given, 1))
+            frozen["candidates"] = _checked(table.place, placed, longest)
         else:
-            places = [f"{table.place}: candidate {number}" for number in range(1, len(given) + 1)]
-            frozen["candidates"] = _checked(table.place, zip(places, given, strict=True), longest)
+            letters = table.take(
+                "letters",
+                lambda value: isinstance(value, str) and 2 <= len(_letters(value)) <= _MOST_LETTERS,
+                f"a text of the 2 to {_MOST_LETTERS} letters that answers are made of",
+                default=None,
+            )
+            if letters is not None:
+                frozen["letters"] = _letters(letters)
         return frozen
 
     def schema(self) -> tuple[Schema, Schema]:
@@ -61,8 +68,8 @@ class Text:
         return Texts(texts, question["longest"], question["no_answer"], letters)
 
     def value(self, answer: str, question: dict[str, Any]) -> str | None:
-        """The normalized text; None for no answer."""
-        # Normalizing a huge text takes long, and compatibility forms have 18 letters at most.
+        """Return the normalized text; None for no answer."""
+        # Normalizing a huge text takes long, and it turns a letter into 18 at most.
         text = normalized(answer) if len(answer) <= 18 * question["longest"] + 99 else answer
         if text in ("", NO_ANSWER) and question["no_answer"]:
             return None
@@ -72,33 +79,20 @@ class Text:
         raise ValueError(f"a text of at most {question['longest']} letters{empty}")
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
-        return {
-            OTHER: "Any other answer",
-            **{normalized(one): one for one in question.get("candidates", ())},
-        }
-
-
-def _read_letters(table: Table) -> dict[str, Any]:
-    """What the texts are made of, if the author says: each letter once, as normalized."""
-    given = table.take(
-        "letters",
-        lambda value: isinstance(value, str) and 2 <= len(_letters(value)) <= _MOST_LETTERS,
-        f"a text of the 2 to {_MOST_LETTERS} letters that answers are made of",
-        default=None,
-    )
-    return {} if given is None else {"letters": _letters(given)}
+        candidates = {normalized(text): text for text in question.get("candidates", ())}
+        return {OTHER: "Any other answer", **candidates}
 
 
 def _letters(text: str) -> str:
-    """Those of the text, and the space between words if it has one."""
-    found = (normalized(one) or " " * one.isspace() for one in text)
-    return "".join(dict.fromkeys(letter for letters in found for letter in letters))
+    """Return each letter of a normalized text once, and the space if the text has one."""
+    parts = (normalized(letter) or " " * letter.isspace() for letter in text)
+    return "".join(dict.fromkeys("".join(parts)))
 
 
 def _from_file(table: Table, name: str, longest: int) -> list[str]:
-    """The lines of a file in the survey's folder, without empty ones.
+    """Return the lines of a file in the survey's folder, without empty ones.
 
-    No message quotes a line: the survey's author need not be allowed to read the file.
+    No message quotes a line, since the survey's author need not be allowed to read the file.
     """
     path = table.folder / name
     try:
@@ -122,29 +116,29 @@ def _checked(
     longest: int,
     quoted: Callable[[Any], str] = shown,
 ) -> list[str]:
-    """Return the candidates as written, if all of them can be found.
+    """Return the candidates as written, after checking them.
 
     Raises
     ------
     SurveyError
-        For the first that cannot, with its place; `quoted` says how messages show it.
+        For the first that is wrong, with its place; `quoted` says how messages show it.
     """
-    found: dict[str, str] = {}
-    for where, one in candidates:
-        text = normalized(one) if isinstance(one, str) else ""
+    written: dict[str, str] = {}
+    for where, candidate in candidates:
+        text = normalized(candidate) if isinstance(candidate, str) else ""
         if not 0 < len(text) <= longest:
             raise SurveyError(
-                f"{where}: expected a text of 1 to {longest} letters, got {quoted(one)}"
+                f"{where}: expected a text of 1 to {longest} letters, got {quoted(candidate)}"
             )
         if text in (NO_ANSWER, OTHER):
             raise SurveyError(
                 f"{where}: expected another text than {NO_ANSWER} and {OTHER}, which are reserved"
             )
-        if text in found:
-            raise SurveyError(f"{where}: expected each text once, got {quoted(one)} twice")
-        found[text] = one.strip("\t\n\v\f\r ")
-    if not 2 <= len(found) <= MOST_CANDIDATES:
+        if text in written:
+            raise SurveyError(f"{where}: expected each text once, got {quoted(candidate)} twice")
+        written[text] = candidate.strip("\t\n\v\f\r ")
+    if not 2 <= len(written) <= _MOST_CANDIDATES:
         raise SurveyError(
-            f"{place}: candidates must be from 2 to {MOST_CANDIDATES}, got {len(found)}"
+            f"{place}: candidates must be from 2 to {_MOST_CANDIDATES}, got {len(written)}"
         )
-    return list(found.values())
+    return list(written.values())
