@@ -7,10 +7,11 @@ from typing import Any
 
 from flask import Flask
 
-from server import access, clock, failures, headers, health, intake, openapi, pages, research
+from server import access, clock, failures, headers, health, intake, openapi
 from server.invitations import RateLimit
-from server.program import CLIENT, STATIC, client_files
-from server.rendering import Pages
+from server.pages import researchers, respondents
+from server.pages.browser_files import CLIENT, STATIC, client_files
+from server.pages.rendering import Pages
 from server.store import Store
 from server.writer import Writer
 
@@ -55,13 +56,13 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)
     app.extensions["link_limit"] = RateLimit()
-    for blueprint in (pages.blueprint, health.blueprint):
+    for blueprint in (respondents.blueprint, health.blueprint):
         app.register_blueprint(blueprint)
     if "public" in app.config["PLANES"]:
-        app.register_blueprint(pages.survey_blueprint)
+        app.register_blueprint(respondents.survey_blueprint)
         app.register_blueprint(intake.blueprint)
         app.register_blueprint(openapi.blueprint)
     if "research" in app.config["PLANES"]:
-        app.register_blueprint(research.blueprint)
+        app.register_blueprint(researchers.blueprint)
     app.wsgi_app = headers.added(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app

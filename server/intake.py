@@ -8,7 +8,7 @@ from analysis.survey.survey import LONGEST_REQUEST
 from server.clock import today
 from server.extensions import the_link_limit, the_store, the_writer
 from server.invitations import ISSUER
-from server.rendering import api
+from server.pages.rendering import api
 from server.store import Store
 from server.wire import STATUS, Refusal, Refused, Submission, parse, parse_link_query
 

@@ -20,7 +20,7 @@ from analysis.privacy.ledger import LEDGERS
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
-from server.research import DELTAS
+from server.pages.researchers import DELTAS
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas, whole
 from server.wire import LINK_STATUS, STATUS, LinkQuery, _Body

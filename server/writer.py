@@ -171,7 +171,7 @@ class Writer:
     def _settle(self, paused: bool) -> bool:
         """Remove the order of arrival from a small file and the write-ahead log; say if it worked.
 
-        A large file is written anew when its waves close: see `server.promises`.
+        A large file is written anew when its waves close: see `server.retention`.
         """
         due = paused or time.monotonic() > self._rewritten + REWRITE
         try:

@@ -7,8 +7,8 @@ import click
 
 from analysis.study.codebook import Code, codebook, methods
 from server.commands import of_wave, print_table, survey_id
-from server.results import find, version_and_wave
 from server.store import Store
+from server.stored_results import find, version_and_wave
 
 
 @click.command(name="codebook")

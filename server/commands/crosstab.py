@@ -15,8 +15,8 @@ from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
 from server.commands import of_wave, print_table, refusals, survey_id
-from server.results import find_columns
 from server.store import Store
+from server.stored_results import find_columns
 
 
 @click.command(name="crosstab")

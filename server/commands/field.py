@@ -19,9 +19,9 @@ from server.commands import (
 from server.commands.private import hand_out, output_file
 from server.commands.survey import warn_of_few
 from server.invitations import ISSUER
-from server.results import Missing, asked_now
 from server.serving import is_loopback
 from server.store import Store, StoreBusy
+from server.stored_results import Missing, asked_now
 
 #: Where `deniable serve` listens if nothing else is said.
 _HERE = "http://localhost:8000"

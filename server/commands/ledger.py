@@ -8,8 +8,8 @@ import click
 from analysis.core.errors import check_delta
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, LEDGERS, ledger_rows
 from server.commands import checked_by, database, form_of_table, print_table, survey_id
-from server.results import find_ledger
 from server.store import Store
+from server.stored_results import find_ledger
 
 delta_of_totals = click.option(
     "--delta",

@@ -18,8 +18,8 @@ from analysis.estimate.columns.of_survey import variable
 from analysis.study.regression import FAMILIES, Term, regress
 from analysis.study.regression.regress import ERRORS
 from server.commands import of_wave, print_table, refusals, survey_id
-from server.results import find_columns
 from server.store import Store
+from server.stored_results import find_columns
 
 _TERM_COLUMNS = tuple(field.name for field in fields(Term))
 _FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")

@@ -10,9 +10,9 @@ import click
 from server.access import hashed
 from server.commands import database, form_of_table, print_table, record
 from server.commands.private import hand_out, output_file
-from server.results import Missing
 from server.store import Store
 from server.store.researchers import ROLES, Researcher
+from server.stored_results import Missing
 
 
 @click.group()

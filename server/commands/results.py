@@ -28,14 +28,14 @@ from server.commands import (
     version_of_survey,
     wave_of_survey,
 )
-from server.results import (
+from server.store import Store
+from server.stored_results import (
     WaveEstimates,
     find,
     find_plausibility,
     find_reports,
     find_shifts,
 )
-from server.store import Store
 
 
 @click.command()

@@ -16,7 +16,7 @@ from server import failures
 from server.clock import today
 from server.commands import database, record, wave_number
 from server.commands.survey import publish_in, warn_of_few
-from server.promises import Keeper
+from server.retention import Keeper
 from server.serving import Address, held, is_loopback, run
 from server.store import Store, StoreError
 

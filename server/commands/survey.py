@@ -12,7 +12,7 @@ from analysis.study.planning import costs_of_waves, warnings
 from analysis.survey.check import check as check_questions
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
-from server.audit import FEWEST
+from server.audit.database import FEWEST
 from server.clock import today
 from server.commands import database, form_of_table, print_table, record, survey_file
 from server.store import Store

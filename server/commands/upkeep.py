@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from server.audit import Finding, of_backup, of_database, of_modules, small_groups
+from server.audit.database import Finding, of_backup, of_database, of_modules, small_groups
+from server.audit.website import of_server, of_survey
 from server.clock import today
 from server.commands import database, forget_due, form_of_table, print_table, record
-from server.served import of_server, of_survey
 from server.store import Store, StoreError
 from server.store.file import beside
 

@@ -10,7 +10,7 @@ from device import SURVEY, Device, expect_state
 from playwright.sync_api import Page, expect
 from tampering import FAILURES, Tampering, layers_of
 
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 
 PAGES = ("survey", "me")
 

@@ -10,7 +10,7 @@ from firefox import Firefox, firefox
 from limits import wait_until
 from tampering import FAILURES, Tampering, layers_of
 
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 
 pytestmark = pytest.mark.more
 

@@ -33,9 +33,9 @@ from server import writer
 from server.cli import main
 from server.intake import check
 from server.invitations import ISSUER
-from server.results import find
 from server.store import Store
 from server.store.inspection import integrity
+from server.stored_results import find
 from server.wire import Refusal
 from server.writer import Writer
 

@@ -14,8 +14,8 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey, spent_on, thaw, version_of
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
-from server.results import find_ledger
 from server.store import Store
+from server.stored_results import find_ledger
 
 PANEL = """
 title = "Panel"

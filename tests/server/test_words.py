@@ -72,7 +72,7 @@ def _sources() -> list[str]:
     files = [*(ROOT / "server/templates").rglob("*.html")]
     files += [*(ROOT / "server/explanation").rglob("*.py"), *(ROOT / "client").rglob("*.js")]
     # A view names a message, which is put together where pages are made.
-    views = [ROOT / "server/pages.py", ROOT / "server/rendering.py"]
+    views = [ROOT / "server/pages/respondents.py", ROOT / "server/pages/rendering.py"]
     return [path.read_text() for path in files] + ["".join(path.read_text() for path in views)]
 
 

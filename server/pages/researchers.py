@@ -25,7 +25,9 @@ from server import access
 from server.clock import today
 from server.extensions import the_store
 from server.headers import WITHOUT_PROGRAM
-from server.results import (
+from server.store import StoreBusy
+from server.store.log import Entry
+from server.stored_results import (
     Missing,
     WaveEstimates,
     WaveReports,
@@ -36,8 +38,6 @@ from server.results import (
     find_reports,
     find_shifts,
 )
-from server.store import StoreBusy
-from server.store.log import Entry
 
 blueprint = Blueprint("research", __name__)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from server.program import CLIENT, client_files, hash_of_all
+from server.pages.browser_files import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
 
 #: What the rows of each table are.

@@ -10,12 +10,12 @@ import rfc8785
 
 from analysis.core.epsilon import MICRO
 from analysis.survey.survey import Survey, thaw
-from server.audit import Finding
+from server.audit.database import Finding
+from server.audit.strict_http import ENCODINGS, Answer, Site, printable
 from server.deliver import Unreachable
-from server.fetching import ENCODINGS, Answer, Site, printable
 from server.headers import completed
-from server.program import CLIENT, Resource, client_files, integrity_of
-from server.rendering import Pages, api
+from server.pages.browser_files import CLIENT, Resource, client_files, integrity_of
+from server.pages.rendering import Pages, api
 from server.store.surveys import described
 
 #: Headers that are not compared, since proxies change them and browsers do nothing because of them:

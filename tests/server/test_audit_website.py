@@ -18,8 +18,8 @@ from werkzeug.wrappers import Response
 
 from analysis.survey.survey import version_of
 from analysis.survey.survey_file import read_survey
-from server import fetching
 from server.app import create_app
+from server.audit import strict_http
 from server.cli import main
 from server.store import Store
 
@@ -384,10 +384,12 @@ def test_lines_that_browsers_and_auditors_could_read_apart_are_found(
 
         thread = threading.Thread(target=serve)
         thread.start()
-        got = fetching.Site(f"http://127.0.0.1:{listener.getsockname()[1]}").fetch("/me", "plain")
+        got = strict_http.Site(f"http://127.0.0.1:{listener.getsockname()[1]}").fetch(
+            "/me", "plain"
+        )
         thread.join(MOMENT)
     if oddity is None:
-        assert got == fetching.Answer(
+        assert got == strict_http.Answer(
             200, (("content-length", "2"), ("content-type", "text/css")), b"hi", ()
         )
     else:
@@ -397,4 +399,4 @@ def test_lines_that_browsers_and_auditors_could_read_apart_are_found(
 def test_an_answer_that_unpacks_to_too_much_is_not_unpacked() -> None:
     packed = gzip.compress(bytes(2**25))
     with pytest.raises(ValueError, match="too long"):
-        fetching._unpacked(packed)
+        strict_http._unpacked(packed)

@@ -1,4 +1,6 @@
-"""What `growth.py` runs, in a process of its own: `python grown.py CHECKOUT DATABASE WHAT [GIVEN]`.
+"""Do one step of `growth.py`, in a process of its own.
+
+Usage: `python growth_worker.py CHECKOUT DATABASE STEP [ARGUMENT]...`
 
 The modules are those of the checkout, which may be an older one.
 """

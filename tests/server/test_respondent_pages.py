@@ -17,10 +17,10 @@ from werkzeug.test import TestResponse
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
-from server.audit import of_modules
+from server.audit.database import of_modules
 from server.cli import main
-from server.program import CLIENT, client_files, hash_of_all, modules_of
-from server.rendering import PROGRAMS
+from server.pages.browser_files import CLIENT, client_files, hash_of_all, modules_of
+from server.pages.rendering import PROGRAMS
 from server.store import Store
 from server.words import LANGUAGES
 

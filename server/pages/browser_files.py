@@ -1,4 +1,4 @@
-"""The files that browsers load: their hashes, which of them a page runs, and as they are sent."""
+"""The files that browsers load: their hashes, which a page runs, and how they are sent."""
 
 import base64
 import gzip
@@ -13,9 +13,9 @@ from pathlib import Path
 from flask import Response, request
 
 #: The modules that respondents' browsers run, as they stand beside this package.
-CLIENT = Path(__file__).parent.parent / "client"
+CLIENT = Path(__file__).parents[2] / "client"
 #: What only researchers' pages load.
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 _IMPORT = re.compile(r"(?:\bfrom|^import) '(\.[\w./-]+\.js)'", re.M)

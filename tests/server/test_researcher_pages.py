@@ -141,7 +141,7 @@ def test_an_unexpected_error_tells_nothing_of_the_request(
     response = client.get("/results/canteen?version=", headers=bearer)
     assert response.status_code == 500
     out, err = capfd.readouterr()
-    assert "RuntimeError at test_research.py:" in err
+    assert "RuntimeError at test_researcher_pages.py:" in err
     for text in (response.get_data(as_text=True), out, err):
         assert "secret-value" not in text
         assert "Traceback" not in text

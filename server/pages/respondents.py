@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from server.clock import today
 from server.extensions import the_store
-from server.program import File, Resource
-from server.rendering import Pages
+from server.pages.browser_files import File, Resource
+from server.pages.rendering import Pages
 
 blueprint = Blueprint("pages", __name__)
 survey_blueprint = Blueprint("survey", __name__)
