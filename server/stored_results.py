@@ -1,7 +1,7 @@
-"""Looking results up: from a store to the estimates and the ledger of one survey."""
+"""Results of stored surveys: the estimates, reports and ledgers that researchers ask for."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -24,7 +24,6 @@ from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
 from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
 from analysis.survey.document import ID
-from analysis.survey.survey import Survey
 from server.clock import today
 from server.store import Store
 from server.store.surveys import Open
@@ -34,39 +33,8 @@ class Missing(ValueError):
     """A survey, version or wave that is not there; the message says what there is."""
 
 
-@dataclass(frozen=True)
-class WaveEstimates:
-    """Estimates of one wave of one version, and the tallies that they are made from."""
-
-    survey: Survey
-    wave: int
-    rows: list[Estimate]
-    tallies: dict[str, NDArray[np.int64]]
-
-
-@dataclass(frozen=True)
-class WaveReports:
-    """The reports of one wave of one version: a few thousand rows at once, column by column."""
-
-    survey: Survey
-    wave: int
-    columns: tuple[str, ...]
-    parts: Iterator[list[Sequence[Any] | NDArray[Any]]]
-
-
-@dataclass(frozen=True)
-class WaveColumns:
-    """Columns of one wave's reports of one version, of the same respondents."""
-
-    survey: Survey
-    wave: int
-    columns: list[Column]
-    #: What must be known to read what they tell together.
-    notes: tuple[str, ...]
-
-
 def asked_now(store: Store, survey_id: str) -> Open:
-    """A survey as respondents meet it now; Missing if there is none, with those that there are."""
+    """Return a survey as respondents meet it now; raise Missing if there is none."""
     current = store.surveys.current(survey_id) if ID.fullmatch(survey_id) else None
     if current is None:
         known = ", ".join(store.surveys.ids()) or "none"
@@ -74,194 +42,158 @@ def asked_now(store: Store, survey_id: str) -> Open:
     return current
 
 
-def find(
-    store: Store,
-    survey_id: str,
-    wave: int | None,
-    version: str | None,
-    level: float,
-    *,
-    method: str = "clopper-pearson",
-    simultaneous: bool = False,
-) -> WaveEstimates:
-    """Estimates of a survey, by default of its highest wave and last published version.
+class StoredWave:
+    """One wave of one version of a stored survey, and what its reports tell.
 
     Parameters
     ----------
-    store : Store
-        Where from.
-    survey_id : str
-        Of which survey.
-    wave : int, optional
-        Of which wave.
+    number : int, optional
+        The wave; by default the highest.
     version : str, optional
-        The first digits of which version's hash.
-    level : float
-        Confidence level of every interval.
-    method, simultaneous
-        As of `estimates`.
+        The first digits of the version's hash; by default of the last published.
 
     Raises
     ------
     Missing
         If there is no such survey, version or wave.
     """
-    survey, wave = version_and_wave(store, survey_id, wave, version)
-    tallies = store.reports.tallies(survey, wave)
-    rows = estimates(survey, tallies, level, method=method, simultaneous=simultaneous)
-    return WaveEstimates(survey, wave, rows, tallies)
 
+    def __init__(
+        self, store: Store, survey_id: str, number: int | None = None, version: str | None = None
+    ) -> None:
+        asked_now(store, survey_id)
+        versions = store.surveys.versions(survey_id)
+        matching = [known for known in versions if known.startswith(version or versions[0])]
+        if len(matching) != 1:
+            known = ", ".join(known[:12] for known in versions)
+            raise Missing(f'version: expected the beginning of one of {known}, got "{version}"')
+        waves = list(store.surveys.waves(survey_id)) or [1]
+        self.number = max(waves) if number is None else number
+        if self.number not in waves:
+            raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {number}")
+        self.survey = store.surveys.stored(survey_id, matching[0])
+        self._reports = store.reports
 
-def find_reports(
-    store: Store, survey_id: str, wave: int | None, version: str | None
-) -> WaveReports:
-    """The randomized reports of a wave, and what each is worth debiased; parameters as of `find`.
+    @cached_property
+    def tallies(self) -> dict[str, NDArray[np.int64]]:
+        """For each question, how many reports count for each symbol."""
+        return self._reports.tallies(self.survey, self.number)
 
-    Raises
-    ------
-    Missing
-        If there is no such survey, version or wave, or its reports were deleted.
-    """
-    survey, wave = version_and_wave(store, survey_id, wave, version)
-    _check_kept(survey)
-    worth = {question.id: debiasing(question) for question in survey.questions}
-    columns = [f"{REPORT}{variable(one)}" for one in worth]
-    columns += [f"debiased_{name}" for names, _ in worth.values() for name in names]
+    def estimates(
+        self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
+    ) -> list[Estimate]:
+        """Return the estimates with intervals of this confidence level; as `estimates` does."""
+        return estimates(self.survey, self.tallies, level, method=method, simultaneous=simultaneous)
 
-    def parts() -> Iterator[list[Sequence[Any] | NDArray[Any]]]:
-        for payloads in store.reports.payloads(survey, wave, in_order=True):
-            noisy: list[Sequence[Any] | NDArray[Any]] = []
-            debiased: list[NDArray[np.float64]] = []
-            for question in survey.questions:
-                sent = [payload[question.id] for payload in payloads]
-                noisy.append(sent)
-                _, weigh = worth[question.id]
-                debiased += list(weigh(question.randomizer.read_many(sent)).T)
-            yield [*noisy, *debiased]
-
-    return WaveReports(survey, wave, tuple(columns), parts())
-
-
-def find_columns(
-    store: Store,
-    survey_id: str,
-    wanted: Sequence[str],
-    wave: int | None,
-    version: str | None,
-) -> WaveColumns:
-    """Columns of a wave's reports by their names; parameters as of `find`.
-
-    Parameters
-    ----------
-    wanted : sequence of str
-        Names of columns, a question's id or ``question.option``, also as `variable` writes them.
-
-    Raises
-    ------
-    Missing
-        If there is no such survey, version, wave or column, or its reports were deleted.
-    ValueError
-        If a question's answers are no columns.
-    """
-    survey, wave = version_and_wave(store, survey_id, wave, version)
-    _check_kept(survey)
-    known = {name: question for question in survey.questions for name in column_names(question)}
-    spelled = {variable(name): name for name in known} | {name: name for name in known}
-    for one in wanted:
-        if one not in spelled:
-            options = any(name.startswith(f"{one}.") for name in known)
-            more = " (of several options name one)" * options
-            raise Missing(f"question: expected one of {', '.join(known)}, got {one[:64]!a}{more}")
-    names = list(dict.fromkeys(spelled[one] for one in wanted))
-    questions = {known[name].id: known[name] for name in names}
-    for question in questions.values():
-        own = [name for name in names if known[name] is question]
-        if len(own) > 1 and one_draw(question):
-            raise ValueError(
-                f"{' and '.join(own)}: expected columns that were randomized apart, but of several "
-                "options a report tells one, or all together; take one of them"
-            )
-    read: dict[str, list[Reports]] = {name: [] for name in questions}
-    for payloads in store.reports.payloads(survey, wave):
-        for name, question in questions.items():
-            sent = [payload[name] for payload in payloads]
-            read[name].append(question.randomizer.read_many(sent))
-    found = {
-        column.name: column
-        for name, question in questions.items()
-        for column in read_columns(question, question.randomizer.joined(read[name]))
-    }
-    notes = filter(None, map(rounding, questions.values()))
-    return WaveColumns(survey, wave, [found[name] for name in names], tuple(notes))
-
-
-def _check_kept(survey: Survey) -> None:
-    """Missing if the reports of a survey, all but their tallies, were to be deleted by now."""
-    last = survey.delete_reports_after
-    if last is not None and today() > last:
-        raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
-
-
-def version_and_wave(
-    store: Store, survey_id: str, wave: int | None, version: str | None
-) -> tuple[Survey, int]:
-    """Which survey and wave is meant; parameters and errors as of `find`."""
-    asked_now(store, survey_id)
-    versions = store.surveys.versions(survey_id)
-    matching = [one for one in versions if one.startswith(version or versions[0])]
-    if len(matching) != 1:
-        raise Missing(
-            f"version: expected the beginning of one of {', '.join(one[:12] for one in versions)}, "
-            f'got "{version}"'
+    def plausibility(self) -> list[Plausibility]:
+        """Return whether the reports look as their channels draw them."""
+        return plausibility(
+            self.survey, self.tallies, self._reports.sizes(self.survey, self.number)
         )
-    waves = list(store.surveys.waves(survey_id)) or [1]
-    wave = max(waves) if wave is None else wave
-    if wave not in waves:
-        raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {wave}")
-    survey = store.surveys.get(survey_id, matching[0])
-    assert survey is not None
-    return survey, wave
+
+    def shifts(self, n: int, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
+        """Return how far fakes among `n` reports could have moved each estimate.
+
+        Returns
+        -------
+        tuple
+            The number of fakes, by default 1 % of the reports but at least one. Then the shifts, by
+            question and term; none where the honest reports could tell nothing.
+        """
+        fakes = max(1, n // 100) if fakes is None else fakes
+        if fakes >= n:
+            return fakes, {}
+        moved = shifts(self.survey, self.tallies, fakes)
+        return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
+
+    def reports(
+        self,
+    ) -> tuple[tuple[str, ...], Iterator[list[Sequence[Any] | NDArray[Any]]]]:
+        """Return the names of columns, and the columns of a few thousand reports at a time.
+
+        The columns are the randomized reports, and what each is worth debiased.
+
+        Raises
+        ------
+        Missing
+            If the reports were deleted.
+        """
+        self._check_kept()
+        worth = {question.id: debiasing(question) for question in self.survey.questions}
+        names = [f"{REPORT}{variable(question)}" for question in worth]
+        names += [f"debiased_{name}" for debiased, _ in worth.values() for name in debiased]
+
+        def parts() -> Iterator[list[Sequence[Any] | NDArray[Any]]]:
+            for payloads in self._reports.payloads(self.survey, self.number, in_order=True):
+                noisy: list[Sequence[Any] | NDArray[Any]] = []
+                debiased: list[NDArray[np.float64]] = []
+                for question in self.survey.questions:
+                    sent = [payload[question.id] for payload in payloads]
+                    noisy.append(sent)
+                    _, weigh = worth[question.id]
+                    debiased += list(weigh(question.randomizer.read_many(sent)).T)
+                yield [*noisy, *debiased]
+
+        return tuple(names), parts()
+
+    def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
+        """Return columns of the same respondents, and notes that whoever reads them must know.
+
+        Parameters
+        ----------
+        wanted : sequence of str
+            Names of columns, a question's id or ``question.option``, also as `variable` writes it.
+
+        Raises
+        ------
+        Missing
+            If there is no such column, or the reports were deleted.
+        ValueError
+            If a question's answers are no columns.
+        """
+        self._check_kept()
+        known = {name: each for each in self.survey.questions for name in column_names(each)}
+        spelled = {variable(name): name for name in known} | {name: name for name in known}
+        for name in wanted:
+            if name not in spelled:
+                options = any(column.startswith(f"{name}.") for column in known)
+                more = " (of several options name one)" * options
+                raise Missing(
+                    f"question: expected one of {', '.join(known)}, got {name[:64]!a}{more}"
+                )
+        names = list(dict.fromkeys(spelled[name] for name in wanted))
+        questions = {known[name].id: known[name] for name in names}
+        for question in questions.values():
+            together = [name for name in names if known[name] is question]
+            if len(together) > 1 and one_draw(question):
+                raise ValueError(
+                    f"{' and '.join(together)}: expected columns that were randomized apart, but "
+                    "of several options a report tells one, or all together; take one of them"
+                )
+        read: dict[str, list[Reports]] = {question_id: [] for question_id in questions}
+        for payloads in self._reports.payloads(self.survey, self.number):
+            for question_id, question in questions.items():
+                sent = [payload[question_id] for payload in payloads]
+                read[question_id].append(question.randomizer.read_many(sent))
+        columns = {
+            column.name: column
+            for question_id, question in questions.items()
+            for column in read_columns(question, question.randomizer.joined(read[question_id]))
+        }
+        notes = filter(None, map(rounding, questions.values()))
+        return [columns[name] for name in names], list(notes)
+
+    def _check_kept(self) -> None:
+        """Raise Missing if the reports, all but their tallies, were to be deleted by now."""
+        last = self.survey.delete_reports_after
+        if last is not None and today() > last:
+            raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
 
 
-def find_plausibility(
-    store: Store, survey_id: str, wave: int | None, version: str | None
-) -> list[Plausibility]:
-    """Whether a wave's reports look as their channels draw them; parameters as of `find`."""
-    survey, wave = version_and_wave(store, survey_id, wave, version)
-    return plausibility(
-        survey, store.reports.tallies(survey, wave), store.reports.sizes(survey, wave)
-    )
-
-
-def find_shifts(
-    found: WaveEstimates, fakes: int | None = None
-) -> tuple[int, dict[tuple[str, str], float]]:
-    """How far fake reports could have moved each estimate, by question and term.
-
-    Parameters
-    ----------
-    found : WaveEstimates
-        What `find` gave.
-    fakes : int, optional
-        How many; 1 % of the reports, at least one, if left out.
-
-    Returns
-    -------
-    tuple
-        The number of fakes, and the shifts; none where the honest reports could tell nothing.
-    """
-    n = found.rows[0].n
-    fakes = max(1, n // 100) if fakes is None else fakes
-    if fakes >= n:
-        return fakes, {}
-    moved = shifts(found.survey, found.tallies, fakes)
-    return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
-
-
-def find_ledger(
+def ledger_of_survey(
     store: Store, survey_id: str, by: str = "respondent", delta: float = DELTA
 ) -> Iterator[Any]:
-    """What respondents have spent on a survey: the rows of one of `LEDGERS`, at `delta`.
+    """Return what respondents have spent on a survey: the rows of one of `LEDGERS`, at `delta`.
 
     Raises
     ------
@@ -273,9 +205,5 @@ def find_ledger(
     current = asked_now(store, survey_id)
     totals = Totals(store.surveys.by_terms(survey_id), current.survey.cap, delta)
     _, rows = LEDGERS[by]
-    own = (
-        store.ledger.accounts(survey_id)
-        if by in PERSONAL
-        else store.ledger.grouped_accounts(survey_id)
-    )
-    return rows(own, totals)
+    accounts = store.ledger.accounts if by in PERSONAL else store.ledger.grouped_accounts
+    return rows(accounts(survey_id), totals)

@@ -19,7 +19,7 @@ from analysis.study.regression import FAMILIES, Term, regress
 from analysis.study.regression.regress import ERRORS
 from server.commands import of_wave, print_table, refusals, survey_id
 from server.store import Store
-from server.stored_results import find_columns
+from server.stored_results import StoredWave
 
 _TERM_COLUMNS = tuple(field.name for field in fields(Term))
 _FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")
@@ -70,17 +70,17 @@ def regress_(
     """
     with refusals():
         names = names_in(formula)
-        found = find_columns(Store(db), survey_id, names, wave, version)
-        columns = {variable(one.name): one for one in found.columns}
+        columns, notes = StoredWave(Store(db), survey_id, wave, version).columns(names)
         for name in names:
             formula = formula.replace(f"`{name}`", variable(name)).replace(name, variable(name))
-        for note in found.notes:
+        for note in notes:
             click.echo(note, err=True)
-        print_model(formula, columns, {}, None, family, errors, level, form)
+        by_name = {variable(column.name): column for column in columns}
+        print_model(formula, by_name, {}, None, family, errors, level, form)
 
 
 def names_in(formula: str) -> list[str]:
-    """The columns that a formula names; not functions, their options, or quoted texts."""
+    """Return the columns that a formula names, without functions, options and quoted texts."""
     plain = re.sub(r"\"[^\"]*\"|'[^']*'", "", formula)
     return list(dict.fromkeys(quoted or name for quoted, name in _NAME.findall(plain)))
 
@@ -95,9 +95,9 @@ def print_model(
     level: float,
     form: str,
 ) -> None:
-    """Fit and print: the terms, then a line of how the fit went; as JSON one object of both."""
-    with _bar() as tell:
-        found = regress(
+    """Fit a model; print its terms, then a row on the fit, or one JSON object of both."""
+    with _bar() as progress:
+        model = regress(
             formula,
             columns,
             known,
@@ -105,24 +105,24 @@ def print_model(
             weights=weights,
             se=errors,
             confidence_level=level,
-            progress=tell,
+            progress=progress,
         )
-    terms = [asdict(term) for term in found.terms]
-    fit = {name: getattr(found, name) for name in _FIT}
+    terms = [asdict(term) for term in model.terms]
+    fit = {name: getattr(model, name) for name in _FIT}
     if form == "json":
-        whole = {"terms": terms, **fit, "messages": found.messages}
-        click.echo(json.dumps(whole, indent=1, ensure_ascii=False))
+        both = {"terms": terms, **fit, "messages": model.messages}
+        click.echo(json.dumps(both, indent=1, ensure_ascii=False))
     else:
         print_table(terms, _TERM_COLUMNS, form)
         click.echo()
         print_table([fit], _FIT, form)
-    for message in found.messages:
+    for message in model.messages:
         click.echo(message, err=True)
 
 
 @contextmanager
 def _bar() -> Iterator[Callable[[float], None] | None]:
-    """On a terminal, a bar of the part that is done: most fits take no second, a few a minute."""
+    """Show a progress bar on a terminal: most fits take no second, but a few take a minute."""
     if not sys.stderr.isatty():
         yield None
         return
