@@ -55,6 +55,11 @@ def print_pieces(text: Iterable[str]) -> None:
             click.echo(piece, nl=False)
 
 
+def print_message(text: str) -> None:
+    """Print a message on stderr."""
+    click.echo(text, err=True)
+
+
 def record(store: Store, what: str, subject: str) -> None:
     """Note in the log what is about to be done, so that nothing is done unnoted."""
     try:
@@ -69,7 +74,7 @@ def forget_due(store: Store) -> None:
     deleted = store.upkeep.forget(today())
     if deleted:
         record(store, "delete", f"{deleted} reports that were promised to be")
-        click.echo(f"{deleted} reports deleted, as the surveys promised", err=True)
+        print_message(f"{deleted} reports deleted, as the surveys promised")
 
 
 database = click.option(

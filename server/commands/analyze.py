@@ -11,7 +11,7 @@ from analysis.estimate.columns.data_file import read_data
 from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.estimate import column_estimates
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
-from server.commands import form_of_table, level_of_intervals, print_table, refusals
+from server.commands import form_of_table, level_of_intervals, print_message, print_table, refusals
 from server.commands.regress import family_of_outcome, kind_of_errors, names_in, print_model
 
 
@@ -46,9 +46,7 @@ def analyze(
         used = None if formula is None else names_in(formula)
         found = read_data(data, designs, used)
         if found.dropped:
-            click.echo(
-                f"{found.dropped} rows left out: for an empty cell, or a weight of 0", err=True
-            )
+            print_message(f"{found.dropped} rows left out: for an empty cell, or a weight of 0")
         if formula is not None:
             if set(designs.sampled) - {designs.weights} or designs.population is not None:
                 raise DataError(

@@ -13,7 +13,7 @@ from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
-from server.commands import of_wave, print_table, refusals, survey_id
+from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
 
@@ -47,7 +47,7 @@ def crosstab_(
         one, other = columns
         where = {"survey": survey_id, "version": stored.survey.version, "wave": stored.number}
         for note in notes:
-            click.echo(note, err=True)
+            print_message(note)
         names = {"first_question": one.name, "second_question": other.name}
         numbers = {q.id for q in stored.survey.questions if q.domain.estimand is Estimand.MEAN}
         if tests:
@@ -58,10 +58,9 @@ def crosstab_(
         else:
             rows = crosstab(one, other, level).rows()
             test = independence(one, other)
-            click.echo(
+            print_message(
                 f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
-                f"p = {test.p_value:.2g}",
-                err=True,
+                f"p = {test.p_value:.2g}"
             )
     values = [field.name for field in fields(HypothesisTest if tests else Row)]
     table = [{**where, **names, **asdict(row)} for row in rows]

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.estimate.decoding import ALPHA, Decoded, decode
 from analysis.estimate.rappor_files import RapporFileError, read_counts, read_map, read_params
-from server.commands import form_of_table, level_of_intervals, print_table
+from server.commands import form_of_table, level_of_intervals, print_message, print_table
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -101,13 +101,12 @@ def _tell(found: Decoded, correction: str, alpha: float) -> None:
         else f"that any is false has a chance of at most {100 * alpha:g} % (Bonferroni)"
     )
     several = f"{int(found.detected.sum())} of {len(found.detected)} strings detected"
-    click.echo(f"{several}; {promise}", err=True)
+    print_message(f"{several}; {promise}")
     other = found.other
-    click.echo(
+    print_message(
         f"strings that are not in the map: {100 * other.estimate:.3g} % of people, "
         f"{100 * found.confidence_level:g} % interval {100 * other.low:.3g} to "
-        f"{100 * other.high:.3g} %",
-        err=True,
+        f"{100 * other.high:.3g} %"
     )
     if "few" in found.flags:
-        click.echo("too few people for intervals to be relied on", err=True)
+        print_message("too few people for intervals to be relied on")

@@ -11,6 +11,7 @@ from server.commands import (
     database,
     forget_due,
     form_of_table,
+    print_message,
     print_table,
     record,
     survey_id,
@@ -77,7 +78,7 @@ def invite(
 
     hand_out(rows, ("survey", "wave", "link"), form, output, invite_all)
     if url == _HERE and (output is not None or not sys.stdout.isatty()):
-        click.echo("these links lead to this computer; --url says where others reach it", err=True)
+        print_message("these links lead to this computer; --url says where others reach it")
 
 
 @click.command(name="open")
@@ -128,9 +129,7 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
             "run deniable close again"
         ) from None
     if not settled:
-        click.echo(
-            "the database is in use; the server will truncate the write-ahead log later", err=True
-        )
+        print_message("the database is in use; the server will truncate the write-ahead log later")
     rows = [
         {"survey": survey_id, "wave": number, "state": state, "reports": n}
         for number, state in store.surveys.waves(survey_id).items()
@@ -138,9 +137,7 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state", "reports"), form)
-    click.echo(
-        f"closed: wave {', '.join(map(str, closed))}" if closed else "no wave was open", err=True
-    )
+    print_message(f"closed: wave {', '.join(map(str, closed))}" if closed else "no wave was open")
 
 
 def _check_url(url: str) -> None:
@@ -151,4 +148,4 @@ def _check_url(url: str) -> None:
             f"expected an address such as https://survey.example.org, got {url}", param_hint="--url"
         )
     if parts.scheme == "http" and not is_loopback(parts.hostname):
-        click.echo("browsers open the survey only over https: these links will not do", err=True)
+        print_message("browsers open the survey only over https: these links will not do")

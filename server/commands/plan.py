@@ -25,6 +25,7 @@ from server.commands import (
     between,
     form_of_table,
     level_of_intervals,
+    print_message,
     print_table,
     refusals,
     survey_file,
@@ -188,7 +189,7 @@ def _write(path: Path, text: str) -> None:
         if path.is_file():
             path.unlink()  # half of it
         raise _unwritable(path, error) from None
-    click.echo(f"the whole plan is in {path}", err=True)
+    print_message(f"the whole plan is in {path}")
 
 
 def _unwritable(path: Path, error: OSError) -> click.ClickException:
@@ -199,22 +200,20 @@ def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
     """Print what a table does not say."""
     survey, waves = asked.survey, asked.waves
     if table in OF_WAVES and spent_on([(survey, waves)]) > survey.cap:
-        click.echo(
+        print_message(
             f"{survey.id}: {waves} waves cost more than the cap of {survey.cap / MICRO:g}; "
-            "nobody could answer all of them",
-            err=True,
+            "nobody could answer all of them"
         )
     for warning in warnings_of_totals(survey) if table == "questions" else ():
-        click.echo(f"{survey.id}: {warning}", err=True)
+        print_message(f"{survey.id}: {warning}")
     for row in rows:
         if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
-            click.echo(
+            print_message(
                 f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly tells the '
-                "answer; a smaller cap would do",
-                err=True,
+                "answer; a smaller cap would do"
             )
         for message in _messages(row) if isinstance(row, Plan) else ():
-            click.echo(f'question "{row.question}": {message}', err=True)
+            print_message(f'question "{row.question}": {message}')
 
 
 def _messages(row: Plan) -> Iterable[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from analysis.core.table import to_text
-from server.commands import print_table
+from server.commands import print_message, print_table
 from server.store.file import flush_to_disk
 
 output_file = click.option(
@@ -78,7 +78,7 @@ def hand_out(
         ) from None
     part.unlink()
     flush_to_disk(output.parent)
-    click.echo(f"rows written to {output}: {len(rows)}; only its owner can read it", err=True)
+    print_message(f"rows written to {output}: {len(rows)}; only its owner can read it")
 
 
 def _write_beside(output: Path, text: str) -> Path:
@@ -104,7 +104,6 @@ def _warn_of_readers() -> None:
     except (OSError, ValueError):
         return
     if stat.S_ISREG(mode) and mode & 0o077:
-        click.echo(
-            "other users of this machine can read the file that this was printed to; use --output",
-            err=True,
+        print_message(
+            "other users of this machine can read the file that this was printed to; use --output"
         )

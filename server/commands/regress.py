@@ -17,7 +17,7 @@ from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import variable
 from analysis.study.regression import FAMILIES, Term, regress
 from analysis.study.regression.regress import ERRORS
-from server.commands import of_wave, print_table, refusals, survey_id
+from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
 
@@ -74,7 +74,7 @@ def regress_(
         for name in names:
             formula = formula.replace(f"`{name}`", variable(name)).replace(name, variable(name))
         for note in notes:
-            click.echo(note, err=True)
+            print_message(note)
         by_name = {variable(column.name): column for column in columns}
         print_model(formula, by_name, {}, None, family, errors, level, form)
 
@@ -117,7 +117,7 @@ def print_model(
         click.echo()
         print_table([fit], _FIT, form)
     for message in model.messages:
-        click.echo(message, err=True)
+        print_message(message)
 
 
 @contextmanager

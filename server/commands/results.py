@@ -20,6 +20,7 @@ from server.commands import (
     database,
     form_of_table,
     level_of_intervals,
+    print_message,
     print_pieces,
     print_table,
     record,
@@ -123,7 +124,7 @@ def estimate(
         _warn_of_constrained(display, constrained)
     for other, n in store.reports.per_version(survey_id).items():
         if other not in {row["version"] for row in rows}:
-            click.echo(f"not among these: {n} reports under --version {other[:12]}", err=True)
+            print_message(f"not among these: {n} reports under --version {other[:12]}")
 
 
 def _ranges(stored: StoredWave, bins: int | None, level: float) -> list[Estimate]:
@@ -140,17 +141,15 @@ def _ranges(stored: StoredWave, bins: int | None, level: float) -> list[Estimate
 
 def _warn_of_constrained(shares: list[Constrained], method: str) -> None:
     """Say what constrained shares are good for, and where another method was used than asked."""
-    click.echo(
+    print_message(
         "constrained: for display only, biased upward for rare answers; intervals and conclusions "
-        "are those of estimate",
-        err=True,
+        "are those of estimate"
     )
     others = sorted({share.question for share in shares if share.method != method})
     if others:
-        click.echo(
+        print_message(
             f"constrained: by {NORM_SUB} for {', '.join(others)}: how often each report was made "
-            f"is not known from tallies, or {method} does not converge",
-            err=True,
+            f"is not known from tallies, or {method} does not converge"
         )
 
 
@@ -165,18 +164,16 @@ def _warn(
             if row.std_error and shift / row.std_error > worst.get(row.question, 0.0):
                 worst[row.question] = shift / row.std_error
         most = ", ".join(f"{name} {errors:.2g}" for name, errors in worst.items())
-        click.echo(
+        print_message(
             f"wave {stored.number}: if {fakes} of the {estimates[0].n} reports were fakes, "
-            f"estimates could be off by this many standard errors: {most}",
-            err=True,
+            f"estimates could be off by this many standard errors: {most}"
         )
     for check in stored.plausibility():
         if check.looks == UNLIKE:
-            click.echo(
+            print_message(
                 f"wave {stored.number}: reports of {check.question} do not look as its channel "
                 f"draws them ({check.check}, p = {check.p_value:.1g}): fakes, or another program "
-                "than ours",
-                err=True,
+                "than ours"
             )
 
 

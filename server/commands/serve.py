@@ -14,7 +14,7 @@ from analysis.survey.survey_file import read_survey
 from server import demo as demonstration
 from server import failures
 from server.clock import today
-from server.commands import database, record, wave_number
+from server.commands import database, print_message, record, wave_number
 from server.commands.survey import publish_in, warn_of_few
 from server.retention import Keeper
 from server.serving import Address, held, is_loopback, run
@@ -116,12 +116,11 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
     click.echo("\n".join([*lines, f"research token: {token}"]))
     sys.stdout.flush()
     if not opened:
-        click.echo("no survey is open: none can be answered; deniable open opens one", err=True)
+        print_message("no survey is open: none can be answered; deniable open opens one")
     if not is_loopback(urlsplit(public).hostname or ""):
-        click.echo(
+        print_message(
             "Respondents' browsers open the survey only over https: put a proxy with TLS in "
-            "front of this address.",
-            err=True,
+            "front of this address."
         )
 
 

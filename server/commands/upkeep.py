@@ -16,7 +16,7 @@ from server.audit.database import (
 )
 from server.audit.website import audit_survey_page, audit_website
 from server.clock import today
-from server.commands import database, forget_due, form_of_table, print_table, record
+from server.commands import database, forget_due, form_of_table, print_message, print_table, record
 from server.store import Store, StoreError
 from server.store.file import beside
 
@@ -69,20 +69,18 @@ def restore(source: Path, keep_open: bool, db: Path) -> None:
         accounts = [f"{account.name} ({account.role})" for account in store.researchers.all()]
         store.copy_to(db)
         store.close()
-    click.echo(
+    print_message(
         f"{db}: restored. What was collected after the backup is not in it: those reports "
-        "are lost, the ledger lacks what they cost, and invitations used since can be used again.",
-        err=True,
+        "are lost, the ledger lacks what they cost, and invitations used since can be used again."
     )
     for survey_id, wave in opened:
         then = f"deniable open {survey_id} --wave {wave} --db {db}"
         now = "open" if keep_open else f"closed now. If it was not closed since, open it: {then}"
-        click.echo(f"{survey_id}: wave {wave} was open in the backup, and is {now}", err=True)
-    click.echo(
+        print_message(f"{survey_id}: wave {wave} was open in the backup, and is {now}")
+    print_message(
         f"accounts, as of the backup: {', '.join(accounts) or 'none'}"
         + "; remove those that you had removed since, and renew passwords that you had renewed"
-        * bool(accounts),
-        err=True,
+        * bool(accounts)
     )
 
 
@@ -130,10 +128,10 @@ def audit(
     rows = [{**asdict(fact), "ok": "yes" if fact.ok else "no"} for fact in findings]
     print_table(rows, [field.name for field in fields(Finding)], form)
     for group in few:
-        click.echo(f"note: {group}", err=True)
+        print_message(f"note: {group}")
     wrong = [fact for fact in findings if not fact.ok]
     for fact in wrong:
-        click.echo(f"not as it should be: {fact.part}, {fact.subject}: {fact.finding}", err=True)
-    click.echo(f"{len(rows) - len(wrong)} of {len(rows)} findings are as they should be", err=True)
+        print_message(f"not as it should be: {fact.part}, {fact.subject}: {fact.finding}")
+    print_message(f"{len(rows) - len(wrong)} of {len(rows)} findings are as they should be")
     if wrong:
         raise click.exceptions.Exit(1)
