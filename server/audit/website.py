@@ -21,8 +21,14 @@ from server.store.surveys import described
 #: Headers that are not compared, since proxies change them and browsers do nothing because of them:
 #: those of the connection, of compression, which is undone, and of caches, which keep no answer.
 _TRANSPORT = {
-    *("connection", "keep-alive", "server", "date", "vary"),
-    *("content-encoding", "content-length", "transfer-encoding"),
+    "connection",
+    "content-encoding",
+    "content-length",
+    "date",
+    "keep-alive",
+    "server",
+    "transfer-encoding",
+    "vary",
 }
 #: How many characters of both sides are shown before and after the first difference.
 _BEFORE, _AFTER = 20, 40

@@ -17,7 +17,7 @@ from server.wire import Submission
 
 
 class Batches:
-    """`server.decision.Intake` of an SQLite file: its one way to add reports."""
+    """The `server.decision.Intake` of an SQLite file: the only way to add reports to it."""
 
     def __init__(self, file: File, surveys: Surveys) -> None:
         self._file, self._surveys = file, surveys
@@ -57,7 +57,8 @@ class Batches:
                 charged[survey_id, respondent] += charge
             # One query a wave: asked for keys of any wave, SQLite would read all of the survey's.
             for wave in surveys[survey_id].open_waves:
-                if keys := [one.invitation for one in batch if one.wave == wave and one.invitation]:
+                keys = [sent.invitation for sent in batch if sent.wave == wave and sent.invitation]
+                if keys:
                     rows = self._rows(
                         "SELECT token_hash FROM invitation "
                         "WHERE survey = ? AND wave = ? AND used = 0 AND token_hash IN",
@@ -65,8 +66,8 @@ class Batches:
                         keys,
                     )
                     unused |= {(survey_id, wave, key) for (key,) in rows}
-        spent = {who: Spent(tuple(sorted(own.items())), charged[who]) for who, own in times.items()}
-        answered = {(survey_id, terms) for (survey_id, _), own in times.items() for terms in own}
+        spent = {who: Spent(tuple(sorted(n.items())), charged[who]) for who, n in times.items()}
+        answered = {(survey_id, terms) for (survey_id, _), n in times.items() for terms in n}
         priced = {key: self._surveys.with_terms(*key) for key in answered}
         return Known(surveys, reports, spent, priced, unused)
 
