@@ -1,4 +1,4 @@
-"""The application: all that is served, behind one WSGI callable."""
+"""The Flask application: all that is served."""
 
 import os
 import secrets
@@ -17,18 +17,18 @@ from server.writer import Writer
 
 
 class Collector(Flask):
-    """Flask, but what goes wrong is logged without time, address, values or messages."""
+    """Flask, except that errors are logged without time, address, values or messages."""
 
     def log_exception(self, exc_info: Any) -> None:
         failures.log(exc_info[1])
 
 
-#: What an application can serve: respondents, researchers, or both.
+#: Whom an application can serve: respondents, researchers, or both.
 PLANES = ("public", "research")
 
 
 def create_app(config: dict[str, Any] | None = None) -> Flask:
-    """The application.
+    """Return the application.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.extensions["static"] = client_files(STATIC)
-    app.extensions["kept"] = {}
+    app.extensions["page_cache"] = {}
     store = Store(Path(app.config["DATABASE"]))
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)

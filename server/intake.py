@@ -1,4 +1,4 @@
-"""The way in: what respondents' devices send, and what they are asked."""
+"""The API for respondents' devices: the survey, the intake of reports, queries about links."""
 
 import random
 
@@ -14,13 +14,13 @@ from server.wire import STATUS, Refusal, Refused, Submission, parse, parse_link_
 
 blueprint = Blueprint("intake", __name__)
 
-#: Seconds after which a client that was refused may come again, from and to: not all at once.
+#: After how many seconds a busy server asks clients to come again, from and to: not all at once.
 AGAIN = (5, 20)
 _ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
 
 def check(store: Store, survey_id: str, body: bytes) -> Submission:
-    """A request's body, checked against what the store knows of the survey; Refused if not."""
+    """Return a request's body as a submission that fits a stored survey, or raise Refused."""
     if not store.surveys.was_opened(survey_id):
         raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
     return parse(body, lambda version: store.surveys.get(survey_id, version))
@@ -29,25 +29,25 @@ def check(store: Store, survey_id: str, body: bytes) -> Submission:
 def received() -> bytes:
     """Return the body of the request at hand, unless another website had a browser send it.
 
-    A website can make its visitors' browsers send what a form could, in any format but JSON. For
-    JSON browsers ask the server first, and it does not agree. Most also say where a request comes
-    from: another origin, be it of the same site, has nothing to send here.
+    A website can make its visitors' browsers send what a form can send, which JSON is not. Before
+    they send JSON for another website, browsers ask the server, which does not agree. Most also say
+    where a request comes from; no other origin, even of the same site, may send anything here.
 
     Raises
     ------
     Refused
-        If the request is not of JSON or not of this origin, before its body is parsed.
+        If the request is no JSON or not of this origin, before its body is parsed.
     """
     if request.mimetype != "application/json":
         raise Refused(Refusal("media-type", "Content-Type", "application/json", "another"))
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         raise Refused(Refusal("cross-site", "Sec-Fetch-Site", "same-origin", "another origin"))
-    # One byte more than is allowed tells that it is too long, stated length or not.
+    # One byte more than is allowed shows that a body is too long, whatever length it states.
     return request.stream.read(LONGEST_REQUEST + 1)
 
 
 def problem(refusal: Refusal) -> Response:
-    """A refusal as application/problem+json (RFC 9457)."""
+    """Return a refusal as application/problem+json (RFC 9457)."""
     body = {
         "type": f"urn:deniable:problem:{refusal.word}",
         "title": refusal.word.replace("-", " "),
