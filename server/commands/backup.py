@@ -1,4 +1,4 @@
-"""`deniable backup` and `migrate`: a copy of the database, and one of this release's schema."""
+"""`deniable backup` and `migrate`: copy a database, or bring it to this release's schema."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def backup(target: Path, db: Path) -> None:
 @click.command()
 @database
 def migrate(db: Path) -> None:
-    """Bring a database of an earlier release to this one's schema, after a backup beside it.
+    """Bring the database of an earlier release to this one's schema, after a backup beside it.
 
     Stop the server first. Every other command refuses such a database, and does not change it.
     """

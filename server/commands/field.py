@@ -1,4 +1,4 @@
-"""`deniable invite`, `open` and `close`: a survey in the field."""
+"""`deniable invite`, `open` and `close`: run a survey in the field."""
 
 import sys
 from pathlib import Path
@@ -24,7 +24,7 @@ from server.serving import is_loopback
 from server.store import Store, StoreBusy
 from server.stored_results import Missing, asked_now
 
-#: Where `deniable serve` listens if nothing else is said.
+#: Where `deniable serve` listens by default.
 _HERE = "http://localhost:8000"
 
 
@@ -32,12 +32,7 @@ _HERE = "http://localhost:8000"
 @survey_id
 @click.option("--count", type=click.IntRange(1, 1_000_000), required=True, help="How many links.")
 @click.option("--wave", type=wave_number, help="To which wave.  [the highest]")
-@click.option(
-    "--url",
-    default=_HERE,
-    show_default=True,
-    help="Where respondents reach the server.",
-)
+@click.option("--url", default=_HERE, show_default=True, help="Where respondents reach the server.")
 @output_file
 @database
 @form_of_table
@@ -70,7 +65,7 @@ def invite(
     record(store, "invite", f"{survey_id}, wave {wave}, {count}")
     tokens = [ISSUER.issue() for _ in range(count)]
     address = f"{url.rstrip('/')}/s/{survey_id}"
-    rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{one}"} for one in tokens]
+    rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{token}"} for token in tokens]
 
     def invite_all() -> None:
         store.invitations.add(survey_id, wave, map(ISSUER.key, tokens))
@@ -95,8 +90,8 @@ def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     wave = store.surveys.open_wave(survey_id, wave, alone=True)
     record(store, "open", f"{survey_id}, wave {wave}")
     rows = [
-        {"survey": survey_id, "wave": n, "state": one}
-        for n, one in store.surveys.waves(survey_id).items()
+        {"survey": survey_id, "wave": number, "state": state}
+        for number, state in store.surveys.waves(survey_id).items()
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state"), form)
@@ -131,9 +126,13 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     if not settled:
         print_message("the database is in use; the server will truncate the write-ahead log later")
     rows = [
-        {"survey": survey_id, "wave": number, "state": state, "reports": n}
+        {
+            "survey": survey_id,
+            "wave": number,
+            "state": state,
+            "reports": store.reports.kept(survey_id, number),
+        }
         for number, state in store.surveys.waves(survey_id).items()
-        for n in [store.reports.kept(survey_id, number)]
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state", "reports"), form)
@@ -141,7 +140,7 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
 
 
 def _check_url(url: str) -> None:
-    """Refuse what would make links that lead nowhere; they cannot be printed again."""
+    """Refuse an address that would make useless links, since links cannot be printed again."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise click.BadParameter(

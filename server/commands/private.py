@@ -36,16 +36,12 @@ def hand_out(
 
     Parameters
     ----------
-    rows : sequence
-        The table, with the secrets in it.
-    columns : iterable
-        Its columns, in order.
-    form : str
-        The format of the table, as `to_text` has it.
+    rows, columns, form
+        The table with the secrets, as `to_text` takes it.
     output : Path, optional
         The file to write; without it the table is printed.
     store : callable
-        Stores the hashes, and raises if it cannot.
+        Stores the hashes, or raises.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`deniable regress`, and what it shares with `analyze`: models by their formulas."""
+"""`deniable regress`: fit models, and what `analyze` needs to do so, too."""
 
 import json
 import re
@@ -24,8 +24,8 @@ from server.stored_results import StoredWave
 _TERM_COLUMNS = tuple(field.name for field in fields(Term))
 _FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")
 
-#: Names in a formula: of letters, digits, _ and ., or anything between backticks; no functions or
-#: options, which a parenthesis or a single = follows.
+#: A name in a formula: letters, digits, _ and ., or anything between backticks. Functions and their
+#: options are no names: a parenthesis or a single = follows them.
 _NAME = re.compile(r"`([^`]+)`|(?<![\w.])([^\W\d][\w.]*)(?!\s*(?:\(|=(?!=))|[\w.])")
 
 family_of_outcome = click.option(

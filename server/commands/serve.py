@@ -1,4 +1,4 @@
-"""`deniable serve` and `demo`."""
+"""`deniable serve` and `demo`: run a server."""
 
 import secrets
 import sqlite3
@@ -76,7 +76,7 @@ def serve(
 
 
 def _put_in_order(store: Store) -> None:
-    """Leave no order of arrival in a small file that nobody serves any more."""
+    """Remove the order of arrival from a small file that nobody serves any more."""
     try:
         if store.file.is_small():
             store.file.rewrite()
@@ -85,7 +85,7 @@ def _put_in_order(store: Store) -> None:
 
 
 def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
-    """Publish surveys, and open their waves, or one of those that are open."""
+    """Publish surveys and open a wave of each, or without any, of those that are not closed."""
     for survey in surveys:
         publish_in(store, survey)
     for name in [survey.id for survey in surveys] or store.surveys.ids():
@@ -98,7 +98,7 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
 
 
 def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
-    """Say where what is served, now that it is: to respondents, and to researchers."""
+    """Print the addresses for respondents and researchers, and the open surveys."""
     public, research = urls
     lines = [f"deniable serves on {public}"]
     if research != public:

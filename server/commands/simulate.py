@@ -1,4 +1,4 @@
-"""`deniable simulate`: made-up respondents go the way of real ones."""
+"""`deniable simulate`: send made-up respondents' answers through randomization and intake."""
 
 import io
 import json
@@ -29,7 +29,7 @@ from server.store import Store, StoreError
 
 
 def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
-    """A table of answers by its file's name; - is stdin.
+    """Return a file's table of answers, or that of stdin if its name is -.
 
     Raises
     ------
@@ -39,9 +39,8 @@ def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
     if name == "-":
         if sys.stdin is None:
             raise AnswersError("stdin: expected a table, got nothing: it is closed")
-        return read_answers(
-            io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
-        )
+        lines = io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline="")
+        return read_answers(lines, survey, "stdin")
     try:
         with io.TextIOWrapper(open_file(Path(name)), "utf-8-sig", newline="") as lines:
             return read_answers(lines, survey, name)

@@ -1,4 +1,4 @@
-"""`deniable check` and `publish`: a survey before it is fielded."""
+"""`deniable check` and `publish`: prepare a survey before it is fielded."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +18,7 @@ from server.commands import database, form_of_table, print_message, print_table,
 from server.store import Store
 from server.words import LANGUAGES, is_spoken
 
-#: More waves than this are not counted one by one.
+#: Up to so many waves are counted one by one.
 MANY = 1000
 
 
@@ -79,7 +79,7 @@ def check(survey_file: Path, form: str) -> None:
 
 
 def _waves_within(survey: Survey) -> str:
-    """How many waves the cap is enough for, whatever is answered."""
+    """Return how many waves the cap is enough for, whatever is answered."""
     for waves in range(1, MANY + 1):
         if spent_on([(survey, waves)]) > survey.cap:
             return str(waves - 1)
@@ -101,7 +101,7 @@ def publish(survey_file: Path, db: Path, form: str) -> None:
 
 
 def publish_in(store: Store, survey: Survey) -> bool:
-    """Publish a survey, and say if it is not the one that was asked so far; whether it is new."""
+    """Publish a survey, say if it replaces another version, and return whether it is new."""
     record(store, "publish", f"{survey.id} {survey.version}")
     before = store.surveys.versions(survey.id)
     if before and before[0] != survey.version:

@@ -38,7 +38,7 @@ class MissingData(Exception):
 
 
 def answers() -> list[dict[str, str]]:
-    """Each respondent's true answers, as their form would hold them.
+    """Return each respondent's true answers, as their form would hold them.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def answers() -> list[dict[str, str]]:
 
 
 def truth(rows: list[dict[str, str]], question: str, term: str) -> float:
-    """What the estimate of a quantity should come near to."""
+    """Return the true value of an estimated quantity."""
     given = [row[question] for row in rows]
     if term == "mean":
         return fmean(map(float, given))
@@ -107,7 +107,7 @@ def run() -> None:
 
 
 def _addresses(server: "subprocess.Popen[str]") -> tuple[str, str]:
-    """The server's address and research token, once it has printed both."""
+    """Return the server's address and research token, once it has printed both."""
     assert server.stdout is not None
     url = ""
     for line in server.stdout:
