@@ -62,14 +62,8 @@ class _Head(Protocol):
 class Lane:
     """Threads for one kind of request, and how long requests wait for them.
 
-    Parameters
-    ----------
-    threads : int
-        How many requests are answered at once.
-    most : int
-        How many requests may be under way, in a thread or waiting for one.
-    longest : float
-        Seconds that requests may wait before new ones are refused.
+    At most `most` requests may be in a thread or wait for one, and new ones are refused once others
+    have waited for `longest` seconds.
     """
 
     def __init__(self, threads: int, most: int, longest: float) -> None:

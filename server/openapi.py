@@ -123,21 +123,16 @@ def _paths() -> Schema:
         },
     }
     wave = _query("wave", "By default the highest.", "^[0-9]{0,7}$")
-    which = [wave, _query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
+    which = [survey, wave, _query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
     level = "^0?\\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2})$"
     levels = _query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
     by = _query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
     delta = _query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
     for table, row, about, parameters in (
-        ("estimates", reference("Estimate"), "Estimates with intervals", [survey, *which, levels]),
-        ("reports", reference("ReportRow"), "The randomized reports", [survey, *which]),
-        (
-            "plausibility",
-            reference("Plausibility"),
-            "Whether reports are as drawn",
-            [survey, *which],
-        ),
+        ("estimates", reference("Estimate"), "Estimates with intervals", [*which, levels]),
+        ("reports", reference("ReportRow"), "The randomized reports", which),
+        ("plausibility", reference("Plausibility"), "Whether reports are as drawn", which),
         ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
         ("log", reference("Entry"), "What researchers did", []),
     ):

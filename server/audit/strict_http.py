@@ -105,7 +105,7 @@ class Site:
         finally:
             watchdog.cancel()
             connection.close()
-        return _answer(response.status, response.lines, response.later_lines, body)
+        return _answer(response, body)
 
     def _connection(self) -> http.client.HTTPConnection:
         connection: http.client.HTTPConnection
@@ -188,8 +188,8 @@ def _framing(
         yield f"its length is said to be {lengths[0]}, and {len(body)} bytes came"
 
 
-def _answer(status: int, lines: list[bytes], later_lines: list[bytes], body: bytes) -> Answer:
-    oddities = []
+def _answer(response: _Response, body: bytes) -> Answer:
+    status, lines, oddities = response.status, response.lines, []
     if not lines or not re.match(rb"HTTP/1\.[01] %d " % status, lines[0]):
         oddities.append("it begins with another line than its status")
     headers = []
@@ -199,7 +199,7 @@ def _answer(status: int, lines: list[bytes], later_lines: list[bytes], body: byt
             headers.append((plain[1].decode().lower(), plain[2].decode()))
         else:
             oddities.append(f"not a plain header: {line[:80]!r}")
-    oddities += _framing(headers, later_lines, body)
+    oddities += _framing(headers, response.later_lines, body)
     if len(body) > _LARGEST:
         return Answer(status, tuple(headers), b"", (*oddities, "it is too long to be read"))
     encoding = dict(headers).get("content-encoding", "identity")

@@ -101,7 +101,13 @@ def estimate(
     for number in waves or [None]:
         stored = StoredWave(store, survey_id, number, version)
         estimates = stored.estimates(level, method, simultaneous)
-        every = [*estimates, *_ranges(stored, bins, level), *changes(before, estimates, level)]
+        ranges: list[Estimate] = []
+        rng = np.random.default_rng(0)  # a fixed seed: each run prints the same
+        if bins is not None:
+            for question in stored.survey.questions:
+                tally = stored.tallies[question.id]
+                ranges += range_estimates(question, tally, bins, rng, level)
+        every = [*estimates, *ranges, *changes(before, estimates, level)]
         before = estimates
         assumed, moved = stored.shifts(estimates[0].n, fakes)
         shares: list[Constrained] = []
@@ -125,18 +131,6 @@ def estimate(
     for other, n in store.reports.per_version(survey_id).items():
         if other not in {row["version"] for row in rows}:
             print_message(f"not among these: {n} reports under --version {other[:12]}")
-
-
-def _ranges(stored: StoredWave, bins: int | None, level: float) -> list[Estimate]:
-    """Return the distributions of numbers; a fixed seed makes each run print the same."""
-    if bins is None:
-        return []
-    rng = np.random.default_rng(0)
-    return [
-        row
-        for question in stored.survey.questions
-        for row in range_estimates(question, stored.tallies[question.id], bins, rng, level)
-    ]
 
 
 def _warn_of_constrained(shares: list[Constrained], method: str) -> None:

@@ -126,10 +126,6 @@ def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None
 
     Parameters
     ----------
-    store : Store
-        The database, before it ends them.
-    survey_id : str
-        The survey.
     version : str
         The version that ends; all versions, if empty.
     but : int, optional

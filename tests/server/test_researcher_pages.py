@@ -28,12 +28,6 @@ ADDRESSES = [
 ]
 
 
-@pytest.fixture
-def bearer(store: Store) -> dict[str, str]:
-    store.access.add_token("let me in")
-    return {"Authorization": "Bearer let me in"}
-
-
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize(
     "headers",

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from flask.testing import FlaskClient
 
 from analysis.survey.survey import Survey
@@ -27,7 +27,6 @@ from analysis.survey.survey_file import read_survey
 from server import retention, writer
 from server.access import hashed
 from server.app import create_app
-from server.cli import main
 from server.commands import serve
 from server.intake import check
 from server.retention import Keeper
@@ -43,10 +42,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import MOMENT
 from load import Server, post, submissions, take_in, wait_until
-
-
-def run(*words: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)])
 
 
 def _with(survey_file: Path, *lines: str) -> Survey:

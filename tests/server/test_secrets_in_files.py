@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run
 
-from server.cli import main
 from server.commands import private, researchers
 from server.store import Store
 from server.store.invitations import Invitations
@@ -26,10 +26,6 @@ def db(survey_file: Path, tmp_path: Path) -> Path:
     db = tmp_path / "x.db"
     assert run("publish", survey_file, "--db", db).exit_code == 0
     return db
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
 
 
 def invite(db: Path, *more: object) -> Result:

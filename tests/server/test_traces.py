@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from load import (
     Load,
     Server,
@@ -30,7 +30,6 @@ from scipy.stats import spearmanr
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import writer
-from server.cli import main
 from server.intake import check
 from server.invitations import ISSUER
 from server.store import Store
@@ -38,10 +37,6 @@ from server.store.inspection import integrity
 from server.stored_results import StoredWave
 from server.wire import Refusal
 from server.writer import Writer
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
 
 
 def _variant(survey_file: Path, *lines: str, name: str = "canteen") -> Survey:
