@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from analysis.survey.survey import Survey
 from server.clock import today
 from server.intake import check
+from server.proof_of_work import work
 from server.store import Store
 from server.wire import Refusal, Refused
-from server.work import work
 
 #: Submissions in one transaction, and requests at the same time.
 BATCH, CONNECTIONS = 256, 8

@@ -11,7 +11,7 @@ import msgspec
 from analysis.core.errors import ReportError
 from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
-from server.work import bits_of
+from server.proof_of_work import bits_of
 
 #: The status of each reason to refuse; each is also the last word of the problem's `type`.
 STATUS = {

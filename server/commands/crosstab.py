@@ -44,20 +44,20 @@ def crosstab_(
         columns, notes = stored.columns((first, second))
         if len(columns) != 2:
             raise ValueError(f"expected two different questions, got {first} twice")
-        one, other = columns
+        pair = columns[0], columns[1]
         where = {"survey": survey_id, "version": stored.survey.version, "wave": stored.number}
         for note in notes:
             print_message(note)
-        names = {"first_question": one.name, "second_question": other.name}
+        names = {"first_question": columns[0].name, "second_question": columns[1].name}
         numbers = {q.id for q in stored.survey.questions if q.domain.estimand is Estimand.MEAN}
         if tests:
-            rows: Sequence[Any] = [independence(one, other)]
+            rows: Sequence[Any] = [independence(*pair)]
         elif numbers & set(names.values()):
             # The values of a number are the points it was rounded to: no answers to count.
-            rows = association_rows(pairs_of(one, other), level)
+            rows = association_rows(pairs_of(*pair), level)
         else:
-            rows = crosstab(one, other, level).rows()
-            test = independence(one, other)
+            rows = crosstab(*pair, confidence_level=level).rows()
+            test = independence(*pair)
             print_message(
                 f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
                 f"p = {test.p_value:.2g}"

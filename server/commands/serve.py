@@ -110,9 +110,10 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
         if (current := store.surveys.current(name)) and current.state_on(day) == "open"
     ]
     store.close()
-    for one in opened:
-        lines += [f"survey {one.survey.id}, wave {one.wave}: {public}/s/{one.survey.id}"]
-        lines += [f"results of {one.survey.id}: {research}/results/{one.survey.id}"]
+    for current in opened:
+        name = current.survey.id
+        lines += [f"survey {name}, wave {current.wave}: {public}/s/{name}"]
+        lines += [f"results of {name}: {research}/results/{name}"]
     click.echo("\n".join([*lines, f"research token: {token}"]))
     sys.stdout.flush()
     if not opened:

@@ -208,9 +208,9 @@ def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
         epsilon=rounded_up(question.randomizer.epsilon, 4),
         row=first,
         count=of_100(first.p),
-        own=icon_array(f"Of 100 people {first.who}: send {first.sends}", first.p),
+        picture=icon_array(f"Of 100 people {first.who}: send {first.sends}", first.p),
         other_count=of_100(first.q),
-        others=icon_array(f"Of 100 {first.others}: send {first.sends}", first.q),
+        other_picture=icon_array(f"Of 100 {first.others}: send {first.sends}", first.q),
         table=Table("What a report that speaks for an answer tells", columns, cells),
         bound=most_told(question) + together(survey, question, waves),
     )

@@ -69,9 +69,9 @@ class Meaning:
     epsilon: str
     row: Odds
     count: str
-    own: str
+    picture: str
     other_count: str
-    others: str
+    other_picture: str
     table: Table
     bound: str
 

@@ -82,7 +82,7 @@ def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -
     """
     ordered = sorted(points, key=lambda point: (point.respondents, point.epsilon))
     is_number = question.domain.estimand is Estimand.MEAN
-    own = question.randomizer.epsilon
+    planned = question.randomizer.epsilon
     return line_chart(
         f"Half-width of intervals against ε: {question.id}",
         [
@@ -94,7 +94,7 @@ def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -
         log_x=True,
         log_y=True,
         y_unit="" if is_number else "%",
-        marks=[Mark(f"ε = {own:.3g}", x=own)],
+        marks=[Mark(f"ε = {planned:.3g}", x=planned)],
     )
 
 
