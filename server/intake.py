@@ -16,13 +16,14 @@ blueprint = Blueprint("intake", __name__)
 
 #: After how many seconds a busy server asks clients to come again, from and to: not all at once.
 AGAIN = (5, 20)
+_UNKNOWN_SURVEY = Refusal("not-found", "survey", "the id of a survey", "another")
 _ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
 
 def check(store: Store, survey_id: str, body: bytes) -> Submission:
     """Return a request's body as a submission that fits a stored survey, or raise Refused."""
     if not store.surveys.was_opened(survey_id):
-        raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
+        raise Refused(_UNKNOWN_SURVEY)
     return parse(body, lambda version: store.surveys.get(survey_id, version))
 
 
@@ -85,7 +86,7 @@ def ask_about_invitation(survey_id: str) -> Response:
     try:
         query = parse_link_query(received())
         if not store.surveys.was_opened(survey_id):
-            raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
+            raise Refused(_UNKNOWN_SURVEY)
         if not the_link_limit().allows(survey_id):
             raise Refused(Refusal("try-again", "survey", "fewer questions at once", "too many"))
     except Refused as refused:
@@ -96,8 +97,7 @@ def ask_about_invitation(survey_id: str) -> Response:
 
 @blueprint.get("/api/surveys/<survey_id>")
 def get_survey(survey_id: str) -> Response:
-    store = the_store()
-    current = store.surveys.current(survey_id) if store.surveys.was_opened(survey_id) else None
+    current = the_store().surveys.visible(survey_id)
     if current is None:
-        return problem(Refusal("not-found", "survey", "the id of a survey", "another"))
+        return problem(_UNKNOWN_SURVEY)
     return api(current.to_json(today())).response()

@@ -36,7 +36,7 @@ class Keeper:
         """
         store = Store(self._db)
         try:
-            day, opened = today(), store.surveys.open_waves(today())
+            day, opened = today(), store.surveys.answerable_waves(today())
             self._due = self._due or bool(self._opened - opened)
             self._opened = opened
             if day != self._day:

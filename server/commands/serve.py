@@ -104,11 +104,7 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
     if research != public:
         lines += [f"researchers: {research}/results"]
     store, day = Store(db), today()
-    opened = [
-        current
-        for name in store.surveys.ids()
-        if (current := store.surveys.current(name)) and current.state_on(day) == "open"
-    ]
+    opened = [current for current in store.surveys.all_current() if current.state_on(day) == "open"]
     store.close()
     for current in opened:
         name = current.survey.id

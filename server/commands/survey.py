@@ -131,7 +131,7 @@ def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None
     but : int, optional
         The wave that stays open.
     """
-    opened = [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
+    opened = store.surveys.open_waves(survey_id)
     for (known, wave), n in store.reports.cells(survey_id).items():
         if known.startswith(version) and wave in opened and wave != but and n < FEWEST:
             print_message(

@@ -60,8 +60,7 @@ def restore(source: Path, keep_open: bool, db: Path) -> None:
         opened = [
             (survey_id, wave)
             for survey_id in store.surveys.ids()
-            for wave, state in store.surveys.waves(survey_id).items()
-            if state == "open"
+            for wave in store.surveys.open_waves(survey_id)
         ]
         if not keep_open:
             for survey_id, wave in opened:

@@ -272,9 +272,7 @@ def digits(value: Decimal) -> str:
 
 @blueprint.get("/results", strict_slashes=False)
 def surveys() -> str:
-    known = the_store().surveys
-    current = filter(None, map(known.current, known.ids()))
-    return render_template("surveys.html", surveys=list(current), today=today())
+    return render_template("surveys.html", surveys=the_store().surveys.all_current(), today=today())
 
 
 @blueprint.get("/results/<survey_id>")

@@ -41,8 +41,7 @@ def home() -> BaseResponse:
 
 @survey_blueprint.get("/s/<survey_id>", strict_slashes=False)
 def survey(survey_id: str) -> Response:
-    store = the_store()
-    current = store.surveys.current(survey_id) if store.surveys.was_opened(survey_id) else None
+    current = the_store().surveys.visible(survey_id)
     if current is None:
         return message("no-survey", 404)
     data, asked = current.to_json(today()), current.survey

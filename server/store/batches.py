@@ -73,9 +73,8 @@ class Batches:
 
     def _asked(self, survey_id: str) -> Asked:
         version, *_ = self._surveys.versions(survey_id)  # there is one: none is ever deleted
-        waves = self._surveys.waves(survey_id)
-        opened = [wave for wave, state in waves.items() if state == "open"]
-        return Asked(self._surveys.stored(survey_id, version), opened)
+        current = self._surveys.stored(survey_id, version)
+        return Asked(current, self._surveys.open_waves(survey_id))
 
     def _rows(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Cursor:
         """Run a query that ends in IN, for these keys."""

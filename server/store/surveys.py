@@ -164,23 +164,32 @@ class Surveys:
     def current(self, survey_id: str) -> Open | None:
         """Return what respondents are asked now: last version, highest open wave, state."""
         versions = self.versions(survey_id)
-        survey = self.get(survey_id, versions[0]) if versions else None
-        if survey is None:
+        if not versions:
             return None
-        waves = self.waves(survey_id)
-        opened = [wave for wave, state in waves.items() if state == "open"]
-        state = "open" if opened else "closed"
-        return Open(survey, max(opened or waves or [1]), state)
+        opened = self.open_waves(survey_id)
+        wave = max(opened or self.waves(survey_id) or [1])
+        return Open(self.stored(survey_id, versions[0]), wave, "open" if opened else "closed")
 
-    def open_waves(self, today: date) -> set[tuple[str, int]]:
-        """Return the survey and number of each wave that takes reports."""
+    def all_current(self) -> list[Open]:
+        """Return what respondents are asked now in each survey."""
+        return [current for survey_id in self.ids() if (current := self.current(survey_id))]
+
+    def visible(self, survey_id: str) -> Open | None:
+        """Return what respondents are asked now; None if the survey is hidden or unknown."""
+        return self.current(survey_id) if self.was_opened(survey_id) else None
+
+    def answerable_waves(self, today: date) -> set[tuple[str, int]]:
+        """Return the survey and number of each wave that takes reports on a day."""
         return {
-            (survey_id, wave)
-            for survey_id in self.ids()
-            if (current := self.current(survey_id))
-            for wave, state in self.waves(survey_id).items()
-            if state == current.state_on(today) == "open"
+            (current.survey.id, wave)
+            for current in self.all_current()
+            if current.state_on(today) == "open"
+            for wave in self.open_waves(current.survey.id)
         }
+
+    def open_waves(self, survey_id: str) -> list[int]:
+        """Return the numbers of the open waves, in order."""
+        return [wave for wave, state in self.waves(survey_id).items() if state == "open"]
 
     def waves(self, survey_id: str) -> dict[int, str]:
         """Return the state of each wave, in their order."""
