@@ -46,8 +46,13 @@ class Cost:
 
 
 def run(checkout: Path, database: Path, *what: str) -> Cost:
-    """Run a part of `grown.py`; what it prints, if anything, are the seconds that count."""
-    program = [sys.executable, str(ROOT / "benchmarks/grown.py"), str(checkout), str(database)]
+    """Run a part of `growth_worker.py`; what it prints, if anything, are the seconds that count."""
+    program = [
+        sys.executable,
+        str(ROOT / "benchmarks/growth_worker.py"),
+        str(checkout),
+        str(database),
+    ]
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen(
             [*program, *what], stdout=out, stderr=subprocess.PIPE, text=True, cwd=database.parent

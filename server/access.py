@@ -1,7 +1,7 @@
-"""Who a researcher is, and what they may do: tokens, passwords, sessions.
+"""Who a researcher is, and what they may do: tokens, passwords and sessions.
 
-A session is a random token in a signed cookie, of which the store has the hash: the signature's
-time ends it after idle minutes, the store ends it at once.
+A session is a random token in a signed cookie. The store has the token's hash, and can end the
+session at once; the time in the signature ends it after some idle minutes.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ from server.clock import now, stamp
 from server.extensions import the_store
 from server.store.researchers import Researcher
 
-#: Flask's settings of the cookie. `__Host-`: only over https (or on this computer), for this host
-#: alone, set by nobody else.
+#: Flask's settings of the cookie. With `__Host-` browsers take it only over https (or from this
+#: computer), and only for and from this host.
 COOKIE = {
     "SESSION_COOKIE_NAME": "__Host-deniable",
     "SESSION_COOKIE_SECURE": True,
@@ -35,9 +35,9 @@ COOKIE = {
 
 
 class Sessions(SecureCookieSessionInterface):
-    """Flask's own, but a request without a cookie has none, unless it is about to sign in.
+    """Flask's sessions, but only for requests with a cookie, and for the one that signs in.
 
-    Respondents' devices send no cookies, and nobody looks for any.
+    Respondents' devices send no cookies.
     """
 
     def open_session(self, app: Flask, request: Request) -> Any:
@@ -46,21 +46,21 @@ class Sessions(SecureCookieSessionInterface):
         return super().open_session(app, request)
 
 
-#: Seconds after which a session ends though it is in use.
+#: Seconds after which a session ends even if it is in use.
 LONGEST_SESSION = 12 * 3600
 
-#: Who has the token that `deniable serve` printed.
+#: Whoever has the token that `deniable serve` printed.
 SERVER = Researcher("research token", "owner")
 
-#: scrypt takes 32 MiB and much time: one at once in a process, however many ask.
+#: scrypt takes 32 MiB and much time, so a process runs only one at once.
 _HASHING = threading.Lock()
 
 
 def hashed(password: str) -> str:
-    """What is kept of a password: two bytes of its SHA-256, then its scrypt hash.
+    """Return what is stored of a password: two bytes of its SHA-256, then its scrypt hash.
 
-    The two bytes tell nearly every wrong one at once. So however fast somebody else guesses, the
-    right password never has to wait; and of 192 random bits 176 are left to guess.
+    Nearly every wrong password fails by the two bytes, at once. So the right one never has to wait,
+    however fast somebody else guesses; and of 192 random bits 176 are left to guess.
     """
     return f"{_check(password)}:{generate_password_hash(password)}"
 
@@ -70,7 +70,7 @@ def _check(password: str) -> str:
 
 
 def identify() -> Researcher | None:
-    """Who sends this request, by their token, password or session; None if nobody known.
+    """Return who sends this request, by token, password or session; None if they are unknown.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def identify() -> Researcher | None:
     """
     given = request.authorization
     if given is None:
-        return _of_session()
+        return _session_owner()
     store = the_store()
     token = given.token or given.password
     if token and store.access.knows_token(token):
@@ -90,34 +90,30 @@ def identify() -> Researcher | None:
 
 
 def check_password(name: str, password: str) -> Researcher | None:
-    """The account with this name and password, or None; counts against guessing.
+    """Return the account with this name and password, or count a failed attempt; errors as above.
 
-    Raises
-    ------
-    TooManyRequests
-        If it was tried too often under this name.
+    The password may also be a research token, under any name.
     """
     store = the_store()
     if store.access.knows_token(password):
         return SERVER
     account = store.researchers.find(name)
-    check, _, kept = account[1].partition(":") if account else ("", "", "")
+    check, _, scrypt = account[1].partition(":") if account else ("", "", "")
     if compare_digest(check, _check(password)):
         with _HASHING:
-            right = check_password_hash(kept, password)
+            right = check_password_hash(scrypt, password)
         if account is not None and right:
             return account[0]
     # Counted by a part of the name's hash: nobody can fill the table, or tell which names exist.
-    wait = store.access.attempt(
-        hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3], now()
-    )
+    bucket = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3]
+    wait = store.access.attempt(bucket, now())
     if wait > 0:
         raise TooManyRequests(retry_after=int(wait) + 1)
     return None
 
 
 def begin_session(researcher: Researcher) -> None:
-    """Let a researcher in until they leave, or do nothing for a while."""
+    """Begin a session, which lasts until the researcher leaves or is idle for a while."""
     store = the_store()
     token = secrets.token_urlsafe(24)
     store.access.add_session(token, "" if researcher is SERVER else researcher.name)
@@ -127,13 +123,12 @@ def begin_session(researcher: Researcher) -> None:
 
 
 def end_session() -> None:
-    """Let nobody in with this session's token any more."""
-    store = the_store()
-    store.access.end_session(session.get("token", ""))
+    """End the session of this request."""
+    the_store().access.end_session(session.get("token", ""))
     session.clear()
 
 
-def _of_session() -> Researcher | None:
+def _session_owner() -> Researcher | None:
     store = the_store()
     name = store.access.session(session.get("token", ""))
     if name is None or now() > session["born"] + LONGEST_SESSION:
@@ -144,16 +139,16 @@ def _of_session() -> Researcher | None:
 
 
 def check_origin() -> None:
-    """Refuse what another site had a researcher's browser send; Forbidden."""
+    """Raise Forbidden if another site had a researcher's browser send the request."""
     site = request.headers.get("Sec-Fetch-Site", "same-origin")
     if site not in ("same-origin", "none"):
         raise Forbidden("This was sent from another site.")
 
 
 def check_csrf() -> None:
-    """Refuse a change that was not sent from a page of ours; Forbidden.
+    """Raise Forbidden unless a change was sent from a page of ours, or with a bearer token.
 
-    Programs with a bearer token need no such proof: browsers never add one by themselves.
+    Browsers never add such a token by themselves, so programs need no other proof.
     """
     check_origin()
     if request.authorization is not None and request.authorization.type == "bearer":
@@ -168,7 +163,7 @@ R = TypeVar("R")
 
 
 def for_owners(view: Callable[P, R]) -> Callable[P, R]:
-    """A view that analysts may not use."""
+    """Return the view for owners only: analysts get an error."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -181,5 +176,4 @@ def for_owners(view: Callable[P, R]) -> Callable[P, R]:
 
 def record(what: str, subject: str) -> None:
     """Note in the log what this request is about to do."""
-    store = the_store()
-    store.log.add(stamp(), g.researcher.name, what, subject)
+    the_store().log.add(stamp(), g.researcher.name, what, subject)

@@ -1,4 +1,4 @@
-"""The application: all that is served, behind one WSGI callable."""
+"""The Flask application: all that is served."""
 
 import os
 import secrets
@@ -7,27 +7,28 @@ from typing import Any
 
 from flask import Flask
 
-from server import access, clock, failures, headers, health, intake, openapi, pages, research
+from server import access, clock, failures, headers, health, intake, openapi
 from server.invitations import RateLimit
-from server.program import CLIENT, STATIC, client_files
-from server.rendering import Pages
+from server.pages import researchers, respondents
+from server.pages.browser_files import CLIENT, STATIC, client_files
+from server.pages.rendering import Pages
 from server.store import Store
 from server.writer import Writer
 
 
 class Collector(Flask):
-    """Flask, but what goes wrong is logged without time, address, values or messages."""
+    """Flask, except that errors are logged without time, address, values or messages."""
 
     def log_exception(self, exc_info: Any) -> None:
         failures.log(exc_info[1])
 
 
-#: What an application can serve: respondents, researchers, or both.
+#: Whom an application can serve: respondents, researchers, or both.
 PLANES = ("public", "research")
 
 
 def create_app(config: dict[str, Any] | None = None) -> Flask:
-    """The application.
+    """Return the application.
 
     Parameters
     ----------
@@ -50,18 +51,18 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.extensions["static"] = client_files(STATIC)
-    app.extensions["kept"] = {}
+    app.extensions["page_cache"] = {}
     store = Store(Path(app.config["DATABASE"]))
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)
     app.extensions["link_limit"] = RateLimit()
-    for blueprint in (pages.blueprint, health.blueprint):
+    for blueprint in (respondents.blueprint, health.blueprint):
         app.register_blueprint(blueprint)
     if "public" in app.config["PLANES"]:
-        app.register_blueprint(pages.survey_blueprint)
+        app.register_blueprint(respondents.survey_blueprint)
         app.register_blueprint(intake.blueprint)
         app.register_blueprint(openapi.blueprint)
     if "research" in app.config["PLANES"]:
-        app.register_blueprint(research.blueprint)
+        app.register_blueprint(researchers.blueprint)
     app.wsgi_app = headers.added(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app

@@ -1,7 +1,7 @@
 """The `deniable` command. Data goes to stdout, messages to stderr.
 
 A command's module is imported when the command is called: most need numpy and scipy, which take
-longer to start than some commands to run.
+longer to import than some commands take to run.
 """
 
 from importlib import import_module
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-#: Each command in the order of use: where it is, and what it does in a few words.
+#: The commands in the order of use: where each is, and what it does in a few words.
 COMMANDS = {
     "check": ("survey.check", "Check a survey file; print each question's mechanism and ε."),
     "plan": ("plan.plan", "Say how precise each question will be, before fielding."),
@@ -44,12 +44,12 @@ COMMANDS = {
 }
 
 
-#: The mistakes that are told in one line: the input's, not the program's. By name, since their
-#: modules take long to load; whatever was raised has its own loaded.
+#: Errors in the input, not in the program, which are reported in one line. They are listed by name,
+#: since their modules take long to load.
 REFUSALS = {
     "analysis.core.errors": ("SurveyError", "AnswersError", "DataError"),
     "server.store.locks": ("StoreError",),
-    "server.results": ("Missing",),
+    "server.stored_results": ("Missing",),
     "server.serving": ("PortError",),
     "server.deliver": ("Unreachable",),
     "server.demo": ("MissingData",),
@@ -68,12 +68,12 @@ class _Commands(click.Group):
         if name not in COMMANDS:
             return None
         module, attribute = COMMANDS[name][0].split(".")
-        found: click.Command = getattr(import_module(f"server.commands.{module}"), attribute)
-        return found
+        command: click.Command = getattr(import_module(f"server.commands.{module}"), attribute)
+        return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def invoke(self, context: click.Context) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""Decide about a batch of submissions: which are stored, what each costs, and what is counted.
+"""Decide on a batch of submissions: which are stored, what each costs, and what is counted.
 
 `decide` is a pure function of what a store knows. It reads no clock and no database, so that every
 store decides alike. `Intake` is the seam behind which a store reads and writes.
@@ -21,13 +21,13 @@ from server.wire import Refusal, Submission
 
 
 class Spent(NamedTuple):
-    """What a respondent has spent in a survey: for which answers, and in millionths of ε."""
+    """What a respondent has spent in a survey: how often under which terms, and millionths of ε."""
 
     times: Times
     charged: int
 
 
-#: What was spent by whoever has not answered yet.
+#: What somebody has spent who has not answered yet.
 NOTHING = Spent((), 0)
 
 
@@ -41,16 +41,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Known:
-    """What a store knows before a batch, about the surveys, ids and invitations in it."""
+    """What a store knows before a batch about its surveys, ids, pseudonyms and invitations."""
 
     surveys: Mapping[str, Asked]
     #: The version, wave and payload of each report that is stored, by survey and rid.
     reports: Mapping[tuple[str, bytes], tuple[str, int, str]]
     #: What each respondent has spent who answered before, by survey and pseudonym.
     spent: Mapping[tuple[str, bytes], Spent]
-    #: A version for each survey and terms that somebody in `spent` answered; any of them will do.
+    #: A version with the same prices for each survey and terms that somebody in `spent` answered.
     priced: Mapping[tuple[str, str], Survey]
-    #: The survey, wave and key of each invitation that is there and was not used.
+    #: The survey, wave and key of each invitation that exists and was not used.
     unused: Collection[tuple[str, int, bytes]]
 
 
@@ -75,7 +75,7 @@ class Charge(NamedTuple):
 
 
 class Move(NamedTuple):
-    """By how many respondents the group changes who have spent the same in a survey."""
+    """By how much the number of respondents changes who have spent the same in a survey."""
 
     survey: str
     spent: Spent
@@ -96,29 +96,29 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a batch: a result for each submission, and what is to be written.
+    """What becomes of a batch: a result for each submission, and what to write.
 
     Rows are in the order of their own keys, and cells of counts in that of cohort and symbol. A
-    store must write them so: another order could tell which report came with which pseudonym.
+    store must write them so: another order could show which report came with which pseudonym.
     """
 
-    #: 201 if it is to be stored, 200 if it was stored before, or why it is refused.
+    #: 201 if the submission is to be stored, 200 if it was before, or why it is refused.
     results: list[Refusal | int]
     reports: list[Report]
     charges: list[Charge]
     moves: list[Move]
     tallies: list[Counts]
-    #: For how many symbols reports count, of questions where that differs.
+    #: How many reports count for how many symbols, for questions where that differs.
     sizes: list[Counts]
     #: The survey, wave and key of each invitation that is used up.
     used: list[tuple[str, int, bytes]]
 
 
 class Intake(Protocol):
-    """What a store does for the intake; all that a second database has to do in its own way.
+    """What a store does for the intake: all that a second database must do in its own way.
 
-    The other parts of `server.store.Store` are plain reading and writing. Here a second store must
-    guarantee as much as SQLite does:
+    The other parts of `server.store.Store` are plain reading and writing. A second store must
+    guarantee here what the one with SQLite does:
 
     - **Atomic**: `write` takes effect completely when `transaction` ends, or not at all if anything
       within it raises.
@@ -134,7 +134,7 @@ class Intake(Protocol):
     """
 
     def transaction(self) -> AbstractContextManager[object]:
-        """Begin a transaction of this thread; commit it at the end, or roll it back."""
+        """Return a transaction of this thread, which is committed at its end, or rolled back."""
 
     def read(self, submissions: Sequence[Submission]) -> Known:
         """Return what is known of a batch, within a transaction."""
@@ -148,14 +148,8 @@ def take_in(
 ) -> Sequence[Refusal | int]:
     """Store a batch of submissions in one transaction, and return what became of each.
 
-    Parameters
-    ----------
-    intake : Intake
-        The store.
-    submissions : iterable of Submission
-        Checked against their versions; read once the transaction has begun.
-    today : date
-        Which day it is.
+    The submissions have been checked against their versions. They are read once the transaction
+    has begun, so that the iterable can still gather some.
     """
     with intake.transaction():
         batch = list(submissions)
@@ -165,7 +159,7 @@ def take_in(
 
 
 def decide(submissions: Sequence[Submission], known: Known, today: date) -> Decision:
-    """Decide on each submission, in the light of those before it."""
+    """Return the decision on a batch; each submission counts for those after it."""
     batch = _Batch(known, today)
     results = [batch.take(submission) for submission in submissions]
     tallies, sizes = _counts(batch.taken)
@@ -193,7 +187,7 @@ class _Batch:
         self.used: set[tuple[str, int, bytes]] = set()
 
     def take(self, submission: Submission) -> Refusal | int:
-        """Take a submission if nothing is against it; return what becomes of it."""
+        """Accept a submission unless a rule is against it; return what becomes of it."""
         survey = submission.survey
         key = survey.id, submission.rid
         row = survey.version, submission.wave, submission.payload
@@ -209,7 +203,9 @@ class _Batch:
             return refusal
         charge = survey.charge_after(before, spent.charged)
         # Every cap that was promised holds: of the terms answered, of this version, of the current.
-        cap = min(version.cap for version in (survey, asked.current, *(one for one, _ in before)))
+        cap = min(
+            version.cap for version in (survey, asked.current, *(version for version, _ in before))
+        )
         refusal = _overspends(spent.charged, charge, cap) or self._uninvited(submission, asked)
         if refusal is not None:
             return refusal
@@ -226,7 +222,7 @@ class _Batch:
         return 201
 
     def _uninvited(self, submission: Submission, asked: Asked) -> Refusal | None:
-        """Return why a submission's invitation does not let it in, if that is so."""
+        """Return a refusal if a submission needs an invitation and has none that is good."""
         survey, wave, key = submission.survey, submission.wave, submission.invitation
         if survey.access == asked.current.access == "open":
             if key is None:
@@ -234,14 +230,14 @@ class _Batch:
             return Refusal("invitation", "token", "none: the survey is open to all", "a token")
         if key is None:
             return Refusal("invitation", "token", "that of an invitation", "none")
-        place = survey.id, wave, key
-        if place in self._known.unused and place not in self.used:
+        invitation = survey.id, wave, key
+        if invitation in self._known.unused and invitation not in self.used:
             return None
         expected = f"an unused invitation to wave {wave}"
         return Refusal("invitation", "token", expected, "a used or unknown one")
 
     def moves(self) -> list[Move]:
-        """Return from which total to which each respondent moves whose reports are taken."""
+        """Return how many respondents leave and reach each total."""
         changes = Counter[tuple[str, Spent]]()
         for survey_id, respondent in {key[:2] for key in self.charges}:
             who = survey_id, respondent
@@ -252,7 +248,7 @@ class _Batch:
 
 
 def _not_taken_now(submission: Submission, asked: Asked, today: date) -> Refusal | None:
-    """Return why a survey takes no such submission now, whoever sends it."""
+    """Return a refusal if a survey takes no such submission now, whoever sends it."""
     if submission.survey.is_over(today) or asked.current.is_over(today):
         return Refusal("over", "survey", "one that has not ended", "one whose last day is over")
     if submission.wave not in asked.open_waves:
@@ -265,7 +261,7 @@ def _not_taken_now(submission: Submission, asked: Asked, today: date) -> Refusal
 
 
 def _overspends(spent: int, charge: int, cap: int) -> Refusal | None:
-    """Return why a respondent can send no more, if so; all in millionths of ε."""
+    """Return a refusal if a charge would exceed the cap; all in millionths of ε."""
     if spent + charge <= cap:
         return None
     return Refusal(
@@ -277,7 +273,7 @@ def _overspends(spent: int, charge: int, cap: int) -> Refusal | None:
 
 
 def _counts(taken: Sequence[Submission]) -> tuple[list[Counts], list[Counts]]:
-    """Return what to add to the tallies and to the sizes; a wave's reports are read by columns."""
+    """Return what to add to tallies and to sizes; the reports of a wave are read by columns."""
     of_wave: dict[tuple[str, str, int], list[Submission]] = {}
     for submission in taken:
         wave = submission.survey.id, submission.survey.version, submission.wave
@@ -286,7 +282,7 @@ def _counts(taken: Sequence[Submission]) -> tuple[list[Counts], list[Counts]]:
     for wave, batch in sorted(of_wave.items(), key=lambda item: item[0]):
         for question in sorted(batch[0].survey.questions, key=lambda question: question.id):
             randomizer = question.randomizer
-            reports = randomizer.read_many([one.reports[question.id] for one in batch])
+            reports = randomizer.read_many([sent.reports[question.id] for sent in batch])
             tallies.append(Counts(*wave, question.id, *randomizer.cells_many(reports)))
             if (by_size := randomizer.sizes_many(reports)) is not None:
                 symbols = np.flatnonzero(by_size)

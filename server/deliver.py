@@ -1,4 +1,4 @@
-"""Simulated respondents' reports, brought to the intake: straight into a store, or over HTTP."""
+"""Deliver simulated respondents' reports: straight into a store, or to a server over HTTP."""
 
 import http.client
 import json
@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 from analysis.survey.survey import Survey
 from server.clock import today
 from server.intake import check
+from server.proof_of_work import work
 from server.store import Store
 from server.wire import Refusal, Refused
-from server.work import work
 
-#: Submissions in one transaction, and requests under way at once.
+#: Submissions in one transaction, and requests at the same time.
 BATCH, CONNECTIONS = 256, 8
-#: How often a busy or unreachable server is tried again, with a pause that doubles, and that is no
-#: shorter than a busy server asks for.
+#: How often a busy or unreachable server is tried. The pause in between doubles, and is no shorter
+#: than a busy server asks for.
 TRIES = 6
 
 
@@ -32,34 +32,21 @@ class Unreachable(Exception):
 def to_store(
     store: Store, survey_id: str, payloads: Iterator[dict[str, Any]], tick: Callable[[int], None]
 ) -> Counter[str]:
-    """Give reports to a store's own intake.
+    """Give what devices would send to a store, and return how many were stored or refused.
 
-    Parameters
-    ----------
-    store : Store
-        Where to.
-    survey_id : str
-        Of which survey.
-    payloads : iterator of dict
-        What devices would send.
-    tick : function
-        Called with the number of reports that were dealt with since the last call.
-
-    Returns
-    -------
-    Counter
-        How many were "stored", "known" already, or refused, by the refusal's sentence.
+    The keys of the counter are "stored", "known" (already stored), and each refusal's sentence.
+    `tick` is called with the number of reports since its last call.
     """
     outcomes: Counter[str] = Counter()
     while batch := [json.dumps(payload).encode() for payload in islice(payloads, BATCH)]:
         results: list[Refusal | int] = []
-        good = []
+        submissions = []
         for body in batch:
             try:
-                good.append(check(store, survey_id, body))
+                submissions.append(check(store, survey_id, body))
             except Refused as refused:
                 results.append(refused.refusal)
-        results += store.add(good, today())
+        results += store.add(submissions, today())
         for result in results:
             if isinstance(result, Refusal):
                 outcomes[f"{result.word} ({result.field}: expected {result.expected})"] += 1
@@ -72,7 +59,7 @@ def to_store(
 def to_url(
     url: str, survey_id: str, payloads: Iterator[dict[str, Any]], tick: Callable[[int], None]
 ) -> Counter[str]:
-    """Send reports to a running server, as many devices would; otherwise like `to_store`.
+    """Send reports to a running server, as many devices would; else as `to_store`.
 
     Raises
     ------
@@ -80,13 +67,13 @@ def to_url(
         If the server does not answer after some tries.
     """
     outcomes: Counter[str] = Counter()
-    place = threading.local()
+    of_thread = threading.local()
 
     def send(payload: dict[str, Any]) -> str:
-        if not hasattr(place, "client"):
-            place.client = Client(url)
+        if not hasattr(of_thread, "client"):
+            of_thread.client = Client(url)
         body = json.dumps(payload).encode()
-        status, answer = place.client.request("POST", f"/api/surveys/{survey_id}/reports", body)
+        status, answer = of_thread.client.request("POST", f"/api/surveys/{survey_id}/reports", body)
         if status in (200, 201):
             return "stored" if status == 201 else "known"
         if not isinstance(answer, dict):
@@ -102,7 +89,7 @@ def to_url(
 
 
 class Client:
-    """One connection to a server, kept alive; busy servers and lost connections are tried again."""
+    """One connection to a server, which is kept alive; a busy or lost server is tried again."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         try:
@@ -112,13 +99,13 @@ class Client:
             sound = False
         if not sound:
             raise Unreachable(f"{url}: expected an address such as http://127.0.0.1:8000")
-        kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
-        self._connection = kinds[parts.scheme](parts.hostname, parts.port, timeout=60)
+        classes = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+        self._connection = classes[parts.scheme](parts.hostname, parts.port, timeout=60)
         self._url, self._path = url, parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def request(self, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
-        """Send a body of JSON, if any; give the status and the parsed JSON of the answer."""
+        """Send a body of JSON, if any; return the status and the parsed JSON of the answer."""
         headers = dict(self._headers)
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -144,14 +131,13 @@ class Client:
 
 
 def worked(survey: Survey, payloads: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The same reports, with the proof of work that the survey asks for."""
+    """Yield the same reports, with the proof of work that the survey asks for."""
     for payload in payloads:
-        if survey.proof_of_work:
-            once = (payload["version"], payload["wave"], payload["rid"])
-            payload["work"] = work(survey.proof_of_work, *once)
+        if bits := survey.proof_of_work:
+            payload["work"] = work(bits, payload["version"], payload["wave"], payload["rid"])
         yield payload
 
 
 def refused(outcomes: Counter[str]) -> Sequence[tuple[str, int]]:
-    """The outcomes that are refusals."""
+    """Return the outcomes that are refusals, with their numbers."""
     return [(why, n) for why, n in outcomes.items() if why not in ("stored", "known")]

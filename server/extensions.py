@@ -1,4 +1,4 @@
-"""What belongs to the application that answers the request at hand."""
+"""The store, writer and rate limit of the application that answers the request at hand."""
 
 from flask import current_app
 
@@ -8,18 +8,18 @@ from server.writer import Writer
 
 
 def the_store() -> Store:
-    """Its database."""
-    own: Store = current_app.extensions["store"]
-    return own
+    """Return the application's database."""
+    store: Store = current_app.extensions["store"]
+    return store
 
 
 def the_writer() -> Writer:
-    """The thread that stores what this process takes in."""
-    own: Writer = current_app.extensions["writer"]
-    return own
+    """Return the thread that stores the reports that this process receives."""
+    writer: Writer = current_app.extensions["writer"]
+    return writer
 
 
 def the_link_limit() -> RateLimit:
-    """The limit on how many link queries this process answers."""
+    """Return the limit on how many link queries this process answers."""
     limit: RateLimit = current_app.extensions["link_limit"]
     return limit

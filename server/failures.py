@@ -1,4 +1,4 @@
-"""How a failure is logged: what kind it is and where in the code, without time, values or message.
+"""Log failures by type and place in the code, without time, values or message.
 
 A message can repeat what somebody sent.
 """

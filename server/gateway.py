@@ -1,8 +1,8 @@
-"""The gateway between granian and Flask: it reads requests, and refuses those that are too many.
+"""The gateway between granian and Flask reads requests, and refuses them under too much load.
 
-granian hands over a request once its head is here. A request whose body comes slowly waits here,
-where it costs a few kilobytes and no thread. A complete request gets a thread, or is refused if so
-many others wait for one that its turn would not come soon.
+granian hands over a request once its head has arrived. While a body arrives slowly, it costs a few
+kilobytes and no thread. A complete request gets a thread, or is refused if so many others wait for
+one that its turn would not come soon.
 """
 
 import asyncio
@@ -22,21 +22,21 @@ from server.intake import AGAIN, problem
 from server.wire import Refusal
 from server.writer import BUSY
 
-#: Threads of one worker for POST requests. They wait for the disk most of the time, and as many as
-#: there are share a transaction.
+#: Threads of one worker for POST requests. They mostly wait for the disk, and their submissions
+#: share a transaction.
 WRITERS = 48
 #: Threads for all other requests, so that pages are served however many reports come.
 READERS = 16
-#: Seconds that requests may have waited for a thread, before new ones are refused. Pages get more
-#: time: without one of its twenty-odd files a page does not work.
+#: New requests are refused once others waited for a thread so many seconds. Reading gets more time:
+#: a page does not work if one of its twenty-odd files is missing.
 WRITES_WAIT, READS_WAIT = 1.0, 5.0
-#: Requests of each kind that may be under way at all, since how long they wait is known only later.
+#: The most requests of each kind at the same time, since how long they wait is known only later.
 MOST_WRITES, MOST_READS = 512, 4096
-#: Bodies that may be on their way at once, of at most 64 KiB each.
+#: The most bodies that are read at the same time, of at most 64 KiB each.
 MOST_BODIES = 1024
 #: Seconds that a body may take; a device gives up after as many.
 DEADLINE = 30.0
-#: Seconds for which a refusal is held back, from and to. Otherwise programs that try again at once,
+#: Seconds for which a refusal is held back, from and to. Otherwise programs that retry at once,
 #: whatever they are told, would keep the worker busy with refusing.
 HELD = (2.0, 6.0)
 
@@ -62,14 +62,8 @@ class _Head(Protocol):
 class Lane:
     """Threads for one kind of request, and how long requests wait for them.
 
-    Parameters
-    ----------
-    threads : int
-        How many requests are answered at once.
-    most : int
-        How many requests may be under way, in a thread or waiting for one.
-    longest : float
-        Seconds that requests may wait before new ones are refused.
+    At most `most` requests may be in a thread or wait for one, and new ones are refused once others
+    have waited for `longest` seconds.
     """
 
     def __init__(self, threads: int, most: int, longest: float) -> None:
@@ -80,17 +74,17 @@ class Lane:
         self._waited = 0.0
 
     def is_full(self) -> bool:
-        """Whether another request would have to wait too long."""
+        """Return whether another request would have to wait too long."""
         has_to_wait = self._under_way >= self._threads
         return self._under_way >= self._most or (has_to_wait and self._waited > self._longest)
 
-    async def run(self, action: Callable[..., _Answer], *given: Any) -> _Answer:
+    async def run(self, action: Callable[..., _Answer], *arguments: Any) -> _Answer:
         """Run an action in one of the threads, and return its result."""
         came = time.monotonic()
 
         def begin() -> _Answer:
             self._waited = time.monotonic() - came
-            return action(*given)
+            return action(*arguments)
 
         self._under_way += 1
         try:
@@ -100,13 +94,7 @@ class Lane:
 
 
 class Gateway:
-    """A Flask application as granian's RSGI interface wants it.
-
-    Parameters
-    ----------
-    app : Flask
-        The application that answers. It does not learn the client's address.
-    """
+    """A Flask application behind granian's RSGI interface; it never learns a client's address."""
 
     def __init__(self, app: Flask) -> None:
         self._app: _Wsgi = app
@@ -115,7 +103,8 @@ class Gateway:
         self._being_read = 0
         with app.app_context():
             self._busy, self._slow = (
-                _answer(added(problem(one)), {"REQUEST_METHOD": "POST"}) for one in (BUSY, SLOW)
+                _answer(added(problem(refusal)), {"REQUEST_METHOD": "POST"})
+                for refusal in (BUSY, SLOW)
             )
 
     async def __rsgi__(self, head: _Head, connection: Any) -> None:
@@ -138,7 +127,7 @@ class Gateway:
         return await lane.run(_answer, self._app, _environ(head, body))
 
     async def _read(self, head: _Head, connection: Any) -> bytes:
-        """Read a body, or a byte more than the longest that is taken.
+        """Return a body, or one byte more than the longest that is accepted.
 
         Raises
         ------
@@ -167,12 +156,12 @@ class Gateway:
 
 
 def _environ(head: _Head, body: bytes) -> dict[str, Any]:
-    """A request as WSGI has it (PEP 3333), without the client's address."""
+    """Return a request as WSGI has it (PEP 3333), without the client's address."""
     host, _, port = head.server.rpartition(":")
     environ: dict[str, Any] = {
         "REQUEST_METHOD": head.method,
         "SCRIPT_NAME": "",
-        # Flask wants the bytes of the path, each as the character of that number.
+        # WSGI passes the bytes of the path as characters of these numbers (Latin-1).
         "PATH_INFO": head.path.encode().decode("latin-1"),
         "QUERY_STRING": head.query_string,
         "SERVER_NAME": host,
@@ -199,7 +188,7 @@ def _environ(head: _Head, body: bytes) -> dict[str, Any]:
 
 
 def _answer(app: _Wsgi, environ: dict[str, Any]) -> _Answer:
-    """What a WSGI application answers, all of it."""
+    """Return the whole answer of a WSGI application."""
     head: list[Any] = []
 
     def start(status: str, headers: list[tuple[str, str]], *_: Any) -> None:

@@ -1,13 +1,13 @@
-"""Headers of every response: what browsers may do with it."""
+"""The headers of every response, which say what browsers may do with it."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 
 def policy(*inline: str) -> str:
-    """The Content-Security-Policy of a page whose program runs.
+    """Return the Content-Security-Policy of a page whose program runs.
 
-    Of inline scripts only those with one of the hashes `inline` run.
+    Inline scripts run only if their hash is one of `inline`.
     """
     scripts = " ".join(["'self'", *(f"'{integrity}'" for integrity in inline)])
     return (
@@ -18,7 +18,7 @@ def policy(*inline: str) -> str:
 
 
 _POLICY = policy()
-#: What browsers offer and no page needs: sensors, devices, identities, what a device is like.
+#: Features of browsers that no page needs: sensors, devices, identities, facts about the device.
 _DENIED = (
     "accelerometer autoplay browsing-topics camera ch-device-memory ch-downlink ch-dpr ch-ect "
     "ch-prefers-color-scheme ch-prefers-reduced-motion ch-rtt ch-save-data ch-ua ch-ua-arch "
@@ -32,8 +32,8 @@ _DENIED = (
     "screen-wake-lock serial speaker-selection storage-access sync-xhr usb window-management "
     "xr-spatial-tracking"
 )
-#: Nothing may be sent but by the page's program, to this server. A response with one of these of
-#: its own keeps its own.
+#: Only the page's program may send anything, and only to this server. A response that sets one of
+#: these headers itself keeps its own.
 HEADERS = {
     "Content-Security-Policy": _POLICY,
     "Cache-Control": "no-store",
@@ -45,9 +45,9 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-#: What only documents heed; on each module it would be half of what a phone has to wait for.
+#: Only documents heed this header; with each module it would be half of what a phone waits for.
 OF_PAGES = {"Permissions-Policy": ", ".join(f"{name}=()" for name in _DENIED.split())}
-#: What researchers' pages get: forms, but no program.
+#: The policy of researchers' pages: forms, but no program.
 WITHOUT_PROGRAM = (
     _POLICY.replace("script-src 'self'", "script-src 'none'")
     .replace("connect-src 'self'", "connect-src 'none'")
@@ -55,25 +55,23 @@ WITHOUT_PROGRAM = (
 )
 
 _Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
-
-
 _FIXED = [(name.lower(), name, value) for name, value in HEADERS.items()]
 _OF_PAGES = list(OF_PAGES.items())
 
 
 def completed(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return all headers of a response that sets these itself."""
-    own = {name.lower(): value for name, value in headers}
-    more = [(name, value) for key, name, value in _FIXED if key not in own]
-    if own.get("content-type", "").startswith("text/html"):
+    """Return the headers that a response sets itself, and all others that it must have."""
+    set_already = {name.lower(): value for name, value in headers}
+    more = [(name, value) for key, name, value in _FIXED if key not in set_already]
+    if set_already.get("content-type", "").startswith("text/html"):
         more += _OF_PAGES
     return headers + more
 
 
 def added(app: _Wsgi) -> _Wsgi:
-    """A WSGI application with these headers, whatever answers: a view, an error, a redirect.
+    """Return a WSGI application that adds these headers to views, errors and redirects alike.
 
-    Here rather than in Flask's `after_request`, where they took a seventh of a request's time.
+    In Flask's `after_request` they took a seventh of a request's time.
     """
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

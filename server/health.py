@@ -1,4 +1,4 @@
-"""Whether the collector can take reports now; for whoever watches it."""
+"""Tell whoever watches the collector whether it can take reports now."""
 
 import shutil
 import sqlite3
@@ -11,19 +11,17 @@ from server.store import StoreError
 
 blueprint = Blueprint("health", __name__)
 
-#: Bytes of the disk below which a collector says that it is not well, while it still takes reports.
+#: Free bytes of the disk below which a collector warns, while it still takes reports.
 ROOM = 64 * 1024 * 1024
 
-#: Seconds after midnight, or after the keeper's last success, by which promises must be kept.
+#: Seconds after midnight, or after the last successful look, by which due reports must be deleted.
 LATE = 600.0
 
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """200 and "ok", or 503 and what is wrong; nothing of surveys or respondents."""
-    store = the_store()
-    writer = the_writer()
-    status = "ok"
+    """Answer 200 and "ok", or 503 and what is wrong, without a word on surveys or respondents."""
+    store, writer, status = the_store(), the_writer(), "ok"
     try:
         store.surveys.ids()
         if shutil.disk_usage(store.file.path.parent).free < ROOM:

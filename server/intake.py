@@ -1,4 +1,4 @@
-"""The way in: what respondents' devices send, and what they are asked."""
+"""The API for respondents' devices: the survey, the intake of reports, queries about links."""
 
 import random
 
@@ -8,46 +8,47 @@ from analysis.survey.survey import LONGEST_REQUEST
 from server.clock import today
 from server.extensions import the_link_limit, the_store, the_writer
 from server.invitations import ISSUER
-from server.rendering import api
+from server.pages.rendering import api
 from server.store import Store
 from server.wire import STATUS, Refusal, Refused, Submission, parse, parse_link_query
 
 blueprint = Blueprint("intake", __name__)
 
-#: Seconds after which a client that was refused may come again, from and to: not all at once.
+#: After how many seconds a busy server asks clients to come again, from and to: not all at once.
 AGAIN = (5, 20)
+_UNKNOWN_SURVEY = Refusal("not-found", "survey", "the id of a survey", "another")
 _ANSWERS = {200: '{"status":"known"}\n', 201: '{"status":"stored"}\n'}
 
 
 def check(store: Store, survey_id: str, body: bytes) -> Submission:
-    """A request's body, checked against what the store knows of the survey; Refused if not."""
+    """Return a request's body as a submission that fits a stored survey, or raise Refused."""
     if not store.surveys.was_opened(survey_id):
-        raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
+        raise Refused(_UNKNOWN_SURVEY)
     return parse(body, lambda version: store.surveys.get(survey_id, version))
 
 
 def received() -> bytes:
     """Return the body of the request at hand, unless another website had a browser send it.
 
-    A website can make its visitors' browsers send what a form could, in any format but JSON. For
-    JSON browsers ask the server first, and it does not agree. Most also say where a request comes
-    from: another origin, be it of the same site, has nothing to send here.
+    A website can make its visitors' browsers send what a form can send, which JSON is not. Before
+    they send JSON for another website, browsers ask the server, which does not agree. Most also say
+    where a request comes from; no other origin, even of the same site, may send anything here.
 
     Raises
     ------
     Refused
-        If the request is not of JSON or not of this origin, before its body is parsed.
+        If the request is no JSON or not of this origin, before its body is parsed.
     """
     if request.mimetype != "application/json":
         raise Refused(Refusal("media-type", "Content-Type", "application/json", "another"))
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         raise Refused(Refusal("cross-site", "Sec-Fetch-Site", "same-origin", "another origin"))
-    # One byte more than is allowed tells that it is too long, stated length or not.
+    # One byte more than is allowed shows that a body is too long, whatever length it states.
     return request.stream.read(LONGEST_REQUEST + 1)
 
 
 def problem(refusal: Refusal) -> Response:
-    """A refusal as application/problem+json (RFC 9457)."""
+    """Return a refusal as application/problem+json (RFC 9457)."""
     body = {
         "type": f"urn:deniable:problem:{refusal.word}",
         "title": refusal.word.replace("-", " "),
@@ -85,7 +86,7 @@ def ask_about_invitation(survey_id: str) -> Response:
     try:
         query = parse_link_query(received())
         if not store.surveys.was_opened(survey_id):
-            raise Refused(Refusal("not-found", "survey", "the id of a survey", "another"))
+            raise Refused(_UNKNOWN_SURVEY)
         if not the_link_limit().allows(survey_id):
             raise Refused(Refusal("try-again", "survey", "fewer questions at once", "too many"))
     except Refused as refused:
@@ -96,8 +97,7 @@ def ask_about_invitation(survey_id: str) -> Response:
 
 @blueprint.get("/api/surveys/<survey_id>")
 def get_survey(survey_id: str) -> Response:
-    store = the_store()
-    current = store.surveys.current(survey_id) if store.surveys.was_opened(survey_id) else None
+    current = the_store().surveys.visible(survey_id)
     if current is None:
-        return problem(Refusal("not-found", "survey", "the id of a survey", "another"))
+        return problem(_UNKNOWN_SURVEY)
     return api(current.to_json(today())).response()

@@ -1,4 +1,4 @@
-"""Tokens that let somebody answer: how they are made, and what the store knows of them."""
+"""Invitations: how their tokens are made, and what the store knows of them."""
 
 import hashlib
 import secrets
@@ -19,15 +19,15 @@ class TokenIssuer(Protocol):
 
     Today the store knows each token's key before it is used, so that whoever hands out the tokens
     could note who got which. An issuer of blind signatures (RFC 9474) would sign what it cannot
-    see, and `key` would check the signature: then the store has to add what was used, where it now
-    marks what was issued, and nothing else changes.
+    see, and `key` would check the signature. The store would then add keys when they are used,
+    instead of marking issued ones, and nothing else would change.
     """
 
     def issue(self) -> str:
-        """A new token, for the fragment of a link: ASCII letters, digits, - and _."""
+        """Return a new token for the fragment of a link, of ASCII letters, digits, - and _."""
 
     def key(self, token: str) -> bytes:
-        """What the store marks as used when the token is; the token cannot be told from it."""
+        """Return what the store marks as used, from which nobody can compute the token."""
 
 
 def check_digits(token: str) -> str:
@@ -57,8 +57,8 @@ class RandomTokens:
 
     The store has their SHA-256.
 
-    A slow hash would add nothing: nobody can try 2^128 tokens. Earlier releases made tokens without
-    check digits; they stay good.
+    A slow hash would add nothing: nobody can try 2^128 tokens. Tokens of earlier releases, without
+    check digits, stay valid.
     """
 
     def issue(self) -> str:
@@ -76,7 +76,7 @@ ISSUER: TokenIssuer = RandomTokens()
 class RateLimit:
     """A token bucket for each survey: `burst` queries at once, then `rate` a second.
 
-    It limits how fast anybody can ask about links, and knows no addresses.
+    It limits how fast links can be tried, and knows no addresses.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The published description of the API (OpenAPI 3.1), made from what the server itself checks with.
+"""The published description of the API (OpenAPI 3.1), made from the server's own checks.
 
-It is as strict as one description for all surveys can be: a survey's randomizers, which it serves
-beside its questions, say what else its reports must be.
+It is as strict as one description for all surveys can be. What else is true of a survey's reports
+follows from its randomizers, which are served beside its questions.
 """
 
 from decimal import Decimal
@@ -20,7 +20,7 @@ from analysis.privacy.ledger import LEDGERS
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
-from server.research import DELTAS
+from server.pages.researchers import DELTAS
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas, whole
 from server.wire import LINK_STATUS, STATUS, LinkQuery, _Body
@@ -37,7 +37,7 @@ def get_openapi() -> Response:
 
 @cache
 def document() -> Schema:
-    """The description, as JSON."""
+    """Return the description, as JSON."""
     return {
         "openapi": "3.1.1",
         "info": {
@@ -123,28 +123,23 @@ def _paths() -> Schema:
         },
     }
     wave = _query("wave", "By default the highest.", "^[0-9]{0,7}$")
-    which = [wave, _query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
+    which = [survey, wave, _query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
     level = "^0?\\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2})$"
     levels = _query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
     by = _query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
     delta = _query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
     for table, row, about, parameters in (
-        ("estimates", reference("Estimate"), "Estimates with intervals", [survey, *which, levels]),
-        ("reports", reference("ReportRow"), "The randomized reports", [survey, *which]),
-        (
-            "plausibility",
-            reference("Plausibility"),
-            "Whether reports are as drawn",
-            [survey, *which],
-        ),
+        ("estimates", reference("Estimate"), "Estimates with intervals", [*which, levels]),
+        ("reports", reference("ReportRow"), "The randomized reports", which),
+        ("plausibility", reference("Plausibility"), "Whether reports are as drawn", which),
         ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
         ("log", reference("Entry"), "What researchers did", []),
     ):
         for form in ("csv", "json"):
-            where = "/api/surveys/{survey_id}" if parameters else "/api"
+            folder = "/api/surveys/{survey_id}" if parameters else "/api"
             operation = _download(table, form, row, about, bool(parameters))
-            paths[f"{where}/{table}.{form}"] = {"parameters": parameters, "get": operation}
+            paths[f"{folder}/{table}.{form}"] = {"parameters": parameters, "get": operation}
     return paths
 
 
@@ -193,14 +188,14 @@ def _schemas() -> Schema:
         "additionalProperties": False,
         "minProperties": 1,
     }
-    drawn: list[Schema] = []
+    shapes: list[Schema] = []
     for channel in CHANNELS.values():
-        drawn += [channel.report_schema()] * (channel.report_schema() not in drawn)
-    in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": drawn}}
+        shapes += [channel.report_schema()] * (channel.report_schema() not in shapes)
+    in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": shapes}}
     return {
         "Submission": submission,
         "Link": link | {"title": "Link"},
-        "Report": {"anyOf": [*drawn, object_of(in_cohort)]},
+        "Report": {"anyOf": [*shapes, object_of(in_cohort)]},
         "ReportRow": exported,
         **survey_schemas(),
         "Estimate": _row(Estimate, survey=IDENTIFIER, version=HASH, wave=WAVE),
@@ -211,10 +206,10 @@ def _schemas() -> Schema:
 
 
 def _row(kind: type, **before: Schema) -> Schema:
-    """A row of a table, from the class that has its columns."""
+    """Return the schema of a table's row, from the class that has its columns."""
     columns = {}
     for name, hint in get_type_hints(kind).items():
-        types = [_TYPES[one] for one in get_args(hint) or (hint,)]
+        types = [_TYPES[part] for part in get_args(hint) or (hint,)]
         columns[name] = {"type": types if types[1:] else types[0]}
     return object_of(before | columns)
 
@@ -241,27 +236,27 @@ def _status(*words: str) -> Schema:
     return object_of({"status": {"enum": list(words)}})
 
 
-#: What an address gets that is none of these: a survey's "id" with a slash in it, say.
+#: The answer at an address that does not exist: with a slash in a survey's "id", say.
 _NOWHERE: Schema = {"text/html": {"schema": {"type": "string"}}}
 
 
 def _refusals(*words: str) -> Schema:
-    """The problem of each status that is a reason to refuse (RFC 9457)."""
-    found: Schema = {}
+    """Return the responses that refuse a request for these reasons (RFC 9457), by status."""
+    responses: Schema = {}
     for status in sorted({STATUS[word] for word in words}):
-        own = [word for word in words if STATUS[word] == status]
+        reasons = [word for word in words if STATUS[word] == status]
         problem = {
-            "type": {"enum": [f"urn:deniable:problem:{word}" for word in own]},
-            "title": {"enum": [word.replace("-", " ") for word in own]},
+            "type": {"enum": [f"urn:deniable:problem:{word}" for word in reasons]},
+            "title": {"enum": [word.replace("-", " ") for word in reasons]},
             "status": {"const": status},
             **dict.fromkeys(("detail", "field", "expected", "got"), STRING),
         }
-        bits = {"bits": whole(0)} if "work-required" in own else None
+        bits = {"bits": whole(0)} if "work-required" in reasons else None
         content = {"application/problem+json": {"schema": object_of(problem, bits)}}
-        answer: Schema = {"description": "Refused: " + ", ".join(own), "content": content}
+        answer: Schema = {"description": "Refused: " + ", ".join(reasons), "content": content}
         if status == 404:
             answer["content"] = content | _NOWHERE
         if status == 503:
             answer["headers"] = {"Retry-After": {"required": True, "schema": {"type": "integer"}}}
-        found[str(status)] = answer
-    return found
+        responses[str(status)] = answer
+    return responses

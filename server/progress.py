@@ -1,4 +1,4 @@
-"""How far along: a bar on a terminal, else a line now and then; on stderr."""
+"""Show progress on stderr: a bar on a terminal, else a line now and then."""
 
 import sys
 from collections.abc import Callable
@@ -7,23 +7,12 @@ import click
 
 
 class Progress:
-    """A context whose value is to be called with the number of things just done.
-
-    Parameters
-    ----------
-    total : int
-        How many there are.
-    label : str
-        What they are.
-    """
+    """A context for `total` things, whose value is called with the number that were just done."""
 
     def __init__(self, total: int, label: str = "reports") -> None:
         self._total, self._label, self._done, self._told = total, label, 0, 0
-        self._bar = (
-            click.progressbar(length=total, label=label, file=sys.stderr)
-            if sys.stderr.isatty()
-            else None
-        )
+        bar = click.progressbar(length=total, label=label, file=sys.stderr)
+        self._bar = bar if sys.stderr.isatty() else None
 
     def __enter__(self) -> Callable[[int], None]:
         if self._bar is not None:

@@ -1,4 +1,4 @@
-"""Running the collector: free ports, granian's workers, and the word when they are ready."""
+"""Run the collector: find free ports, start granian's workers, and say when they are ready."""
 
 import contextlib
 import http.client
@@ -22,7 +22,7 @@ from granian.log import LogLevels
 from server.app import PLANES, create_app
 from server.gateway import Gateway
 
-#: Connections that one worker keeps, where the system lets it open so many files; and files that it
+#: The most connections of a worker, if the system lets it open so many files, and the files that it
 #: opens for other purposes. More connections wait in the system's queue.
 CONNECTIONS, OTHER_FILES = 4096, 512
 #: Seconds that a worker gets to finish its requests when the server stops.
@@ -43,8 +43,9 @@ class Address:
 
 @contextlib.contextmanager
 def held(wanted: Address) -> Iterator[Address]:
-    """The address with a real port, held open, so that nobody else gets the number before the
-    workers listen on it. A first try without SO_REUSEPORT tells whether another server has it.
+    """Hold an address, with a real port, so that nobody else takes it before the workers listen.
+
+    A first try without SO_REUSEPORT shows whether another server listens on it.
 
     Raises
     ------
@@ -52,22 +53,21 @@ def held(wanted: Address) -> Iterator[Address]:
         If the port is taken, or the address is not one of this machine.
     """
     try:
-        family, *_, address = socket.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)[
-            0
-        ]
+        infos = socket.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)
+        family, *_, address = infos[0]
         host = str(address[0])
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, wanted.port))
-        own = socket.socket(family)
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        own.bind((host, wanted.port))
+        holder = socket.socket(family)
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind((host, wanted.port))
     except OSError as error:
         raise PortError(
             f"{wanted.host}:{wanted.port}: cannot be listened on: {error.strerror}"
         ) from None
-    with own:
-        yield Address(host, own.getsockname()[1])
+    with holder:
+        yield Address(host, holder.getsockname()[1])
 
 
 def run(
@@ -81,20 +81,17 @@ def run(
 
     Parameters
     ----------
-    database : Path
-        The store.
     public : Address
-        For respondents; for researchers too, unless they have an address of their own. As `held`
-        gives it.
+        Where respondents are served, and researchers unless `research` is given; from `held`.
     research : Address, optional
-        For researchers.
+        Where researchers are served.
     workers : int
-        Processes, of the public address; the other has one.
+        How many processes serve the public address; one serves the other.
     ready : function
         Called with both addresses once they answer.
     """
-    # Not forked: a child would inherit open database connections, and locks that other threads hold
-    # (one that imports a module, say) and that nobody there will ever release.
+    # Not forked: a child would inherit open database connections, and locks of other threads (of
+    # one that imports a module, say), which nothing in the child would ever release.
     multiprocessing.set_start_method("spawn", force=True)
     os.environ["DENIABLE_DB"] = str(database.absolute())
     os.environ["DENIABLE_KEY"] = secrets.token_hex(32)
@@ -112,10 +109,10 @@ def run(
 
 
 def worker() -> Gateway:
-    """The application, as one of granian's workers makes it.
+    """Return the application of one of granian's workers.
 
-    In a process group of its own: Ctrl-C on a terminal goes to a whole group, and a worker that
-    ends by itself is one that the server starts again, while it should be stopping.
+    The worker gets a process group of its own: Ctrl-C on a terminal goes to a whole group, and the
+    server, while it should be stopping, would start a worker again that ended by itself.
     """
     os.setpgrp()
     threading.Thread(target=_follow, daemon=True).start()
@@ -123,7 +120,7 @@ def worker() -> Gateway:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address, so that browsers trust it without https."""
+    """Return whether only this machine can reach an address: browsers trust it without https."""
     with contextlib.suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost"
@@ -147,7 +144,7 @@ def _serve(where: Address, workers: int) -> None:
 
 
 def _connections() -> int:
-    """How many connections a worker can keep; past its limit of files it would accept none."""
+    """Return how many connections a worker can keep within its limit of open files."""
     wanted = CONNECTIONS + OTHER_FILES
     soft, hard = (
         wanted if limit == resource.RLIM_INFINITY else limit
@@ -171,7 +168,7 @@ def _stop(process: multiprocessing.Process) -> None:
 
 
 def _follow() -> None:
-    """End with the server: if it was killed, its workers would go on holding the port."""
+    """End this process with the server: workers of a killed server would hold its port."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()  # returns at once if it has ended before
@@ -179,15 +176,12 @@ def _follow() -> None:
 
 
 def _url(where: Address) -> str:
-    return (
-        f"http://[{where.host}]:{where.port}"
-        if ":" in where.host
-        else f"http://{where.host}:{where.port}"
-    )
+    host = f"[{where.host}]" if ":" in where.host else where.host
+    return f"http://{host}:{where.port}"
 
 
 def _announce(urls: list[str], ready: Callable[[str, str], None]) -> None:
-    """Wait until all addresses answer, as long as the server runs: machines can be slow."""
+    """Wait until all addresses answer, however slow the machine is, and then say so."""
     for url in urls:
         while not _answers(url):
             time.sleep(0.1)
@@ -195,10 +189,8 @@ def _announce(urls: list[str], ready: Callable[[str, str], None]) -> None:
 
 
 def _answers(url: str) -> bool:
-    reachable = (
-        url.removeprefix("http://").replace("0.0.0.0:", "127.0.0.1:").replace("[::]", "[::1]")
-    )
-    connection = http.client.HTTPConnection(reachable, timeout=5)
+    host = url.removeprefix("http://").replace("0.0.0.0:", "127.0.0.1:").replace("[::]", "[::1]")
+    connection = http.client.HTTPConnection(host, timeout=5)
     with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(connection):
         connection.request("GET", "/healthz")
         connection.getresponse()

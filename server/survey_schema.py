@@ -1,4 +1,4 @@
-"""JSON Schema of what a server serves of a survey: its frozen form and its randomizers."""
+"""JSON Schema of a survey as it is served: its frozen form and its randomizers."""
 
 from dataclasses import fields
 
@@ -28,7 +28,7 @@ _PAIR: Schema = {"type": "array", "items": _DIGITS, "minItems": 2, "maxItems": 2
 
 
 def survey_schemas() -> dict[str, Schema]:
-    """The components of a served survey, by their names."""
+    """Return the components of a served survey, by their names."""
     randomizer = {"encoder": _parts(ENCODERS), "channel": _parts(CHANNELS), "ratio": _PAIR}
     more = {"delta": _PAIR, "permanent": _parts(CHANNELS), "forever": _PAIR}
     return {
@@ -79,8 +79,8 @@ def _survey() -> Schema:
 
 
 def _question() -> Schema:
-    """What is asked: the keys of every question, and those of its kind."""
-    parameters = {name: STRING for one in MECHANISMS.values() for name in one.parameters or ()}
+    """Return the schema of a question: the keys of all questions, and those of its kind."""
+    parameters = {name: STRING for each in MECHANISMS.values() for name in each.parameters or ()}
     required: Schema = {
         "id": IDENTIFIER,
         "text": TEXT,
@@ -97,15 +97,15 @@ def _question() -> Schema:
         "stable": {"type": "boolean"},
         "memory": {"type": "integer", "enum": [PROTOCOL]},
     }
-    known = []
+    schemas = []
     for name, kind in KINDS.items():
-        own, more = kind.schema()
-        known.append(object_of(required | {"kind": {"const": name}} | own, optional | more))
-    return {"oneOf": known}
+        keys, more = kind.schema()
+        schemas.append(object_of(required | {"kind": {"const": name}} | keys, optional | more))
+    return {"oneOf": schemas}
 
 
 def _placing() -> Schema:
-    """Where and when an entry of a survey is shown, whether it is asked or not."""
+    """Return the keys that say where and when a question or note is shown."""
     return {
         "help": TEXT,
         "section": TEXT,
@@ -115,19 +115,16 @@ def _placing() -> Schema:
 
 
 def _parts(table: Schema) -> Schema:
-    """Encoders or channels: their names, and the whole numbers that each has."""
-    known = [
-        object_of(
-            {"name": {"const": name}}
-            | {field.name: whole(str(field.type).count("tuple")) for field in fields(part)}
-        )
-        for name, part in table.items()
-    ]
-    return {"oneOf": known}
+    """Return the schema of encoders or channels: their names and whole numbers."""
+    schemas = []
+    for name, part in table.items():
+        numbers = {field.name: whole(str(field.type).count("tuple")) for field in fields(part)}
+        schemas.append(object_of({"name": {"const": name}, **numbers}))
+    return {"oneOf": schemas}
 
 
 def whole(depth: int) -> Schema:
-    """A whole number, a list of them, or rows of them."""
+    """Return the schema of a whole number, of a list of them, or of rows of them."""
     if depth:
         return {"type": "array", "items": whole(depth - 1), "minItems": 1}
     return {"type": "integer", "minimum": 1, "exclusiveMaximum": 2**53}

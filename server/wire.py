@@ -1,4 +1,4 @@
-"""The shape of a request: bytes to a checked submission, or the reason why not."""
+"""The shape of a request: check its bytes, and return a submission or a refusal."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import msgspec
 from analysis.core.errors import ReportError
 from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
-from server.work import bits_of
+from server.proof_of_work import bits_of
 
 #: The status of each reason to refuse; each is also the last word of the problem's `type`.
 STATUS = {
@@ -29,7 +29,7 @@ STATUS = {
     "media-type": 415,
     "try-again": 503,
 }
-#: The words of `STATUS` with which a link query can be refused.
+#: The reasons in `STATUS` for which a link query can be refused.
 LINK_STATUS = {"malformed", "cross-site", "not-found", "too-large", "media-type", "try-again"}
 
 
@@ -37,7 +37,7 @@ LINK_STATUS = {"malformed", "cross-site", "not-found", "too-large", "media-type"
 class Refusal:
     """Why a request is refused: a word of `STATUS`, the field, what was expected, what was got.
 
-    `bits` is how much proof of work the same report needs to be taken, where that is the reason.
+    `bits` is how much proof of work the report needs, if that is the reason.
     """
 
     word: str
@@ -63,19 +63,19 @@ class Submission:
     wave: int
     rid: bytes
     respondent: bytes
-    #: What the store knows the invitation by; the token itself ends here.
+    #: The key by which the store knows the invitation; the token itself goes no further.
     invitation: bytes | None
     reports: dict[str, Any]
-    #: How many bits of work were done for it; the current version may ask for more.
+    #: How many bits of work were done; the current version may ask for more than its own.
     work: int = 0
 
     @cached_property
     def payload(self) -> str:
-        """The reports as text that is the same for equal ones."""
+        """The reports as JSON text, which is the same for equal reports."""
         return msgspec.json.encode(self.reports, order="sorted").decode()
 
 
-# \A is implied; \Z, since $ would let a newline through.
+# \Z, since $ would let a newline through; \A is implied.
 _Hex128 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z", max_length=32)]
 
 
@@ -90,14 +90,14 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class LinkQuery(msgspec.Struct, forbid_unknown_fields=True):
-    """A device asks whether an invitation can be used in a wave."""
+    """A device's question whether an invitation can be used in a wave."""
 
     wave: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     token: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 
 
 def parse_link_query(body: bytes) -> LinkQuery:
-    """Check the body of a link query; raise Refused for anything else."""
+    """Return the link query in a body; raise Refused for anything else."""
     if len(body) > LONGEST_REQUEST:
         raise _refused("too-large", "body", f"at most {LONGEST_REQUEST} bytes", "more")
     try:
@@ -107,19 +107,17 @@ def parse_link_query(body: bytes) -> LinkQuery:
 
 
 def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
-    """Check a request's body, all of it.
+    """Return the submission in a request's body, after checking all of it.
 
     Parameters
     ----------
-    body : bytes
-        As received.
     version : function
-        Gives the survey's version with a hash, or None.
+        Returns the survey's version with a hash, or None.
 
     Raises
     ------
     Refused
-        With the first thing wrong.
+        With the first fault.
     """
     if len(body) > LONGEST_REQUEST:
         raise _refused("too-large", "body", f"at most {LONGEST_REQUEST} bytes", "more")
@@ -152,7 +150,7 @@ def parse(body: bytes, version: Callable[[str], Survey | None]) -> Submission:
         expected = f"a number that ends in a hash with {asked} leading zero bits"
         raise _refused("malformed", "work", expected, "none" if read.work is None else "another")
     if read.rid == read.respondent:
-        # Else report and ledger would share a value by which they could be joined.
+        # Otherwise report and ledger would share a value by which they could be joined.
         raise _refused("malformed", "rid", "another number than respondent", "the same")
     rid, respondent = bytes.fromhex(read.rid), bytes.fromhex(read.respondent)
     invitation = None if read.token is None else ISSUER.key(read.token)
@@ -172,10 +170,10 @@ def _check_reports(reports: dict[str, Any], survey: Survey) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise ValueError("an object with the same key twice")
-    return found
+    return unique
 
 
 def _no_constant(name: str) -> None:

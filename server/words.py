@@ -1,4 +1,4 @@
-"""What pages say to people, in each language of the product: tables of texts in `languages/`."""
+"""The texts of pages in each language of the product; the tables are in `languages/`."""
 
 import re
 import tomllib
@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 _FOLDER = Path(__file__).parent / "languages"
-#: Tag, own name, direction and decimal sign; the first is spoken where no other is known.
+#: Tag, name, direction and decimal sign of each language; the first is used for unknown ones.
 _SPOKEN = (
     ("en", "English", "ltr", "."),
     ("de", "Deutsch", "ltr", ","),
@@ -21,14 +21,14 @@ _SPOKEN = (
 )
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
-#: What fills a place: a number, several to add up, a text, one for each language's tag, or words of
-#: the product.
+#: What fills a place: a number, a tuple of numbers to add up, a text, texts by language tag, or a
+#: phrase of the product.
 Value = Any
 
 
 @dataclass(frozen=True)
 class Language:
-    """One language of a page: `tag` as the survey calls it, `speaks` the tag of its words."""
+    """A language of a page: `tag` is the survey's, `speaks` the tag of the words it gets."""
 
     tag: str
     name: str
@@ -40,14 +40,14 @@ class Language:
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words of the product, and what fills their places: a text yet without a language."""
+    """A text of the product without a language yet: its key, and what fills its places."""
 
     key: str
     values: Mapping[str, Value]
 
     @classmethod
     def of(cls, key: str, **values: Value) -> "Phrase":
-        """The words of this key."""
+        """Return the phrase with this key and these values."""
         return cls(key, values)
 
 
@@ -64,15 +64,16 @@ LANGUAGES = {spoken[0]: _read(*spoken) for spoken in _SPOKEN}
 
 
 def languages_of(spec: Mapping[str, Any]) -> list[Language]:
-    """The languages of a frozen survey in their order, English if it names none.
+    """Return the languages of a frozen survey in their order, English if it names none.
 
-    One that the product does not speak gets English words; a region the words of its language.
+    A language that the product does not speak gets English words, and a region those of its
+    language.
     """
     return [_spoken_as(tag) for tag in spec.get("languages", ["en"])]
 
 
 def is_spoken(tag: str) -> bool:
-    """Whether the product has words of its own in a language."""
+    """Return whether the product has texts in a language."""
     return tag.split("-")[0].lower() in LANGUAGES
 
 
@@ -81,17 +82,17 @@ def _spoken_as(tag: str) -> Language:
         return LANGUAGES[tag]
     if not is_spoken(tag):
         return replace(LANGUAGES["en"], tag=tag, name=tag)
-    found = LANGUAGES[tag.split("-")[0].lower()]
-    return replace(found, tag=tag, name=f"{found.name} ({tag})")
+    language = LANGUAGES[tag.split("-")[0].lower()]
+    return replace(language, tag=tag, name=f"{language.name} ({tag})")
 
 
 def told(phrase: Phrase, language: Language) -> str:
-    """A phrase in one language; places without a value stay, for the page's program to fill.
+    """Return a phrase in one language; places without a value stay for the page's program.
 
     Raises
     ------
     KeyError
-        If the language has no such words.
+        If the language has no such text.
     """
 
     def fill(place: re.Match[str]) -> str:
@@ -102,13 +103,13 @@ def told(phrase: Phrase, language: Language) -> str:
 
 
 def word(key: str | Phrase, languages: Sequence[Language], **values: Value) -> Markup:
-    """A phrase for a page: its text, or one for each language, of which the first is shown."""
+    """Return a phrase for a page: its text, or one in each language, with the first one shown."""
     phrase = key if isinstance(key, Phrase) else Phrase(key, values)
     if len(languages) == 1:
         return escape(told(phrase, languages[0]))
-    one = Markup('<span data-language="{}" lang="{}" dir="{}"{}>{}</span>')
+    span = Markup('<span data-language="{}" lang="{}" dir="{}"{}>{}</span>')
     return Markup("").join(
-        one.format(
+        span.format(
             language.tag,
             language.speaks,
             language.direction,
@@ -120,7 +121,7 @@ def word(key: str | Phrase, languages: Sequence[Language], **values: Value) -> M
 
 
 def spoken(languages: Sequence[Language]) -> dict[str, Any]:
-    """What every respondent's template is given: the languages, and `w`, which speaks them."""
+    """Return what all templates for respondents use: the languages, and `w`, which writes them."""
     return {"languages": languages, "w": partial(word, languages=languages)}
 
 
@@ -130,7 +131,7 @@ def _written(value: Value, language: Language) -> str:
     if isinstance(value, Mapping):
         return str(value.get(language.tag, next(iter(value.values()))))
     if isinstance(value, tuple):
-        return " + ".join(_written(one, language) for one in value)
+        return " + ".join(_written(term, language) for term in value)
     if isinstance(value, float):
         # A thin space between thousands is read in every language, a comma or dot is not.
         return f"{value:,.10g}".replace(",", "\u202f").replace(".", language.decimal)

@@ -1,7 +1,7 @@
-"""One thread that stores what its process takes in: many submissions in one transaction.
+"""One thread stores what its process takes in, with many submissions in one transaction.
 
-A transaction costs the same wait for the disk whether it holds one submission or hundreds, and
-while it waits, the next ones gather. Nobody lingers for more to come.
+A transaction waits equally long for the disk whether it holds one submission or hundreds, and
+meanwhile the next ones gather. It never waits for more submissions to come.
 """
 
 import sqlite3
@@ -15,16 +15,16 @@ from server import failures
 from server.store import Store, StoreBusy, StoreError
 from server.wire import Refusal, Submission
 
-#: Submissions in one transaction, and those that may wait for one; more are told to come again.
+#: The most submissions in one transaction, and that wait for one; more have to try again.
 BATCH, QUEUE = 256, 512
-#: Seconds that a submission waits for a transaction, before its device is told to come again; and
-#: those that a transaction may take before new submissions are told so at once.
+#: Seconds that a submission waits for a transaction, before its device has to try again; and those
+#: that a transaction may take, before new submissions are refused at once.
 PATIENCE, STUCK = 5.0, 2.0
-#: Seconds without work after which the write-ahead log is truncated and a small file written anew;
-#: and under load, seconds between two truncations, and between two rewrites of the file. These are
-#: so rare that 99 % of reports do not wait for one.
+#: Seconds without work after which the write-ahead log is truncated and a small file written anew.
+#: Under load, seconds between two truncations, and between two rewrites: so rare that 99 % of
+#: reports do not wait for one.
 IDLE, SETTLE, REWRITE = 1.0, 30.0, 120.0
-#: Seconds for which a failure is told to who asks how the collector is.
+#: Seconds for which `/healthz` reports a failure.
 UNWELL = 60.0
 
 BUSY = Refusal("try-again", "server", "a free moment", "a busy store")
@@ -43,15 +43,7 @@ class _Job:
 
 
 class Writer:
-    """Takes submissions from many threads; started with the first.
-
-    Parameters
-    ----------
-    store : Store
-        Where to.
-    today : function
-        Tells which day it is.
-    """
+    """Store the submissions of many threads; the writing thread starts with the first one."""
 
     def __init__(self, store: Store, today: Callable[[], date]) -> None:
         self._store, self._today = store, today
@@ -65,14 +57,14 @@ class Writer:
         self._rewritten = time.monotonic()
 
     def put(self, submission: Submission) -> Refusal | int:
-        """Have a submission stored; back when it is on the disk, or will not be.
+        """Wait until a submission is on the disk or refused, and return which.
 
         Returns
         -------
         Refusal or int
-            201 if stored, 200 if it was stored before, or why it is refused: "try-again" if too
-            many wait, the disk is full, or it took too long. It may then still be stored, and the
-            next try be told so.
+            201 if it was stored now, 200 if before, or why it is refused: "try-again" if too many
+            wait, the disk is full, or it took too long. It may then still be stored, which the next
+            try will learn.
         """
         if self._thread is None:
             self._start()
@@ -87,20 +79,21 @@ class Writer:
         return job.result
 
     def is_stuck(self) -> bool:
-        """Whether the transaction under way takes too long: its disk or another writer hangs."""
+        """Return whether a transaction takes too long, since the disk or another writer hangs."""
         began = self._began
         return began is not None and time.monotonic() > began + STUCK
 
     def has_failed(self) -> bool:
-        """Whether the last submission could not be stored, for a fault not its own, just now.
+        """Return whether a submission could lately not be stored, through no fault of its own.
 
-        Not for ever: a proxy that sends no reports to who is not well would never hear otherwise.
+        It is forgotten after a while: a proxy that sends no reports to an unhealthy server would
+        never learn that it has recovered.
         """
         failed = self._failed
         return failed is not None and time.monotonic() < failed + UNWELL
 
     def is_untidy(self) -> bool:
-        """Whether the last attempt to remove the order of arrival from the file failed."""
+        """Return whether the last attempt to remove the order of arrival from the file failed."""
         return self._untidy
 
     def _start(self) -> None:
@@ -124,7 +117,7 @@ class Writer:
                 settled, dirty = time.monotonic(), not self._settle(paused=job is None)
 
     def _store_batch(self, first: _Job) -> None:
-        """Store what waits. If one cannot be for a fault of its own, the others are without it."""
+        """Store all that wait; one by one if that fails, so that a faulty one fails alone."""
         jobs = [first]
         try:
             self._add(self._waiting(jobs))
@@ -159,7 +152,7 @@ class Writer:
             job.result = result
 
     def _waiting(self, jobs: list[_Job]) -> Iterator[_Job]:
-        """The first job and all that wait once they are asked for, which are added to `jobs`."""
+        """Yield the first job and all that wait by then, which are added to `jobs`."""
         yield jobs[0]
         while len(jobs) < BATCH:
             try:
@@ -169,9 +162,9 @@ class Writer:
             yield jobs[-1]
 
     def _settle(self, paused: bool) -> bool:
-        """Remove the order of arrival from a small file and the write-ahead log; say if it worked.
+        """Remove the order of arrival from the log and a small file; return whether that worked.
 
-        A large file is written anew when its waves close: see `server.promises`.
+        A large file is written anew when its waves close: see `server.retention`.
         """
         due = paused or time.monotonic() > self._rewritten + REWRITE
         try:

@@ -33,7 +33,7 @@ from analysis.study.planning.share_width import of_share
 from analysis.study.regression import Term
 from analysis.survey.check import Check
 from analysis.survey.kinds import KINDS
-from server.audit import Finding
+from server.audit.database import Finding
 from server.cli import COMMANDS, main
 from server.store.log import Entry
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, and how a table is printed."""
+"""What the commands share: options, and how tables and messages are printed."""
 
 import getpass
 import tempfile
@@ -18,7 +18,7 @@ from server.store import Store
 def form_of_table(
     command: Callable[..., Any], forms: Sequence[str] = ("csv", "json")
 ) -> Callable[..., Any]:
-    """Options of a command that prints a table, as `form`: one of `forms`, usually the first."""
+    """Add the options of a command that prints a table in one of `forms`, by default the first."""
     command = click.option("--json", "form", flag_value="json", help="Same as --format json.")(
         command
     )
@@ -27,12 +27,12 @@ def form_of_table(
     )(command)
 
 
-#: Bytes of a text that is printed which stay in memory.
+#: So many bytes of a printed text stay in memory.
 _IN_MEMORY = 2**24
 
 
 def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: str) -> None:
-    """Print rows on stdout; `form` "text" is for people, the others for programs."""
+    """Print rows on stdout; the form "text" is for people, the others are for programs."""
     if form == "text":
         cells = [["" if row[name] is None else row[name] for name in columns] for row in rows]
         click.echo(tabulate(cells, tuple(columns), floatfmt=".4g"))
@@ -43,9 +43,9 @@ def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form:
 def print_pieces(text: Iterable[str]) -> None:
     """Print a long text on stdout, once all of it is made.
 
-    Whoever reads it may be slow. Until then it waits in a file without a name, and not in an open
-    query: the write-ahead log, which has the order of arrival, could not be emptied under one. And
-    if something fails, nothing is printed, instead of a part.
+    Until then it is in a file without a name, so that a slow reader keeps no query open: meanwhile
+    the write-ahead log, which has the order of arrival, could not be emptied. And if something
+    fails, nothing is printed, instead of a part.
     """
     with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as file:
         for piece in text:
@@ -55,21 +55,26 @@ def print_pieces(text: Iterable[str]) -> None:
             click.echo(piece, nl=False)
 
 
+def print_message(text: str) -> None:
+    """Print a message on stderr."""
+    click.echo(text, err=True)
+
+
 def record(store: Store, what: str, subject: str) -> None:
-    """Note in the log what is about to be done, so that nothing is done unnoted."""
+    """Note in the log what is about to be done, so that nothing happens without a note."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
-        user = "somebody"  # of a container, without a name
+        user = "somebody"  # in a container, users may have no name
     store.log.add(stamp(), f"{user}, command line", what, subject)
 
 
 def forget_due(store: Store) -> None:
-    """Delete the reports that may not be kept any longer, note it, and say so."""
+    """Delete the reports that may not be kept any longer; note it in the log, and say so."""
     deleted = store.upkeep.forget(today())
     if deleted:
         record(store, "delete", f"{deleted} reports that were promised to be")
-        click.echo(f"{deleted} reports deleted, as the surveys promised", err=True)
+        print_message(f"{deleted} reports deleted, as the surveys promised")
 
 
 database = click.option(
@@ -84,9 +89,9 @@ survey_id = click.argument("survey_id", metavar="SURVEY-ID")
 
 
 def checked_by(check: Callable[[float], float]) -> Callable[..., Any]:
-    """The callback of an option whose value `check` refuses by a ValueError.
+    """Return the callback of an option whose value `check` refuses by a ValueError.
 
-    Refuses NaN, too, which a range of click's lets through.
+    Unlike a range of click's, such a check can refuse NaN.
     """
 
     def checked(_: click.Context, parameter: click.Parameter, value: Any) -> Any:
@@ -99,7 +104,7 @@ def checked_by(check: Callable[[float], float]) -> Callable[..., Any]:
 
 
 def between(low: float, high: float) -> Callable[..., Any]:
-    """The callback of an option whose value lies between these two numbers."""
+    """Return the callback of an option whose value lies between two numbers."""
 
     def check(value: float) -> float:
         if low < value < high:
@@ -121,7 +126,7 @@ level_of_intervals = click.option(
     default=0.95,
     show_default=True,
     callback=checked_by(_is_level),
-    help="Of the intervals.",
+    help="Confidence level of the intervals.",
 )
 wave_number = click.IntRange(1, 1_000_000)
 wave_of_survey = click.option("--wave", type=wave_number, help="Which wave.  [the highest]")
@@ -132,7 +137,7 @@ version_of_survey = click.option(
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What cannot be told, or asked, is told in one line."""
+    """Turn ValueError, and a missing package, into a one-line error message."""
     try:
         yield
     except (ValueError, ModuleNotFoundError) as error:
@@ -140,7 +145,7 @@ def refusals() -> Iterator[None]:
 
 
 def of_wave(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of a command that prints what one wave tells: which, and as what table."""
+    """Add the options of a command that prints a table about one wave."""
     for option in (form_of_table, database, level_of_intervals, version_of_survey, wave_of_survey):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""`deniable analyze`: answers that were collected on paper, or by another tool."""
+"""`deniable analyze`: estimate from answers collected on paper, or by another tool."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from analysis.estimate.columns.data_file import read_data
 from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.estimate import column_estimates
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
-from server.commands import form_of_table, level_of_intervals, print_table, refusals
+from server.commands import form_of_table, level_of_intervals, print_message, print_table, refusals
 from server.commands.regress import family_of_outcome, kind_of_errors, names_in, print_model
 
 
@@ -44,31 +44,29 @@ def analyze(
     designs = read_designs(design)
     with refusals():
         used = None if formula is None else names_in(formula)
-        found = read_data(data, designs, used)
-        if found.dropped:
-            click.echo(
-                f"{found.dropped} rows left out: for an empty cell, or a weight of 0", err=True
-            )
+        table = read_data(data, designs, used)
+        if table.dropped:
+            print_message(f"{table.dropped} rows left out: for an empty cell, or a weight of 0")
         if formula is not None:
             if set(designs.sampled) - {designs.weights} or designs.population is not None:
                 raise DataError(
                     "sample: models take weights alone: leave out strata, clusters and population, "
                     "or --model"
                 )
-            weights = None if found.sample is None else found.sample.weights
-            columns = {name: _numeric(column) for name, column in found.columns.items()}
-            print_model(formula, columns, found.known, weights, family, errors, level, form)
+            weights = None if table.sample is None else table.sample.weights
+            columns = {name: _numeric(column) for name, column in table.columns.items()}
+            print_model(formula, columns, table.known, weights, family, errors, level, form)
             return
         rows = [
             row
-            for column in found.columns.values()
-            for row in column_estimates(column, level, found.sample)
+            for column in table.columns.values()
+            for row in column_estimates(column, level, table.sample)
         ]
     print_table(estimate_rows(data.stem, None, None, rows), ESTIMATE_COLUMNS, form)
 
 
 def _numeric(column: Column) -> Column:
-    """In formulas, 0 and 1 are numbers, as they are in a column that is not randomized."""
+    """Return a column whose answers 0 and 1 are numbers, as in columns that are not randomized."""
     if column.amounts is None and sorted(column.values) == ["0", "1"]:
         return replace(column, amounts=tuple(map(float, column.values)))
     return column

@@ -1,10 +1,10 @@
-"""`deniable backup` and `migrate`: a copy of the database, and one of this release's schema."""
+"""`deniable backup` and `migrate`: copy a database, or bring it to this release's schema."""
 
 from pathlib import Path
 
 import click
 
-from server.commands import database, record
+from server.commands import database, print_message, record
 from server.store import Store
 from server.store import migrate as bring_up
 from server.store.schema import SCHEMA_VERSION
@@ -22,26 +22,25 @@ def backup(target: Path, db: Path) -> None:
     record(store, "backup", target.name)
     store.copy_to(target)
     store.close()
-    click.echo(f"{target}: {target.stat().st_size:,} bytes", err=True)
+    print_message(f"{target}: {target.stat().st_size:,} bytes")
 
 
 @click.command()
 @database
 def migrate(db: Path) -> None:
-    """Bring a database of an earlier release to this one's schema, after a backup beside it.
+    """Bring the database of an earlier release to this one's schema, after a backup beside it.
 
     Stop the server first. Every other command refuses such a database, and does not change it.
     """
     done = bring_up(db)
     if done is None:
-        click.echo(f"{db}: has this release's schema, {SCHEMA_VERSION}; nothing to do", err=True)
+        print_message(f"{db}: has this release's schema, {SCHEMA_VERSION}; nothing to do")
         return
     version, saved = done
     store = Store(db)
     record(store, "migrate", f"schema {version} to {SCHEMA_VERSION}")
     store.close()
-    click.echo(
+    print_message(
         f"{db}: brought from schema {version} to {SCHEMA_VERSION} and written anew. "
-        f"{saved} is the only way back; delete it once all is well",
-        err=True,
+        f"{saved} is the only way back; delete it once all is well"
     )

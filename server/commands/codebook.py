@@ -1,4 +1,4 @@
-"""`deniable codebook`: what must be known of the data, and a paragraph on how it was collected."""
+"""`deniable codebook`: the codebook of the data, and a paragraph on how it was collected."""
 
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -7,8 +7,8 @@ import click
 
 from analysis.study.codebook import Code, codebook, methods
 from server.commands import of_wave, print_table, survey_id
-from server.results import find, version_and_wave
 from server.store import Store
+from server.stored_results import StoredWave
 
 
 @click.command(name="codebook")
@@ -25,11 +25,9 @@ def codebook_(
     form: str,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
-    store = Store(db)
+    stored = StoredWave(Store(db), survey_id, wave, version)
     if paragraph:
-        found = find(store, survey_id, wave, version, level)
-        click.echo(methods(found.survey, found.wave, found.rows))
+        click.echo(methods(stored.survey, stored.number, stored.estimates(level)))
         return
-    survey, _ = version_and_wave(store, survey_id, wave, version)
     columns = [field.name for field in fields(Code)]
-    print_table(map(asdict, codebook(survey)), columns, form)
+    print_table(map(asdict, codebook(stored.survey)), columns, form)

@@ -8,15 +8,14 @@ from typing import Any
 import click
 
 from analysis.core.domain import Estimand
-from analysis.estimate.columns import Column
 from analysis.study.crosstab import crosstab
 from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
-from server.commands import of_wave, print_table, refusals, survey_id
-from server.results import find_columns
+from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
+from server.stored_results import StoredWave
 
 
 @click.command(name="crosstab")
@@ -41,33 +40,28 @@ def crosstab_(
     Of a question with several options name one: QUESTION.OPTION.
     """
     with refusals():
-        found = find_columns(Store(db), survey_id, (first, second), wave, version)
-        if len(found.columns) != 2:
+        stored = StoredWave(Store(db), survey_id, wave, version)
+        columns, notes = stored.columns((first, second))
+        if len(columns) != 2:
             raise ValueError(f"expected two different questions, got {first} twice")
-        one, other = found.columns
-        where = {"survey": survey_id, "version": found.survey.version, "wave": found.wave}
-        for note in found.notes:
-            click.echo(note, err=True)
-        names = {"first_question": one.name, "second_question": other.name}
-        numbers = {q.id for q in found.survey.questions if q.domain.estimand is Estimand.MEAN}
+        pair = columns[0], columns[1]
+        where = {"survey": survey_id, "version": stored.survey.version, "wave": stored.number}
+        for note in notes:
+            print_message(note)
+        names = {"first_question": columns[0].name, "second_question": columns[1].name}
+        numbers = {q.id for q in stored.survey.questions if q.domain.estimand is Estimand.MEAN}
         if tests:
-            rows: Sequence[Any] = [independence(one, other)]
-        elif numbers & {one.name, other.name}:
-            # Its values are the points that numbers were rounded to, no answers to count.
-            rows = association_rows(pairs_of(one, other), level)
+            rows: Sequence[Any] = [independence(*pair)]
+        elif numbers & set(names.values()):
+            # The values of a number are the points it was rounded to: no answers to count.
+            rows = association_rows(pairs_of(*pair), level)
         else:
-            rows = _table(one, other, level)
-    columns = [*where, *names, *(field.name for field in fields(HypothesisTest if tests else Row))]
-    print_table([{**where, **names, **asdict(row)} for row in rows], columns, form)
-
-
-def _table(first: Column, second: Column, level: float) -> Sequence[Row]:
-    """The whole table, and a test of it."""
-    rows = crosstab(first, second, level).rows()
-    test = independence(first, second)
-    click.echo(
-        f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
-        f"p = {test.p_value:.2g}",
-        err=True,
-    )
-    return rows
+            rows = crosstab(*pair, confidence_level=level).rows()
+            test = independence(*pair)
+            print_message(
+                f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
+                f"p = {test.p_value:.2g}"
+            )
+    values = [field.name for field in fields(HypothesisTest if tests else Row)]
+    table = [{**where, **names, **asdict(row)} for row in rows]
+    print_table(table, [*where, *names, *values], form)

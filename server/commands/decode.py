@@ -1,4 +1,4 @@
-"""`deniable decode`: the files of google/rappor, its reports decoded anew."""
+"""`deniable decode`: decode reports of google/rappor from its files."""
 
 from math import isfinite
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.estimate.decoding import ALPHA, Decoded, decode
 from analysis.estimate.rappor_files import RapporFileError, read_counts, read_map, read_params
-from server.commands import form_of_table, level_of_intervals, print_table
+from server.commands import form_of_table, level_of_intervals, print_message, print_table
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -62,52 +62,52 @@ def decode_(
     if not (isfinite(alpha) and isfinite(repeats)):
         raise click.UsageError("expected finite numbers for --alpha and --reports-per-person")
     try:
-        asked = read_params(params)
-        totals, bits = read_counts(counts, asked)
-        strings, hits = read_map(candidates, asked)
+        rappor = read_params(params)
+        totals, bits = read_counts(counts, rappor)
+        strings, hits = read_map(candidates, rappor)
     except RapporFileError as error:
         raise click.ClickException(str(error)) from None
-    found = decode(bits, totals, hits, asked.chances(repeats), correction, alpha, level)
-    low, high = (found.detected_low, found.detected_high) if only else (found.low, found.high)
-    percent = f"{100 * level:g}"
-    n = found.reports
-    order = np.argsort(-found.estimate, kind="stable")
+    decoded = decode(bits, totals, hits, rappor.chances(repeats), correction, alpha, level)
+    low, high = decoded.low, decoded.high
+    if only:
+        low, high = decoded.detected_low, decoded.detected_high
+    n, percent = decoded.reports, f"{100 * level:g}"
+    numbers = {
+        "estimate": n * decoded.estimate,
+        "std_error": n * decoded.std_error,
+        "proportion": decoded.estimate,
+        "prop_std_error": decoded.std_error,
+        f"prop_low_{percent}": low,
+        f"prop_high_{percent}": high,
+        "p_value": decoded.p_value,
+    }
     rows = [
         {
-            "string": strings[one],
-            "estimate": float(n * found.estimate[one]),
-            "std_error": float(n * found.std_error[one]),
-            "proportion": float(found.estimate[one]),
-            "prop_std_error": float(found.std_error[one]),
-            f"prop_low_{percent}": float(low[one]),
-            f"prop_high_{percent}": float(high[one]),
-            "p_value": float(found.p_value[one]),
-            "detected": "yes" if found.detected[one] else "no",
+            "string": strings[candidate],
+            **{name: float(values[candidate]) for name, values in numbers.items()},
+            "detected": "yes" if decoded.detected[candidate] else "no",
         }
-        for one in order
-        if found.detected[one] or not only
+        for candidate in np.argsort(-decoded.estimate, kind="stable")
+        if decoded.detected[candidate] or not only
     ]
-    columns = ("string", "estimate", "std_error", "proportion", "prop_std_error")
-    ends = (f"prop_low_{percent}", f"prop_high_{percent}")
-    print_table(rows, (*columns, *ends, "p_value", "detected"), form)
-    _tell(found, correction, alpha)
+    print_table(rows, ("string", *numbers, "detected"), form)
+    _summarize(decoded, correction, alpha)
 
 
-def _tell(found: Decoded, correction: str, alpha: float) -> None:
-    """What the table does not hold."""
+def _summarize(decoded: Decoded, correction: str, alpha: float) -> None:
+    """Print what the table does not say."""
     promise = (
         f"about {100 * alpha:g} % of them or fewer are false, on average (Benjamini-Hochberg)"
         if correction == "fdr"
         else f"that any is false has a chance of at most {100 * alpha:g} % (Bonferroni)"
     )
-    several = f"{int(found.detected.sum())} of {len(found.detected)} strings detected"
-    click.echo(f"{several}; {promise}", err=True)
-    other = found.other
-    click.echo(
+    detected = f"{int(decoded.detected.sum())} of {len(decoded.detected)} strings detected"
+    print_message(f"{detected}; {promise}")
+    other = decoded.other
+    print_message(
         f"strings that are not in the map: {100 * other.estimate:.3g} % of people, "
-        f"{100 * found.confidence_level:g} % interval {100 * other.low:.3g} to "
-        f"{100 * other.high:.3g} %",
-        err=True,
+        f"{100 * decoded.confidence_level:g} % interval {100 * other.low:.3g} to "
+        f"{100 * other.high:.3g} %"
     )
-    if "few" in found.flags:
-        click.echo("too few people for intervals to be relied on", err=True)
+    if "few" in decoded.flags:
+        print_message("too few people for intervals to be relied on")

@@ -1,4 +1,4 @@
-"""`deniable invite`, `open` and `close`: a survey in the field."""
+"""`deniable invite`, `open` and `close`: run a survey in the field."""
 
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ from server.commands import (
     database,
     forget_due,
     form_of_table,
+    print_message,
     print_table,
     record,
     survey_id,
@@ -19,11 +20,11 @@ from server.commands import (
 from server.commands.private import hand_out, output_file
 from server.commands.survey import warn_of_few
 from server.invitations import ISSUER
-from server.results import Missing, asked_now
 from server.serving import is_loopback
 from server.store import Store, StoreBusy
+from server.stored_results import Missing, asked_now
 
-#: Where `deniable serve` listens if nothing else is said.
+#: Where `deniable serve` listens by default.
 _HERE = "http://localhost:8000"
 
 
@@ -31,12 +32,7 @@ _HERE = "http://localhost:8000"
 @survey_id
 @click.option("--count", type=click.IntRange(1, 1_000_000), required=True, help="How many links.")
 @click.option("--wave", type=wave_number, help="To which wave.  [the highest]")
-@click.option(
-    "--url",
-    default=_HERE,
-    show_default=True,
-    help="Where respondents reach the server.",
-)
+@click.option("--url", default=_HERE, show_default=True, help="Where respondents reach the server.")
 @output_file
 @database
 @form_of_table
@@ -69,7 +65,7 @@ def invite(
     record(store, "invite", f"{survey_id}, wave {wave}, {count}")
     tokens = [ISSUER.issue() for _ in range(count)]
     address = f"{url.rstrip('/')}/s/{survey_id}"
-    rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{one}"} for one in tokens]
+    rows = [{"survey": survey_id, "wave": wave, "link": f"{address}#{token}"} for token in tokens]
 
     def invite_all() -> None:
         store.invitations.add(survey_id, wave, map(ISSUER.key, tokens))
@@ -77,7 +73,7 @@ def invite(
 
     hand_out(rows, ("survey", "wave", "link"), form, output, invite_all)
     if url == _HERE and (output is not None or not sys.stdout.isatty()):
-        click.echo("these links lead to this computer; --url says where others reach it", err=True)
+        print_message("these links lead to this computer; --url says where others reach it")
 
 
 @click.command(name="open")
@@ -94,8 +90,8 @@ def open_(survey_id: str, wave: int | None, db: Path, form: str) -> None:
     wave = store.surveys.open_wave(survey_id, wave, alone=True)
     record(store, "open", f"{survey_id}, wave {wave}")
     rows = [
-        {"survey": survey_id, "wave": n, "state": one}
-        for n, one in store.surveys.waves(survey_id).items()
+        {"survey": survey_id, "wave": number, "state": state}
+        for number, state in store.surveys.waves(survey_id).items()
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state"), form)
@@ -128,27 +124,27 @@ def close(survey_id: str, wave: int | None, db: Path, form: str) -> None:
             "run deniable close again"
         ) from None
     if not settled:
-        click.echo(
-            "the database is in use; the server will truncate the write-ahead log later", err=True
-        )
+        print_message("the database is in use; the server will truncate the write-ahead log later")
     rows = [
-        {"survey": survey_id, "wave": number, "state": state, "reports": n}
+        {
+            "survey": survey_id,
+            "wave": number,
+            "state": state,
+            "reports": store.reports.kept(survey_id, number),
+        }
         for number, state in store.surveys.waves(survey_id).items()
-        for n in [store.reports.kept(survey_id, number)]
     ]
     store.close()
     print_table(rows, ("survey", "wave", "state", "reports"), form)
-    click.echo(
-        f"closed: wave {', '.join(map(str, closed))}" if closed else "no wave was open", err=True
-    )
+    print_message(f"closed: wave {', '.join(map(str, closed))}" if closed else "no wave was open")
 
 
 def _check_url(url: str) -> None:
-    """Refuse what would make links that lead nowhere; they cannot be printed again."""
+    """Refuse an address that would make useless links, since links cannot be printed again."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise click.BadParameter(
             f"expected an address such as https://survey.example.org, got {url}", param_hint="--url"
         )
     if parts.scheme == "http" and not is_loopback(parts.hostname):
-        click.echo("browsers open the survey only over https: these links will not do", err=True)
+        print_message("browsers open the survey only over https: these links will not do")

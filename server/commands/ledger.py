@@ -8,8 +8,8 @@ import click
 from analysis.core.errors import check_delta
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, LEDGERS, ledger_rows
 from server.commands import checked_by, database, form_of_table, print_table, survey_id
-from server.results import find_ledger
 from server.store import Store
+from server.stored_results import ledger_of_survey
 
 delta_of_totals = click.option(
     "--delta",
@@ -35,7 +35,7 @@ delta_of_totals = click.option(
 @form_of_table
 def ledger(survey_id: str, by: str, delta: float, db: Path, form: str) -> None:
     """Print what respondents have spent, and what they were promised."""
-    rows = find_ledger(Store(db), survey_id, by, delta)
+    rows = ledger_of_survey(Store(db), survey_id, by, delta)
     first = list(islice(rows, 1))
     print_table(ledger_rows(chain(first, rows)), COLUMNS_BY[by], form)
     if not first:

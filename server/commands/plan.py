@@ -25,14 +25,15 @@ from server.commands import (
     between,
     form_of_table,
     level_of_intervals,
+    print_message,
     print_table,
     refusals,
     survey_file,
 )
 from server.commands.ledger import delta_of_totals
 from server.commands.simulate import answers_of_file
+from server.plan.page import SECTIONS, whole_page
 from server.plan.tables import DIFFERENCE, OF_WAVES, RUNS, TABLES, Asked
-from server.plan.whole import SECTIONS, whole_page
 from server.progress import Progress
 
 
@@ -132,8 +133,8 @@ def plan(
             runs=runs,
             seed=seed,
         )
-        columns, of = TABLES[table]
-        rows = list(of(asked))
+        columns, make = TABLES[table]
+        rows = list(make(asked))
         cells = [row if isinstance(row, dict) else vars(row) for row in rows]
         print_table(cells, columns, form)
         _tell(table, asked, rows)
@@ -149,8 +150,8 @@ def plan(
 
 
 def _truth(survey: Survey, shares: Iterable[str], answers: str | None) -> Stated:
-    """Stated shares; those given one by one stand for whole questions of the table of answers."""
-    found = dict(shares_of_answers(survey, answers_of_file(answers, survey))) if answers else {}
+    """Return the stated shares; those of --share replace a question's shares in --answers."""
+    counted = dict(shares_of_answers(survey, answers_of_file(answers, survey))) if answers else {}
     stated: dict[str, dict[str, float]] = {}
     for text in shares:
         match = re.fullmatch(r"([a-z0-9-]+)\.(.+)=(-?\d*\.?\d+(?:[eE]-?\d+)?)", text)
@@ -166,11 +167,11 @@ def _truth(survey: Survey, shares: Iterable[str], answers: str | None) -> Stated
                 f"expected one share of {name}.{answer}, got two", param_hint="--share"
             )
         stated[name][answer] = float(match[3])
-    return {**found, **stated}
+    return counted | stated
 
 
 def _check_writable(path: Path) -> None:
-    """Refuse a path before anything is computed for it; what stands there stays."""
+    """Refuse a path that cannot be written, before anything is computed; leave a file as it is."""
     there = path.exists()
     try:
         with path.open("a"):
@@ -188,7 +189,7 @@ def _write(path: Path, text: str) -> None:
         if path.is_file():
             path.unlink()  # half of it
         raise _unwritable(path, error) from None
-    click.echo(f"the whole plan is in {path}", err=True)
+    print_message(f"the whole plan is in {path}")
 
 
 def _unwritable(path: Path, error: OSError) -> click.ClickException:
@@ -196,26 +197,23 @@ def _unwritable(path: Path, error: OSError) -> click.ClickException:
 
 
 def _tell(table: str, asked: Asked, rows: Iterable[Any]) -> None:
-    """What a table does not say."""
+    """Print what a table does not say."""
     survey, waves = asked.survey, asked.waves
     if table in OF_WAVES and spent_on([(survey, waves)]) > survey.cap:
-        click.echo(
+        print_message(
             f"{survey.id}: {waves} waves cost more than the cap of {survey.cap / MICRO:g}; "
-            "nobody could answer all of them",
-            err=True,
+            "nobody could answer all of them"
         )
     for warning in warnings_of_totals(survey) if table == "questions" else ():
-        click.echo(f"{survey.id}: {warning}", err=True)
+        print_message(f"{survey.id}: {warning}")
     for row in rows:
         if isinstance(row, Split) and not row.kept and row.epsilon > TELLING:
-            click.echo(
+            print_message(
                 f'question "{row.question}": at ε = {row.epsilon:.3g} a report nearly tells the '
-                "answer; a smaller cap would do",
-                err=True,
+                "answer; a smaller cap would do"
             )
-        if isinstance(row, Plan):
-            for message in _messages(row):
-                click.echo(f'question "{row.question}": {message}', err=True)
+        for message in _messages(row) if isinstance(row, Plan) else ():
+            print_message(f'question "{row.question}": {message}')
 
 
 def _messages(row: Plan) -> Iterable[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from analysis.core.table import to_text
-from server.commands import print_table
+from server.commands import print_message, print_table
 from server.store.file import flush_to_disk
 
 output_file = click.option(
@@ -36,16 +36,12 @@ def hand_out(
 
     Parameters
     ----------
-    rows : sequence
-        The table, with the secrets in it.
-    columns : iterable
-        Its columns, in order.
-    form : str
-        The format of the table, as `to_text` has it.
+    rows, columns, form
+        The table with the secrets, as `to_text` takes it.
     output : Path, optional
         The file to write; without it the table is printed.
     store : callable
-        Stores the hashes, and raises if it cannot.
+        Stores the hashes, or raises.
 
     Raises
     ------
@@ -78,7 +74,7 @@ def hand_out(
         ) from None
     part.unlink()
     flush_to_disk(output.parent)
-    click.echo(f"rows written to {output}: {len(rows)}; only its owner can read it", err=True)
+    print_message(f"rows written to {output}: {len(rows)}; only its owner can read it")
 
 
 def _write_beside(output: Path, text: str) -> Path:
@@ -104,7 +100,6 @@ def _warn_of_readers() -> None:
     except (OSError, ValueError):
         return
     if stat.S_ISREG(mode) and mode & 0o077:
-        click.echo(
-            "other users of this machine can read the file that this was printed to; use --output",
-            err=True,
+        print_message(
+            "other users of this machine can read the file that this was printed to; use --output"
         )

@@ -1,4 +1,4 @@
-"""`deniable regress`, and what it shares with `analyze`: models by their formulas."""
+"""`deniable regress`: fit models, and what `analyze` needs to do so, too."""
 
 import json
 import re
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import variable
 from analysis.study.regression import ERRORS, FAMILIES, Term, regress
-from server.commands import of_wave, print_table, refusals, survey_id
-from server.results import find_columns
+from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
+from server.stored_results import StoredWave
 
 _TERM_COLUMNS = tuple(field.name for field in fields(Term))
 _FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")
 
-#: Names in a formula: of letters, digits, _ and ., or anything between backticks; no functions or
-#: options, which a parenthesis or a single = follows.
+#: A name in a formula: letters, digits, _ and ., or anything between backticks. Functions and their
+#: options are no names: a parenthesis or a single = follows them.
 _NAME = re.compile(r"`([^`]+)`|(?<![\w.])([^\W\d][\w.]*)(?!\s*(?:\(|=(?!=))|[\w.])")
 
 family_of_outcome = click.option(
@@ -69,17 +69,17 @@ def regress_(
     """
     with refusals():
         names = names_in(formula)
-        found = find_columns(Store(db), survey_id, names, wave, version)
-        columns = {variable(one.name): one for one in found.columns}
+        columns, notes = StoredWave(Store(db), survey_id, wave, version).columns(names)
         for name in names:
             formula = formula.replace(f"`{name}`", variable(name)).replace(name, variable(name))
-        for note in found.notes:
-            click.echo(note, err=True)
-        print_model(formula, columns, {}, None, family, errors, level, form)
+        for note in notes:
+            print_message(note)
+        by_name = {variable(column.name): column for column in columns}
+        print_model(formula, by_name, {}, None, family, errors, level, form)
 
 
 def names_in(formula: str) -> list[str]:
-    """The columns that a formula names; not functions, their options, or quoted texts."""
+    """Return the columns that a formula names, without functions, options and quoted texts."""
     plain = re.sub(r"\"[^\"]*\"|'[^']*'", "", formula)
     return list(dict.fromkeys(quoted or name for quoted, name in _NAME.findall(plain)))
 
@@ -94,9 +94,9 @@ def print_model(
     level: float,
     form: str,
 ) -> None:
-    """Fit and print: the terms, then a line of how the fit went; as JSON one object of both."""
-    with _bar() as tell:
-        found = regress(
+    """Fit a model; print its terms, then a row on the fit, or one JSON object of both."""
+    with _bar() as progress:
+        model = regress(
             formula,
             columns,
             known,
@@ -104,24 +104,24 @@ def print_model(
             weights=weights,
             se=errors,
             confidence_level=level,
-            progress=tell,
+            progress=progress,
         )
-    terms = [asdict(term) for term in found.terms]
-    fit = {name: getattr(found, name) for name in _FIT}
+    terms = [asdict(term) for term in model.terms]
+    fit = {name: getattr(model, name) for name in _FIT}
     if form == "json":
-        whole = {"terms": terms, **fit, "messages": found.messages}
-        click.echo(json.dumps(whole, indent=1, ensure_ascii=False))
+        both = {"terms": terms, **fit, "messages": model.messages}
+        click.echo(json.dumps(both, indent=1, ensure_ascii=False))
     else:
         print_table(terms, _TERM_COLUMNS, form)
         click.echo()
         print_table([fit], _FIT, form)
-    for message in found.messages:
-        click.echo(message, err=True)
+    for message in model.messages:
+        print_message(message)
 
 
 @contextmanager
 def _bar() -> Iterator[Callable[[float], None] | None]:
-    """On a terminal, a bar of the part that is done: most fits take no second, a few a minute."""
+    """Show a progress bar on a terminal: most fits take no second, but a few take a minute."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""`deniable researcher`: who may see results."""
+"""`deniable researcher`: manage the accounts of those who may see results."""
 
 import re
 import secrets
@@ -10,9 +10,9 @@ import click
 from server.access import hashed
 from server.commands import database, form_of_table, print_table, record
 from server.commands.private import hand_out, output_file
-from server.results import Missing
 from server.store import Store
 from server.store.researchers import ROLES, Researcher
+from server.stored_results import Missing
 
 
 @click.group()
@@ -49,7 +49,7 @@ def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -
 
 
 def new_password() -> str:
-    """Return 192 random bits as 48 hexadecimal digits, which no shell and no table takes for more.
+    """Return 192 random bits as 48 hexadecimal digits, which need no quotes in shells and tables.
 
     Base64 would be shorter, but could begin with -, which tables guard as a formula.
     """
@@ -62,7 +62,7 @@ def new_password() -> str:
 def remove(name: str, db: Path) -> None:
     """Take an account away; its sessions end at once."""
     store = Store(db)
-    known = [one.name for one in store.researchers.all()]
+    known = [account.name for account in store.researchers.all()]
     if name not in known:
         raise Missing(f"name: expected one of {', '.join(known) or 'none'}, got {name[:70]!a}")
     record(store, "remove researcher", name)
@@ -75,5 +75,4 @@ def remove(name: str, db: Path) -> None:
 @form_of_table
 def list_(db: Path, form: str) -> None:
     """Print the accounts."""
-    rows = [asdict(one) for one in Store(db).researchers.all()]
-    print_table(rows, ("name", "role"), form)
+    print_table(map(asdict, Store(db).researchers.all()), ("name", "role"), form)

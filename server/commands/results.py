@@ -1,4 +1,4 @@
-"""`deniable estimate`, `plausibility` and `export`: what was collected."""
+"""`deniable estimate`, `plausibility` and `export`: what was collected, and what it tells."""
 
 import re
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ from analysis.estimate.estimates import (
 )
 from analysis.estimate.intervals import INTERVALS
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
-from analysis.estimate.plausibility import plausibility as checks
 from server.commands import (
     database,
     form_of_table,
     level_of_intervals,
+    print_message,
     print_pieces,
     print_table,
     record,
@@ -32,14 +32,8 @@ from server.commands import (
     version_of_survey,
     wave_of_survey,
 )
-from server.results import (
-    WaveEstimates,
-    find,
-    find_plausibility,
-    find_reports,
-    find_shifts,
-)
 from server.store import Store
+from server.stored_results import StoredWave
 
 
 @click.command()
@@ -108,97 +102,76 @@ def estimate(
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
     display: list[Constrained] = []
-    for one in waves or [None]:
-        found = find(
-            store, survey_id, one, version, level, method=method, simultaneous=simultaneous
-        )
-        changed = changes(before, found.rows, level)
-        before = found.rows
-        ranges = _ranges(found, bins, level)
-        own = estimate_rows(
-            survey_id, found.survey.version, found.wave, [*found.rows, *ranges, *changed]
-        )
-        assumed, moved = find_shifts(found, fakes)
-        shown = _for_display(found, constrained)
-        display += shown
+    for number in waves or [None]:
+        stored = StoredWave(store, survey_id, number, version)
+        estimates = stored.estimates(level, method, simultaneous)
+        ranges: list[Estimate] = []
+        rng = np.random.default_rng(0)  # a fixed seed: each run prints the same
+        if bins is not None:
+            for question in stored.survey.questions:
+                tally = stored.tallies[question.id]
+                ranges += range_estimates(question, tally, bins, rng, level)
+        every = [*estimates, *ranges, *changes(before, estimates, level)]
+        before = estimates
+        assumed, moved = stored.shifts(estimates[0].n, fakes)
+        shares: list[Constrained] = []
+        if constrained is not None:
+            shares = constrained_shares(stored.survey, stored.tallies, estimates, constrained)
+        display += shares
         more: dict[str, Mapping[tuple[str, str], float | None]] = {
             "fake_shift": moved,
-            "constrained": {(one.question, one.term): one.share for one in shown},
-            "deff": {(row.question, row.term): row.design_effect for row in found.rows},
+            "constrained": {(share.question, share.term): share.share for share in shares},
+            "deff": {(row.question, row.term): row.design_effect for row in estimates},
         }
-        for row in own:
+        for row in estimate_rows(survey_id, stored.survey.version, stored.number, every):
             key = row["question"], row["term"]
-            row |= {column: values.get(key) for column, values in more.items()}
-        rows += own
-        _warn(store, found, assumed, moved)
+            rows.append(row | {column: values.get(key) for column, values in more.items()})
+        _warn(stored, estimates, assumed, moved)
     asked = {"fake_shift": fakes is not None, "constrained": constrained is not None, "deff": deff}
     columns = (*ESTIMATE_COLUMNS, *(column for column, wanted in asked.items() if wanted))
     print_table(rows, columns, form)
     if constrained is not None:
-        _tell_constrained(display, constrained)
+        _warn_of_constrained(display, constrained)
     for other, n in store.reports.per_version(survey_id).items():
         if other not in {row["version"] for row in rows}:
-            click.echo(f"not among these: {n} reports under --version {other[:12]}", err=True)
+            print_message(f"not among these: {n} reports under --version {other[:12]}")
 
 
-def _ranges(found: WaveEstimates, bins: int | None, level: float) -> list[Estimate]:
-    """The distributions of numbers; resampled from one seed, so that they can be printed again."""
-    if bins is None:
-        return []
-    rng = np.random.default_rng(0)
-    return [
-        row
-        for question in found.survey.questions
-        for row in range_estimates(question, found.tallies[question.id], bins, rng, level)
-    ]
-
-
-def _for_display(found: WaveEstimates, method: str | None) -> list[Constrained]:
-    if method is None:
-        return []
-    return constrained_shares(found.survey, found.tallies, found.rows, method)
-
-
-def _tell_constrained(shares: list[Constrained], method: str) -> None:
-    """What constrained shares are good for, and where the method is not the one that was asked."""
-    click.echo(
+def _warn_of_constrained(shares: list[Constrained], method: str) -> None:
+    """Say what constrained shares are good for, and where another method was used than asked."""
+    print_message(
         "constrained: for display only, biased upward for rare answers; intervals and conclusions "
-        "are those of estimate",
-        err=True,
+        "are those of estimate"
     )
-    others = sorted({one.question for one in shares if one.method != method})
+    others = sorted({share.question for share in shares if share.method != method})
     if others:
-        click.echo(
+        print_message(
             f"constrained: by {NORM_SUB} for {', '.join(others)}: how often each report was made "
-            f"is not known from tallies, or {method} does not converge",
-            err=True,
+            f"is not known from tallies, or {method} does not converge"
         )
 
 
 def _warn(
-    store: Store, found: WaveEstimates, fakes: int, moved: dict[tuple[str, str], float]
+    stored: StoredWave, estimates: list[Estimate], fakes: int, moved: dict[tuple[str, str], float]
 ) -> None:
-    """What fakes could have done to these estimates, and whether some show."""
-    n = found.rows[0].n
+    """Say how far fakes could have moved these estimates, and whether reports look like fakes."""
     if moved:
         worst: dict[str, float] = {}
-        for row in found.rows:
+        for row in estimates:
             shift = moved.get((row.question, row.term), 0.0)
             if row.std_error and shift / row.std_error > worst.get(row.question, 0.0):
                 worst[row.question] = shift / row.std_error
         most = ", ".join(f"{name} {errors:.2g}" for name, errors in worst.items())
-        click.echo(
-            f"wave {found.wave}: if {fakes} of the {n} reports were fakes, estimates could be off "
-            f"by this many standard errors: {most}",
-            err=True,
+        print_message(
+            f"wave {stored.number}: if {fakes} of the {estimates[0].n} reports were fakes, "
+            f"estimates could be off by this many standard errors: {most}"
         )
-    sizes = store.reports.sizes(found.survey, found.wave)
-    for one in checks(found.survey, found.tallies, sizes):
-        if one.looks == UNLIKE:
-            click.echo(
-                f"wave {found.wave}: reports of {one.question} do not look as its channel draws "
-                f"them ({one.check}, p = {one.p_value:.1g}): fakes, or another program than ours",
-                err=True,
+    for check in stored.plausibility():
+        if check.looks == UNLIKE:
+            print_message(
+                f"wave {stored.number}: reports of {check.question} do not look as its channel "
+                f"draws them ({check.check}, p = {check.p_value:.1g}): fakes, or another program "
+                "than ours"
             )
 
 
@@ -212,8 +185,8 @@ def plausibility(
     survey_id: str, wave: int | None, version: str | None, db: Path, form: str
 ) -> None:
     """Print whether reports look as their channels draw them, or some are fakes."""
-    rows = [asdict(one) for one in find_plausibility(Store(db), survey_id, wave, version)]
-    print_table(rows, PLAUSIBILITY_COLUMNS, form)
+    checks = StoredWave(Store(db), survey_id, wave, version).plausibility()
+    print_table(map(asdict, checks), PLAUSIBILITY_COLUMNS, form)
 
 
 @click.command()
@@ -228,6 +201,7 @@ def export(survey_id: str, wave: int | None, version: str | None, db: Path, form
     Without ids or pseudonyms, and in no order of arrival.
     """
     store = Store(db)
-    found = find_reports(store, survey_id, wave, version)
-    record(store, "export", f"{survey_id} {found.survey.version}, wave {found.wave}")
-    print_pieces(pieces_of_columns(found.parts, found.columns, form))
+    stored = StoredWave(store, survey_id, wave, version)
+    columns, parts = stored.reports()
+    record(store, "export", f"{survey_id} {stored.survey.version}, wave {stored.number}")
+    print_pieces(pieces_of_columns(parts, columns, form))

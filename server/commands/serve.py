@@ -1,4 +1,4 @@
-"""`deniable serve` and `demo`."""
+"""`deniable serve` and `demo`: run a server."""
 
 import secrets
 import sqlite3
@@ -14,9 +14,9 @@ from analysis.survey.survey_file import read_survey
 from server import demo as demonstration
 from server import failures
 from server.clock import today
-from server.commands import database, record, wave_number
+from server.commands import database, print_message, record, wave_number
 from server.commands.survey import publish_in, warn_of_few
-from server.promises import Keeper
+from server.retention import Keeper
 from server.serving import Address, held, is_loopback, run
 from server.store import Store, StoreError
 
@@ -76,7 +76,7 @@ def serve(
 
 
 def _put_in_order(store: Store) -> None:
-    """Leave no order of arrival in a small file that nobody serves any more."""
+    """Remove the order of arrival from a small file that nobody serves any more."""
     try:
         if store.file.is_small():
             store.file.rewrite()
@@ -85,7 +85,7 @@ def _put_in_order(store: Store) -> None:
 
 
 def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
-    """Publish surveys, and open their waves, or one of those that are open."""
+    """Publish surveys and open a wave of each, or without any, of those that are not closed."""
     for survey in surveys:
         publish_in(store, survey)
     for name in [survey.id for survey in surveys] or store.surveys.ids():
@@ -98,30 +98,26 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
 
 
 def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
-    """Say where what is served, now that it is: to respondents, and to researchers."""
+    """Print the addresses for respondents and researchers, and the open surveys."""
     public, research = urls
     lines = [f"deniable serves on {public}"]
     if research != public:
         lines += [f"researchers: {research}/results"]
     store, day = Store(db), today()
-    opened = [
-        current
-        for name in store.surveys.ids()
-        if (current := store.surveys.current(name)) and current.state_on(day) == "open"
-    ]
+    opened = [current for current in store.surveys.all_current() if current.state_on(day) == "open"]
     store.close()
-    for one in opened:
-        lines += [f"survey {one.survey.id}, wave {one.wave}: {public}/s/{one.survey.id}"]
-        lines += [f"results of {one.survey.id}: {research}/results/{one.survey.id}"]
+    for current in opened:
+        name = current.survey.id
+        lines += [f"survey {name}, wave {current.wave}: {public}/s/{name}"]
+        lines += [f"results of {name}: {research}/results/{name}"]
     click.echo("\n".join([*lines, f"research token: {token}"]))
     sys.stdout.flush()
     if not opened:
-        click.echo("no survey is open: none can be answered; deniable open opens one", err=True)
+        print_message("no survey is open: none can be answered; deniable open opens one")
     if not is_loopback(urlsplit(public).hostname or ""):
-        click.echo(
+        print_message(
             "Respondents' browsers open the survey only over https: put a proxy with TLS in "
-            "front of this address.",
-            err=True,
+            "front of this address."
         )
 
 

@@ -1,4 +1,4 @@
-"""`deniable simulate`: made-up respondents go the way of real ones."""
+"""`deniable simulate`: send made-up respondents' answers through randomization and intake."""
 
 import io
 import json
@@ -13,7 +13,15 @@ from analysis.survey.files import open_file
 from analysis.survey.simulate import hidden_cells, payloads, read_answers, simulated_token
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.commands import database, form_of_table, print_table, record, survey_file, wave_number
+from server.commands import (
+    database,
+    form_of_table,
+    print_message,
+    print_table,
+    record,
+    survey_file,
+    wave_number,
+)
 from server.deliver import Client, Unreachable, refused, to_store, to_url, worked
 from server.invitations import ISSUER
 from server.progress import Progress
@@ -21,7 +29,7 @@ from server.store import Store, StoreError
 
 
 def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
-    """A table of answers by its file's name; - is stdin.
+    """Return a file's table of answers, or that of stdin if its name is -.
 
     Raises
     ------
@@ -31,9 +39,8 @@ def answers_of_file(name: str, survey: Survey) -> list[dict[str, str]]:
     if name == "-":
         if sys.stdin is None:
             raise AnswersError("stdin: expected a table, got nothing: it is closed")
-        return read_answers(
-            io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline=""), survey, "stdin"
-        )
+        lines = io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", newline="")
+        return read_answers(lines, survey, "stdin")
     try:
         with io.TextIOWrapper(open_file(Path(name)), "utf-8-sig", newline="") as lines:
             return read_answers(lines, survey, name)
@@ -77,9 +84,7 @@ def simulate(
     seed = secrets.randbits(128) if seed is None else seed
     hidden = hidden_cells(survey, rows)
     if hidden:
-        click.echo(
-            f"{hidden} answers to questions that shows_if hides count as no answer", err=True
-        )
+        print_message(f"{hidden} answers to questions that shows_if hides count as no answer")
     if dry_run:
         for payload in worked(survey, payloads(survey, rows, wave or 1, seed)):
             click.echo(json.dumps(payload, separators=(",", ":")))
@@ -104,7 +109,7 @@ def simulate(
         states = store.surveys.waves(survey.id)
         if wave is None and states and "open" not in states.values():
             raise StoreError(f"{db}: {survey.id} is closed; deniable open opens a wave")
-        click.echo(f"simulated reports go into {db}", err=True)
+        print_message(f"simulated reports go into {db}")
         record(store, "simulate", f"{survey.id} {survey.version}, {len(rows)} made-up respondents")
         store.surveys.publish(survey)
         wave = store.surveys.open_wave(survey.id, wave)
@@ -125,7 +130,7 @@ def simulate(
     }
     print_table([result], result, form)
     for why, n in refused(outcomes):
-        click.echo(f"{n} refused: {why}", err=True)
+        print_message(f"{n} refused: {why}")
     if result["refused"]:
         raise click.exceptions.Exit(1)
 

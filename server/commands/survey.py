@@ -1,4 +1,4 @@
-"""`deniable check` and `publish`: a survey before it is fielded."""
+"""`deniable check` and `publish`: prepare a survey before it is fielded."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -12,13 +12,13 @@ from analysis.study.planning import costs_of_waves, warnings
 from analysis.survey.check import check as check_questions
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
-from server.audit import FEWEST
+from server.audit.database import FEWEST
 from server.clock import today
-from server.commands import database, form_of_table, print_table, record, survey_file
+from server.commands import database, form_of_table, print_message, print_table, record, survey_file
 from server.store import Store
 from server.words import LANGUAGES, is_spoken
 
-#: More waves than this are not counted one by one.
+#: Up to so many waves are counted one by one.
 MANY = 1000
 
 
@@ -35,56 +35,51 @@ def check(survey_file: Path, form: str) -> None:
     rows = [asdict(row) for row in check_questions(survey)]
     columns = [name for name in rows[0] if name != "saving"]
     print_table(rows, columns, form)
-    click.echo(
+    print_message(
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
         f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
-        f"{_waves_within(survey)} in all",
-        err=True,
+        f"{_waves_within(survey)} in all"
     )
     if survey.memos and spent_on([(survey, 2)]) > survey.cap:
-        click.echo("nobody could answer a second wave: raise the cap in [privacy]", err=True)
+        print_message("nobody could answer a second wave: raise the cap in [privacy]")
     delta = float(sum(question.randomizer.delta for question in survey.questions))
     if delta:
-        click.echo(
+        print_message(
             f"with δ = {delta:.3g} in each wave: a set of reports is at most e^ε times as likely "
-            "under one answer as under another, plus δ",
-            err=True,
+            "under one answer as under another, plus δ"
         )
     for tag in survey.spec.get("languages", ()):
         if not is_spoken(tag):
-            click.echo(
+            print_message(
                 f'language "{tag}": the page has words of its own in {", ".join(LANGUAGES)}; '
-                "in this one they are English",
-                err=True,
+                "in this one they are English"
             )
     if survey.is_over(today()):
         day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
-        click.echo(f"it was over on {day}; nobody could answer it", err=True)
+        print_message(f"it was over on {day}; nobody could answer it")
     for row in rows:
         if row["saving"] < 0.9:
-            click.echo(
+            print_message(
                 f'question "{row["question"]}": {row["runner_up"].split(":")[0]} would need only '
-                f"{row['saving']:.2g} times the respondents that {row['mechanism']} does",
-                err=True,
+                f"{row['saving']:.2g} times the respondents that {row['mechanism']} does"
             )
     for question in survey.questions:
         if question.memo:
-            click.echo(f'question "{question.id}": {costs_of_waves(question)}', err=True)
+            print_message(f'question "{question.id}": {costs_of_waves(question)}')
         for warning in warnings(question):
-            click.echo(f'question "{question.id}": {warning}', err=True)
+            print_message(f'question "{question.id}": {warning}')
         if is_weak(question.randomizer):
-            click.echo(
+            print_message(
                 f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
                 "tells the answer, at odds of up to "
-                f"{readable_odds(question.randomizer.charge)}; the page will say so to respondents",
-                err=True,
+                f"{readable_odds(question.randomizer.charge)}; the page will say so to respondents"
             )
     for warning in warnings_of_totals(survey):
-        click.echo(f"{survey.id}: {warning}", err=True)
+        print_message(f"{survey.id}: {warning}")
 
 
 def _waves_within(survey: Survey) -> str:
-    """How many waves the cap is enough for, whatever is answered."""
+    """Return how many waves the cap is enough for, whatever is answered."""
     for waves in range(1, MANY + 1):
         if spent_on([(survey, waves)]) > survey.cap:
             return str(waves - 1)
@@ -106,24 +101,22 @@ def publish(survey_file: Path, db: Path, form: str) -> None:
 
 
 def publish_in(store: Store, survey: Survey) -> bool:
-    """Publish a survey, and say if it is not the one that was asked so far; whether it is new."""
+    """Publish a survey, say if it replaces another version, and return whether it is new."""
     record(store, "publish", f"{survey.id} {survey.version}")
     before = store.surveys.versions(survey.id)
     if before and before[0] != survey.version:
         warn_of_few(store, survey.id, before[0])
         last = store.surveys.get(survey.id, before[0])
         if last is not None and last.terms != survey.terms and store.ledger.respondents(survey.id):
-            click.echo(
+            print_message(
                 f"{survey.id}: its prices or its cap change, so the ledger separates those who "
-                "answered before from those who answer from now on",
-                err=True,
+                "answered before from those who answer from now on"
             )
     new = store.surveys.publish(survey)
     if before and before[0] != survey.version:
-        click.echo(
+        print_message(
             f"{survey.id}: from now on version {survey.version[:12]} is asked, not "
-            f"{before[0][:12]}. Their reports are never mixed: see --version",
-            err=True,
+            f"{before[0][:12]}. Their reports are never mixed: see --version"
         )
     return new
 
@@ -133,20 +126,15 @@ def warn_of_few(store: Store, survey_id: str, version: str = "", but: int | None
 
     Parameters
     ----------
-    store : Store
-        The database, before it ends them.
-    survey_id : str
-        The survey.
     version : str
         The version that ends; all versions, if empty.
     but : int, optional
         The wave that stays open.
     """
-    opened = [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
+    opened = store.surveys.open_waves(survey_id)
     for (known, wave), n in store.reports.cells(survey_id).items():
         if known.startswith(version) and wave in opened and wave != but and n < FEWEST:
-            click.echo(
+            print_message(
                 f"{survey_id}: wave {wave} has {n} reports to version {known[:12]}, fewer than "
-                f"{FEWEST}; if no more come, single reports stand out in this group",
-                err=True,
+                f"{FEWEST}; if no more come, single reports stand out in this group"
             )

@@ -1,16 +1,22 @@
-"""`deniable restore` and `audit`: whether a backup, a database and a server are sound."""
+"""`deniable restore` and `audit`: check a backup, a database and what a server serves."""
 
-import shutil
 import tempfile
 from dataclasses import asdict, fields
 from pathlib import Path
 
 import click
 
-from server.audit import Finding, of_backup, of_database, of_modules, small_groups
+from server.audit.database import (
+    Finding,
+    audit_backup,
+    audit_database,
+    audit_modules,
+    open_copy,
+    small_groups,
+)
+from server.audit.website import audit_survey_page, audit_website
 from server.clock import today
-from server.commands import database, forget_due, form_of_table, print_table, record
-from server.served import of_server, of_survey
+from server.commands import database, forget_due, form_of_table, print_message, print_table, record
 from server.store import Store, StoreError
 from server.store.file import beside
 
@@ -28,68 +34,53 @@ def restore(source: Path, keep_open: bool, db: Path) -> None:
     deleted from the copy. All waves are closed in it, since they may have been closed after the
     backup was made. The command prints which waves were open, and how to open them again.
     """
-    for one in (db, *beside(db)):
-        if one.exists():
+    for path in (db, *beside(db)):
+        if path.exists():
             raise StoreError(
-                f"{one}: expected no such file; move {db.name} and all {db.name}-* away together: "
+                f"{path}: expected no such file; move {db.name} and all {db.name}-* away together: "
                 "what stands in them would be written over what is restored"
             )
-    if not source.is_file():
-        raise StoreError(f"{source}: no such backup")
-    for one in beside(source):
-        if one.exists() and one.stat().st_size:
+    for path in beside(source):
+        if source.is_file() and path.exists() and path.stat().st_size:
             raise StoreError(
-                f"{source}: is no backup, but a database in use or of a killed server: {one.name} "
+                f"{source}: is no backup, but a database in use or of a killed server: {path.name} "
                 "has more of it; use deniable backup"
             )
     with tempfile.TemporaryDirectory(dir=db.absolute().parent) as folder:
-        copy = Path(folder) / "copy.db"
-        shutil.copyfile(source, copy)
-        try:
-            store = Store(copy, upgrade=True)
-        except StoreError as error:
-            raise StoreError(str(error).replace(str(copy), str(source))) from None
+        store = open_copy(source, Path(folder) / "copy.db")
         try:
             forget_due(store)
-            findings = of_database(store, today())
-            wrong = "; ".join(one.finding for one in findings if not one.ok)
+            findings = audit_database(store, today())
+            wrong = "; ".join(fact.finding for fact in findings if not fact.ok)
         except Exception as error:  # of a file in which anything may stand
             wrong = f"it cannot be read: {type(error).__name__}"
         if wrong:
             raise StoreError(f"{source}: is damaged: {' '.join(wrong.split())}")
         record(store, "restore", source.name)
-        opened = {
-            survey: waves for survey in store.surveys.ids() if (waves := _opened(store, survey))
-        }
+        opened = [
+            (survey_id, wave)
+            for survey_id in store.surveys.ids()
+            for wave in store.surveys.open_waves(survey_id)
+        ]
         if not keep_open:
-            for survey in opened:
-                store.surveys.close_waves(survey)
-        accounts = [f"{one.name} ({one.role})" for one in store.researchers.all()]
+            for survey_id, wave in opened:
+                store.surveys.close_waves(survey_id, wave)
+        accounts = [f"{account.name} ({account.role})" for account in store.researchers.all()]
         store.copy_to(db)
         store.close()
-    click.echo(
+    print_message(
         f"{db}: restored. What was collected after the backup is not in it: those reports "
-        "are lost, the ledger lacks what they cost, and invitations used since can be used again.",
-        err=True,
+        "are lost, the ledger lacks what they cost, and invitations used since can be used again."
     )
-    for survey, waves in opened.items():
-        for wave in waves:
-            click.echo(
-                f"{survey}: wave {wave} was open in the backup, and is "
-                + ("open" if keep_open else "closed now. If it was not closed since, open it: ")
-                + f"deniable open {survey} --wave {wave} --db {db}" * (not keep_open),
-                err=True,
-            )
-    click.echo(
+    for survey_id, wave in opened:
+        then = f"deniable open {survey_id} --wave {wave} --db {db}"
+        now = "open" if keep_open else f"closed now. If it was not closed since, open it: {then}"
+        print_message(f"{survey_id}: wave {wave} was open in the backup, and is {now}")
+    print_message(
         f"accounts, as of the backup: {', '.join(accounts) or 'none'}"
         + "; remove those that you had removed since, and renew passwords that you had renewed"
-        * bool(accounts),
-        err=True,
+        * bool(accounts)
     )
-
-
-def _opened(store: Store, survey_id: str) -> list[int]:
-    return [wave for wave, state in store.surveys.waves(survey_id).items() if state == "open"]
 
 
 @click.command()
@@ -119,27 +110,27 @@ def audit(
     few: list[str] = []
     if given or not url or db.exists():
         store = Store(db)
-        findings += of_database(store, today())
+        findings += audit_database(store, today())
         for survey_id in surveys:
             current = store.surveys.current(survey_id)
             if current is not None:
-                findings.append(of_survey(current.survey, current.to_json(today())))
+                findings.append(audit_survey_page(current.survey, current.to_json(today())))
             elif not url:
                 raise StoreError(f"{db}: no survey {survey_id}")
         few = small_groups(store)
         store.close()
-    for one in backups:
-        findings += of_backup(one, today())
-    findings += of_modules()
+    for backup in backups:
+        findings += audit_backup(backup, today())
+    findings += audit_modules()
     if url:
-        findings += of_server(url, surveys)
-    rows = [{**asdict(one), "ok": "yes" if one.ok else "no"} for one in findings]
+        findings += audit_website(url, surveys)
+    rows = [{**asdict(fact), "ok": "yes" if fact.ok else "no"} for fact in findings]
     print_table(rows, [field.name for field in fields(Finding)], form)
     for group in few:
-        click.echo(f"note: {group}", err=True)
-    wrong = [one for one in findings if not one.ok]
-    for bad in wrong:
-        click.echo(f"not as it should be: {bad.part}, {bad.subject}: {bad.finding}", err=True)
-    click.echo(f"{len(rows) - len(wrong)} of {len(rows)} findings are as they should be", err=True)
+        print_message(f"note: {group}")
+    wrong = [fact for fact in findings if not fact.ok]
+    for fact in wrong:
+        print_message(f"not as it should be: {fact.part}, {fact.subject}: {fact.finding}")
+    print_message(f"{len(rows) - len(wrong)} of {len(rows)} findings are as they should be")
     if wrong:
         raise click.exceptions.Exit(1)

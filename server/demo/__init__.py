@@ -38,7 +38,7 @@ class MissingData(Exception):
 
 
 def answers() -> list[dict[str, str]]:
-    """Each respondent's true answers, as their form would hold them.
+    """Return each respondent's true answers, as their form would hold them.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def answers() -> list[dict[str, str]]:
 
 
 def truth(rows: list[dict[str, str]], question: str, term: str) -> float:
-    """What the estimate of a quantity should come near to."""
+    """Return the true value of an estimated quantity."""
     given = [row[question] for row in rows]
     if term == "mean":
         return fmean(map(float, given))
@@ -107,7 +107,7 @@ def run() -> None:
 
 
 def _addresses(server: "subprocess.Popen[str]") -> tuple[str, str]:
-    """The server's address and research token, once it has printed both."""
+    """Return the server's address and research token, once it has printed both."""
     assert server.stdout is not None
     url = ""
     for line in server.stdout:
@@ -129,17 +129,10 @@ def _compare(client: Client, survey: Survey, rows: list[dict[str, str]]) -> None
         holds = row["conf_low"] <= true <= row["conf_high"]
         held += holds
         shown = "{:.2f}" if row["term"] in ("mean", *LABELS) else "{:.1%}"
-        low, high = shown.format(row["conf_low"]), shown.format(row["conf_high"])
-        click.echo(
-            _LINE.format(
-                row["question"],
-                row["term"],
-                shown.format(true),
-                shown.format(row["estimate"]),
-                f"{low} to {high}",
-                "yes" if holds else "no",
-            )
-        )
+        numbers = (true, row["estimate"], row["conf_low"], row["conf_high"])
+        true_cell, estimate, low, high = map(shown.format, numbers)
+        cells = (true_cell, estimate, f"{low} to {high}", "yes" if holds else "no")
+        click.echo(_LINE.format(row["question"], row["term"], *cells))
     click.echo(f"\n{held} of {len(estimates)} intervals hold the truth; 95 % ones should mostly.")
     spent = client.request("GET", f"/api/surveys/{survey.id}/ledger.json")[1]
     totals = {row["epsilon"] for row in spent}

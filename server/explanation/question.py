@@ -1,22 +1,30 @@
-"""How one answer is protected, in sentences made from its channel."""
+"""How one answer is protected, in sentences and pictures made from its channel.
+
+The pictures show how many of 100 people with an answer send what speaks for it, and how many of 100
+others do. The two counts come from the channel (`analysis.privacy.meaning.odds`), and have the same
+denominator: natural frequencies beside each other, of having the answer and of not having it, are
+understood best (Nanayakkara et al., USENIX Security 2023; Franzen et al., CCS 2022).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from analysis.charts import small_icon_array
 from analysis.core.domain import Estimand
 from analysis.core.epsilon import is_telling, micro
 from analysis.core.randomizer import is_weak
-from analysis.privacy.meaning import odds
+from analysis.mechanisms.base import Share
+from analysis.privacy.meaning import Odds, odds
+from analysis.privacy.meaning.frequencies import quoted
 from analysis.survey.question import Question
-from server.explanation.figure import bound, one_in
-from server.explanation.sides import sides
-from server.words import Phrase
+from server.explanation.wording import bound, label, one_in, order, sends
+from server.words import Phrase, Value
 
 
 @dataclass(frozen=True)
 class Explained:
-    """What stands below a question: `before` the two pictures, under them, and `after` them."""
+    """What stands below a question: the two pictures, and the sentences around them."""
 
     before: tuple[Phrase, ...]
     pictures: tuple[tuple[str, Phrase], ...]
@@ -24,31 +32,62 @@ class Explained:
 
 
 def explained(question: Question, remembers: bool, together: int = 0) -> Explained:
-    """What a report tells about one respondent.
+    """Return what a report tells about one respondent.
 
     Parameters
     ----------
-    question : Question
-        Which one.
     remembers : bool
         Whether the device remembers draws of some question of the survey.
     together : int
         What all reports of one wave that tell about its answer cost, in millionths of ε.
     """
+    delta = question.randomizer.delta
     return Explained(
         before=tuple(_what_is_sent(question)),
         pictures=tuple((small_icon_array(side.chance), side.sentence) for side in sides(question)),
         after=(
             *_bounds(question),
             *_waves(question, remembers),
-            *_more_than_that(question),
+            *([Phrase.of("odds.more", n=one_in(delta))] if delta else []),
             Phrase.of(f"odds.{_verdict(question, together)}"),
         ),
     )
 
 
+@dataclass(frozen=True)
+class Side:
+    """One hundred people: how likely each of them sends the report, and a sentence that says so."""
+
+    chance: Fraction
+    sentence: Phrase
+
+
+def sides(question: Question) -> tuple[Side, Side]:
+    """Return the people who gave the first answer whose share reports tell, and the others."""
+    first = odds(question)[0]
+    key, other_key, values = _form(question, first)
+    return (
+        Side(first.p, Phrase(f"odds.{key}", {"sends": sends(first.p), **values})),
+        Side(first.q, Phrase(f"odds.{other_key}", {"sends": sends(first.q), **values})),
+    )
+
+
+def _form(question: Question, first: Odds) -> tuple[str, str, dict[str, Value]]:
+    """Return the keys of both sentences, and what fills them beside the counts."""
+    domain = question.domain
+    if domain.estimand is Estimand.SHARES and not _shares(question):
+        return "most-telling", "least-likely", {"answer": order(question, first.term.split("|"))}
+    # Where a report is an answer, it is called by its name.
+    told = domain.sides(first.term, first.sends == quoted({}, first.term))
+    return told.who, told.others, {key: label(question, name) for key, name in told.ids.items()}
+
+
+def _shares(question: Question) -> tuple[Share, ...]:
+    return question.mechanism.shares(question.randomizer, question.domain).values
+
+
 def _what_is_sent(question: Question) -> Iterator[Phrase]:
-    """What is made of an answer before chance comes in, where that is not the answer itself."""
+    """Yield what is made of an answer before chance comes in, if not the answer itself is sent."""
     randomizer = question.randomizer
     if question.domain.estimand is Estimand.TEXTS:
         inputs = randomizer.channel.inputs
@@ -60,13 +99,13 @@ def _what_is_sent(question: Question) -> Iterator[Phrase]:
         else:
             yield Phrase.of("odds.bits", n=inputs, most=randomizer.encoder.hashes)
         return
-    shares = question.mechanism.shares(randomizer, question.domain).values
+    shares = _shares(question)
     if shares and shares[0].portion < 1:
         yield Phrase.of("odds.part")
 
 
 def _bounds(question: Question) -> Iterator[Phrase]:
-    rows = {(one.p, one.q) for one in odds(question)}
+    rows = {(row.p, row.q) for row in odds(question)}
     if len(question.domain.alternatives) > 2 and len(rows) == 1:
         yield Phrase.of("odds.same")
     key = "odds.most-or-none" if question.domain.no_answer else "odds.most"
@@ -74,7 +113,7 @@ def _bounds(question: Question) -> Iterator[Phrase]:
 
 
 def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
-    """What all waves tell together of one answer, and on what assumption."""
+    """Yield what all waves tell together of one answer, and on what assumption."""
     if question.memo:
         yield Phrase.of("odds.forever", most=bound(float(question.randomizer.forever)))
         if not question.stable:
@@ -83,11 +122,6 @@ def _waves(question: Question, remembers: bool) -> Iterator[Phrase]:
             yield Phrase.of("odds.stable-or-none" if question.domain.no_answer else "odds.stable")
     elif remembers:
         yield Phrase.of("odds.afresh")
-
-
-def _more_than_that(question: Question) -> Iterator[Phrase]:
-    if question.randomizer.delta:
-        yield Phrase.of("odds.more", n=one_in(question.randomizer.delta))
 
 
 def _verdict(question: Question, together: int) -> str:

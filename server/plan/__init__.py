@@ -1,1 +1,1 @@
-"""What `deniable plan` prints: its tables, and all of them as one page."""
+"""What `deniable plan` prints: its tables, and all of it as one page."""

@@ -1,4 +1,4 @@
-"""The sections of a plan about ε: what it means, what waves add up to, who else spends how much."""
+"""Sections of a plan about ε: its meaning, its total over waves, and other deployments'."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -26,7 +26,7 @@ from server.plan.parts import Figure, Meaning, Part, Table
 from server.plan.pictures import METHODS, composition_chart, telling_methods
 from server.plan.tables import Asked, own_delta
 
-#: Labels of answers that are named where all are told equally well.
+#: How many answers are named where reports support all of them equally well.
 _NAMED = 6
 
 _MEANING = (
@@ -45,14 +45,14 @@ _CAVEATS = (
 
 
 def meaning(asked: Asked) -> Part:
-    """What one report of each question tells."""
+    """Return the section on what one report of each question tells."""
     survey = asked.survey
-    meanings = [_meaning_of(survey, one, asked.waves) for one in survey.questions]
+    meanings = [_meaning_of(survey, question, asked.waves) for question in survey.questions]
     return Part([_MEANING], meanings=meanings)
 
 
 def totals(asked: Asked) -> Part:
-    """What waves tell together, and what the public sees of one."""
+    """Return the section on what waves tell together, and what the public sees of one."""
     public = public_view(asked.survey, asked.respondents, asked.delta)
     return composition(tables.totals(asked), asked.delta, asked.survey.cap / MICRO, public)
 
@@ -63,19 +63,18 @@ def composition(
     cap: float | None = None,
     public: Total | None = None,
 ) -> Part:
-    """Totals of waves, with their caveats.
+    """Return the totals of waves, with their caveats.
 
     Parameters
     ----------
     rows : sequence of WaveTotal
-        For each number of waves, as `analysis.study.planning.totals_of_waves` gives them at
-        `delta`.
+        What `analysis.study.planning.totals_of_waves` gives at `delta`.
     delta : float
-        At which all totals hold but plain sums, which have only their questions' own.
+        The δ at which all totals hold but plain sums, which have only the δ of their questions.
     cap : float, optional
         What a respondent may spend in total; drawn as a line.
     public : Total, optional
-        What one wave, the first of `rows`, tells those who see it mixed; told if that is less.
+        What the first wave tells those who see only its mixed reports; shown if it is less.
     """
     if not rows:
         return Part()
@@ -92,7 +91,7 @@ def composition(
             rounded_up(row.charged, 4),
             *("–" if (v := getattr(row, name)) is None else rounded_up(v, 4) for name in known),
             rounded_up(row.epsilon, 4),
-            ", ".join(METHODS.get(one, one) for one in row.method.split(";")),
+            ", ".join(METHODS.get(name, name) for name in row.method.split(";")),
             rounded_up(row.delta),
         ]
         for row in rows
@@ -116,19 +115,19 @@ def composition(
 
 
 def deployed(asked: Asked) -> Part:
-    """Who else spends how much, with one wave of the survey, and all, at their places."""
+    """Return the section that ranks one wave and all waves of the survey among deployments."""
     survey, waves = asked.survey, asked.waves
-    own = {spent_on([(survey, n)]) / MICRO: _spent(survey, n) for n in (1, waves)}
+    spends = {spent_on([(survey, n)]) / MICRO: _spent(survey, n) for n in (1, waves)}
     local = [row for row in deployments() if row.model == "local" and row.epsilon is not None]
     rows = [(row.epsilon or 0.0, [_name(row), row.spent]) for row in local]
-    rows += [(epsilon, ["This survey", text]) for epsilon, text in own.items()]
+    rows += [(epsilon, ["This survey", text]) for epsilon, text in spends.items()]
     rows.sort(key=lambda row: row[0])
     texts = [
         "The same ε of another unit or model is something else: one report is less than a "
         "lifetime, and in the central model somebody holds the true data."
     ]
     columns = ["Deployment", "Spent, on what unit, in which model"]
-    strong = [place for place, (epsilon, _) in enumerate(rows) if epsilon in own]
+    strong = [number for number, (epsilon, _) in enumerate(rows) if epsilon in spends]
     shown = [row for row in deployments() if row not in local]
     note = (
         "Compiled from the Differential Privacy Deployments Registry (OpenDP and NIST; MIT "
@@ -145,7 +144,7 @@ def deployed(asked: Asked) -> Part:
 
 
 def _spent(survey: Survey, waves: int) -> str:
-    """What a respondent spends, in the words of `Deployment.spent`."""
+    """Return what a respondent spends, in the words of `Deployment.spent`."""
     epsilon, delta = spent_on([(survey, waves)]) / MICRO, own_delta(survey, waves)
     also = f", δ = {rounded_up(delta)}" if delta else ""
     often = "one wave" if waves == 1 else f"{waves} waves"
@@ -160,15 +159,15 @@ def _name(row: Deployment) -> str:
 
 
 def together(survey: Survey, question: Question, waves: int) -> str:
-    """What all reports that tell about an answer do together; nothing if there is but one."""
+    """Return what all reports that tell about an answer do together; "" if there is only one."""
     told = survey.telling(question)
     if waves == 1 and len(told) == 1:
         return ""
-    spent = sum(one.spent(waves) for one in told) / MICRO
-    others = ", ".join(one.id for one in told if one is not question)
+    spent = sum(other.spent(waves) for other in told) / MICRO
+    others = ", ".join(other.id for other in told if other is not question)
     also = f", and on {others}, asked of some because of it" if others else ""
     often = "in one wave" if waves == 1 else f"in {waves} waves"
-    delta = float(sum(waves * one.randomizer.delta for one in told))
+    delta = float(sum(waves * other.randomizer.delta for other in told))
     but = f" (with δ = {rounded_up(delta)})" if delta else ""
     return (
         f" Reports on it {often}{also}, tell about it together: ε = {rounded_up(spent, 4)}{but}, "
@@ -187,9 +186,9 @@ def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
         *(f"Belief of {100 * prior:g} %, if seen / not" for prior in PRIORS),
     ]
     cells = []
-    for _, found in groupby(rows, lambda row: (row.p, row.q, row.term == NO_ANSWER)):
-        same = list(found)
-        row, labels = same[0], [one.label for one in same]
+    for _, group in groupby(rows, lambda row: (row.p, row.q, row.term == NO_ANSWER)):
+        row, *others = group
+        labels = [row.label, *(other.label for other in others)]
         more = len(labels) - _NAMED
         named = "; ".join(labels[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
         cells.append(
@@ -209,9 +208,9 @@ def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:
         epsilon=rounded_up(question.randomizer.epsilon, 4),
         row=first,
         count=of_100(first.p),
-        own=icon_array(f"Of 100 people {first.who}: send {first.sends}", first.p),
+        picture=icon_array(f"Of 100 people {first.who}: send {first.sends}", first.p),
         other_count=of_100(first.q),
-        others=icon_array(f"Of 100 {first.others}: send {first.sends}", first.q),
+        other_picture=icon_array(f"Of 100 {first.others}: send {first.sends}", first.q),
         table=Table("What a report that speaks for an answer tells", columns, cells),
         bound=most_told(question) + together(survey, question, waves),
     )

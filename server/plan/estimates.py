@@ -1,7 +1,6 @@
-"""The sections of a plan about estimates: how precise, what they will find, how they may fall."""
+"""Sections of a plan about estimates: their precision, their power, and simulated examples."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 from analysis.core.epsilon import MICRO, TELLING
 from analysis.study.planning import Point, Sampled
@@ -48,7 +47,7 @@ _SAMPLES = (
 
 
 def precision(asked: Asked) -> Part:
-    """Half-widths of all questions."""
+    """Return the section with the half-widths of all questions."""
     text = (
         "Half of the interval that will be printed, on average over surveys like this: of the "
         "share of the worst answer, or of the mean of a number, in its unit. “At” says at which "
@@ -61,48 +60,48 @@ def precision(asked: Asked) -> Part:
             f"Needed for a half-width of {asked.half_width:g}, of numbers that part of the range, "
             "each with the other as it is; – where none is enough."
         )
-    rows = [vars(row) | {"share": _place(row.share)} for row in tables.questions(asked)]
+    rows = [vars(row) | {"share": _readable(row.share)} for row in tables.questions(asked)]
     return Part([text], tables=[Table.of("Half-widths", _PRECISION, rows, note)])
 
 
-def _place(stated: str) -> str:
-    """A share or mean of the table, such as ``yes=0.7904``, as it is read."""
+def _readable(stated: str) -> str:
+    """Return a share or mean of the table, such as ``yes=0.7904``, as people read it."""
     term, _, value = stated.rpartition("=")
     return f"{term}: {cell(float(value))}"
 
 
 def half_widths(asked: Asked) -> Part:
-    """Half-widths against respondents and ε."""
+    """Return the section with half-widths against respondents and against ε."""
     questions = asked.survey.questions
     return half_widths_part(
         asked.survey,
         asked.respondents,
-        list(chain.from_iterable(tables.against_respondents(asked, one) for one in questions)),
-        {one.id: tables.against_epsilon(asked, one) for one in questions},
+        [point for each in questions for point in tables.against_respondents(asked, each)],
+        {question.id: tables.against_epsilon(asked, question) for question in questions},
     )
 
 
 def power(asked: Asked) -> Part:
-    """Whether a difference will be found; or why that cannot be told."""
+    """Return the section on whether a difference will be found, or why that is unknown."""
     try:
-        found = tables.power(asked)
+        powers = tables.power(asked)
     except ValueError as error:
         return Part([f"Power cannot be told: {error}."])
-    if not found:
+    if not powers:
         return Part()
     text = (
         f"The chance that a difference of {asked.difference:g}, of numbers that part of their "
         f"range, shows at the level of {100 * asked.level:g} %; and the respondents with which it "
         f"is {asked.power:g} or more: of both halves together, or in each of two waves."
     )
-    if {row.question for row in found} != {one.id for one in asked.survey.questions}:
+    if {row.question for row in powers} != {question.id for question in asked.survey.questions}:
         text += " Of texts it is not told."
-    rows = [vars(row) | {"comparison": _COMPARISONS[row.comparison]} for row in found]
+    rows = [vars(row) | {"comparison": _COMPARISONS[row.comparison]} for row in powers]
     return Part([text], tables=[Table.of("Power", _POWER, rows)])
 
 
 def split(asked: Asked) -> Part:
-    """How to divide the cap; or why it cannot be."""
+    """Return the section on how to divide the cap over the questions, or why it cannot be."""
     cap = f"the cap of {asked.survey.cap / MICRO:g}"
     try:
         rows = tables.split(asked)
@@ -124,7 +123,7 @@ def split(asked: Asked) -> Part:
 
 
 def sample_run(asked: Asked) -> Part:
-    """Estimates of made-up surveys."""
+    """Return the section with the estimates of simulated surveys."""
     return sample_part(asked.survey, tables.sample(asked))
 
 
@@ -134,21 +133,19 @@ def half_widths_part(
     of_respondents: Sequence[Point],
     of_epsilon: Mapping[str, Sequence[Point]],
 ) -> Part:
-    """Charts of half-widths.
+    """Return charts of half-widths.
 
     Parameters
     ----------
-    survey : Survey
-        As it will be published.
     planned : int
         Respondents.
     of_respondents : sequence of Point
-        Of `analysis.study.planning.curve_of_respondents`, a question after the other.
+        `analysis.study.planning.curve_of_respondents` of one question after the other.
     of_epsilon : mapping
-        By question what `analysis.study.planning.curve_of_epsilon` gives, of at most six numbers of
+        `analysis.study.planning.curve_of_epsilon` by question, for at most six numbers of
         respondents.
     """
-    figures = [Figure(one) for one in respondents_charts(survey, of_respondents, planned)]
+    figures = [Figure(svg) for svg in respondents_charts(survey, of_respondents, planned)]
     for question in survey.questions:
         if of_epsilon.get(question.id):
             unit = survey.text(question.spec.get("unit", ""))
@@ -158,7 +155,7 @@ def half_widths_part(
 
 
 def sample_part(survey: Survey, rows: Sequence[Sampled]) -> Part:
-    """Pictures of made-up surveys, from what `analysis.study.planning.sample_run` gives."""
+    """Return pictures of simulated surveys, made by `analysis.study.planning.sample_run`."""
     drawn = sample_charts(survey, rows)
     figures = [
         Figure(drawn[question.id], survey.wording(question))

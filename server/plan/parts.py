@@ -1,4 +1,4 @@
-"""What the page of a plan is made of: texts, figures and tables, and the parts that hold them."""
+"""What the page of a plan is made of: sections with texts, figures and tables."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.privacy.meaning import Odds, percent, rounded_up
 
-#: Letters from which on a cell is set as text, in several lines.
+#: A cell with more letters than this is set as text, in several lines.
 _LONG = 40
 
 
@@ -36,28 +36,26 @@ class Table:
     @property
     def kinds(self) -> list[str]:
         """How each column is set: "number", "word", or "text" where a cell is long."""
-        return [
-            _kind([cell(row[place]) for row in self.rows]) for place in range(len(self.columns))
-        ]
+        return [_kind([cell(row[i]) for row in self.rows]) for i in range(len(self.columns))]
 
     @classmethod
     def of(
         cls, title: str, columns: Mapping[str, str], rows: Iterable[Any], note: str = ""
     ) -> "Table":
-        """One of dataclasses or dictionaries: those of their values that `columns` has titles for.
+        """Return a table of dataclasses or dictionaries; `columns` has a title for each shown key.
 
-        Columns in which no row has a value are left out. Values whose keys tell of an epsilon are
-        rounded up, so that none is understated; a power is certain only if it is.
+        Columns in which no row has a value are left out. An epsilon is rounded up, so that none is
+        understated, and a power below 1 is never shown as 100 %.
         """
-        whole = [row if isinstance(row, Mapping) else vars(row) for row in rows]
-        kept = [key for key in columns if any(row[key] not in (None, "") for row in whole)]
-        cells = [[_shown(key, row[key]) for key in kept] for row in whole]
-        return cls(title, [columns[key] for key in kept], cells, note)
+        values = [row if isinstance(row, Mapping) else vars(row) for row in rows]
+        used = [key for key in columns if any(row[key] not in (None, "") for row in values)]
+        cells = [[_shown(key, row[key]) for key in used] for row in values]
+        return cls(title, [columns[key] for key in used], cells, note)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """An SVG picture, and what is to be seen on it."""
+    """An SVG picture and its caption."""
 
     svg: str
     caption: str = ""
@@ -65,22 +63,22 @@ class Figure:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the ε of one question means: the first answer in words and pictures, all in a table."""
+    """What the ε of a question means: in words and pictures for one answer, in a table for all."""
 
     title: str
     epsilon: str
     row: Odds
     count: str
-    own: str
+    picture: str
     other_count: str
-    others: str
+    other_picture: str
     table: Table
     bound: str
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a section shows, in this order. An empty one is left out."""
+    """What a section shows, in this order. An empty section is left out."""
 
     texts: Sequence[str] = ()
     figures: Sequence[Figure] = ()
@@ -93,7 +91,7 @@ class Part:
 
 
 def cell(value: Any) -> str:
-    """A value of a table as it is read."""
+    """Return a value as a table shows it."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -112,6 +110,5 @@ def _shown(key: str, value: Any) -> Any:
 def _kind(cells: Sequence[str]) -> str:
     if any(len(cell) > _LONG for cell in cells):
         return "text"
-    return (
-        "number" if all(cell in ("–", "") or re.search(r"\d", cell) for cell in cells) else "word"
-    )
+    are_numbers = all(cell in ("–", "") or re.search(r"\d", cell) for cell in cells)
+    return "number" if are_numbers else "word"

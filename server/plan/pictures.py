@@ -1,4 +1,4 @@
-"""What a plan draws: totals over waves, half-widths against respondents and ε, made-up surveys."""
+"""Charts of a plan: totals over waves, half-widths against respondents and ε, simulated surveys."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -11,7 +11,7 @@ from analysis.study.planning import Point, Sampled
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: The totals of a composition by their attributes, as people call them.
+#: What people call the methods of a composition, by their attributes.
 METHODS = {
     "sum": "sum",
     "advanced": "advanced",
@@ -24,7 +24,7 @@ _MOST = 6
 
 
 def telling_methods(rows: Sequence[Composition]) -> list[str]:
-    """The sum where there is one, and the methods that differ from it, by their attributes."""
+    """Return the attributes of the sum, if there is one, and of the methods that differ from it."""
     return [
         name
         for name in METHODS
@@ -36,7 +36,7 @@ def telling_methods(rows: Sequence[Composition]) -> list[str]:
 
 
 def composition_chart(rows: Sequence[Composition], cap: float | None = None) -> str:
-    """Totals over waves: a curve for each of `telling_methods`; the cap."""
+    """Draw totals over waves: a curve for each of `telling_methods`, and the cap as a line."""
     return line_chart(
         "Total ε over waves, by how it is proved",
         [
@@ -50,14 +50,15 @@ def composition_chart(rows: Sequence[Composition], cap: float | None = None) -> 
 
 
 def respondents_charts(survey: Survey, points: Sequence[Point], planned: int) -> list[str]:
-    """Half-widths against respondents, a curve for each question, six to a picture.
+    """Draw half-widths against respondents, a curve for each question, six to a picture.
 
-    In percentage points; of a number, as a part of its range. A line stands at the planned number.
+    They are in percentage points, and for a number a part of its range. A line stands at the
+    planned number of respondents.
     """
     series = []
-    for name, own in groupby(points, lambda point: point.question):
+    for name, curve in groupby(points, lambda point: point.question):
         width = _question(survey, name).domain.span
-        series.append(Series(name, [(one.respondents, one.half_width / width) for one in own]))
+        series.append(Series(name, [(at.respondents, at.half_width / width) for at in curve]))
     return [
         line_chart(
             "Half-width of intervals against respondents",
@@ -74,18 +75,18 @@ def respondents_charts(survey: Survey, points: Sequence[Point], planned: int) ->
 
 
 def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -> str:
-    """Half-widths of one question against ε, a curve for each number of respondents.
+    """Draw half-widths of one question against ε, a curve for each number of respondents.
 
-    A line stands at the question's own ε. Of a number they are in its `unit`, else in percentage
+    A line stands at the question's own ε. For a number they are in its `unit`, else in percentage
     points.
     """
     ordered = sorted(points, key=lambda point: (point.respondents, point.epsilon))
     is_number = question.domain.estimand is Estimand.MEAN
-    own = question.randomizer.epsilon
+    planned = question.randomizer.epsilon
     return line_chart(
         f"Half-width of intervals against ε: {question.id}",
         [
-            Series(f"n = {n:,}", [(one.epsilon, one.half_width) for one in group])
+            Series(f"n = {n:,}", [(point.epsilon, point.half_width) for point in group])
             for n, group in groupby(ordered, lambda point: point.respondents)
         ],
         "ε of one report",
@@ -93,42 +94,40 @@ def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -
         log_x=True,
         log_y=True,
         y_unit="" if is_number else "%",
-        marks=[Mark(f"ε = {own:.3g}", x=own)],
+        marks=[Mark(f"ε = {planned:.3g}", x=planned)],
     )
 
 
 def sample_charts(survey: Survey, rows: Sequence[Sampled]) -> dict[str, str]:
-    """Of each question, by its id, the dots of its first quantity that a plain survey tells too.
+    """Draw for each question the estimates of the first quantity that direct asking gives, too.
 
     The band is the average interval of surveys that ask the same people directly.
     """
-    found: dict[str, str] = {}
+    charts: dict[str, str] = {}
     by_quantity: dict[tuple[str, str], list[Sampled]] = {}
     for row in rows:
         if None not in (row.true, row.estimate, row.plain_low, row.plain_high):
             by_quantity.setdefault((row.question, row.term), []).append(row)
-    for (name, term), own in by_quantity.items():
-        is_mean = term in _question(survey, name).domain.mean_terms
-        low, high = (
-            fmean(one for row in own if (one := getattr(row, end)) is not None)
-            for end in ("plain_low", "plain_high")
-        )
-        if name not in found:
-            found[name] = dot_plot(
-                f"Estimates of {len(own)} simulated surveys: {own[0].label}",
-                [row.estimate for row in own if row.estimate is not None],
-                own[0].true or 0.0,
-                (low, high),
-                f"{name}: {own[0].label}",
-                "" if is_mean else "%",
+    for (name, term), sample in by_quantity.items():
+        if name not in charts:
+            charts[name] = dot_plot(
+                f"Estimates of {len(sample)} simulated surveys: {sample[0].label}",
+                [row.estimate for row in sample if row.estimate is not None],
+                sample[0].true or 0.0,
+                (
+                    fmean(row.plain_low or 0 for row in sample),
+                    fmean(row.plain_high or 0 for row in sample),
+                ),
+                f"{name}: {sample[0].label}",
+                "" if term in _question(survey, name).domain.mean_terms else "%",
             )
-    return found
+    return charts
 
 
 def _differs(total: float | None, plain: float | None) -> bool:
-    """Whether a total is known, and not to be drawn over the plain one."""
+    """Return whether a total is known, and its curve would not hide that of the plain sum."""
     return total is not None and (plain is None or abs(total - plain) > 0.002 * plain)
 
 
 def _question(survey: Survey, name: str) -> Question:
-    return next(one for one in survey.questions if one.id == name)
+    return next(question for question in survey.questions if question.id == name)

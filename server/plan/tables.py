@@ -32,13 +32,13 @@ from analysis.study.planning import (
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 
-#: Difference between two shares that is to be found, if none is asked for.
+#: The difference between two shares that is to be found, if none is asked for.
 DIFFERENCE = 0.1
-#: As many respondents as planned, and these parts and multiples: of curves.
+#: Curves are drawn for these multiples of the planned number of respondents.
 _MULTIPLES = (0.25, 1, 4)
-#: Made-up surveys of a sample run.
+#: Simulated surveys of a sample run.
 RUNS = 20
-#: Columns of beliefs: before a report, and whether one is seen that speaks for the answer.
+#: Columns of beliefs: the belief before a report, and whether the report supports the answer.
 _BELIEFS = {
     f"belief_{100 * prior:g}_{'seen' if seen else 'not_seen'}": (prior, seen)
     for prior in PRIORS
@@ -48,7 +48,7 @@ _BELIEFS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What a plan is made for; `seed` fixes all that is drawn, so that it can be printed again."""
+    """What a plan is made for; `seed` fixes all random draws, so that a plan can be repeated."""
 
     survey: Survey
     respondents: int
@@ -64,12 +64,12 @@ class Asked:
 
     @property
     def rng(self) -> Generator:
-        """A new one, from the seed."""
+        """Return a new generator, from the seed."""
         return np.random.default_rng(self.seed)
 
 
 def questions(asked: Asked) -> list[Plan]:
-    """How precise each question will be, and what its waves will cost."""
+    """Return how precise each question will be, and what its waves will cost."""
     return plan(
         asked.survey,
         asked.respondents,
@@ -82,13 +82,13 @@ def questions(asked: Asked) -> list[Plan]:
 
 
 def totals(asked: Asked) -> list[WaveTotal]:
-    """What 1, 2, 3, ... waves will tell together."""
+    """Return what 1, 2, 3, ... waves will tell together."""
     waves = waves_to_show(asked.survey, asked.waves)
     return totals_of_waves(asked.survey, waves, asked.delta)
 
 
 def power(asked: Asked) -> list[Power]:
-    """Whether a difference will be found."""
+    """Return whether a difference will be found."""
     return powers(
         asked.survey,
         asked.respondents,
@@ -101,7 +101,7 @@ def power(asked: Asked) -> list[Power]:
 
 
 def split(asked: Asked) -> list[Split]:
-    """How to divide the cap over the questions."""
+    """Return how to divide the cap over the questions."""
     return split_cap(
         asked.survey,
         asked.survey.cap / MICRO,
@@ -114,38 +114,36 @@ def split(asked: Asked) -> list[Split]:
 
 
 def sample(asked: Asked) -> list[Sampled]:
-    """What estimates could look like."""
+    """Return what estimates could look like."""
     return sample_run(
         asked.survey, asked.respondents, asked.rng, asked.runs, asked.level, truth=asked.truth
     )
 
 
 def against_epsilon(asked: Asked, question: Question) -> list[Point]:
-    """Half-widths against ε, for as many respondents as planned, a quarter, and four times."""
-    several = [max(1, round(asked.respondents * part)) for part in _MULTIPLES]
-    return curve_of_epsilon(question, several, confidence_level=asked.level)
+    """Return half-widths against ε: for the planned respondents, a quarter, and four times."""
+    respondents = [max(1, round(asked.respondents * multiple)) for multiple in _MULTIPLES]
+    return curve_of_epsilon(question, respondents, confidence_level=asked.level)
 
 
 def against_respondents(asked: Asked, question: Question) -> list[Point]:
-    """Half-widths against the number of respondents, at the ε of the file."""
+    """Return half-widths against the number of respondents, at the ε of the file."""
     ends = (max(1, asked.respondents / 10), asked.respondents * 10)
     grid = np.unique(np.geomspace(*ends, 17).round().astype(int)).tolist()
     return curve_of_respondents(question, grid, asked.level)
 
 
 def curves(asked: Asked) -> Iterable[dict[str, Any]]:
-    """Half-widths against both."""
+    """Yield half-widths against ε and against respondents."""
     for question in asked.survey.questions:
-        for against, points in (
-            ("epsilon", against_epsilon(asked, question)),
-            ("respondents", against_respondents(asked, question)),
-        ):
-            for point in points:
-                yield {"against": against, **vars(point)}
+        for point in against_epsilon(asked, question):
+            yield {"against": "epsilon", **vars(point)}
+        for point in against_respondents(asked, question):
+            yield {"against": "respondents", **vars(point)}
 
 
 def meaning(asked: Asked) -> Iterable[dict[str, Any]]:
-    """What one report of each question tells: in people of 100, and of beliefs."""
+    """Yield what one report of each question tells, as people of 100 and as beliefs."""
     for question in asked.survey.questions:
         for row in odds(question, asked.survey.labels(question)):
             yield {
@@ -161,7 +159,7 @@ def meaning(asked: Asked) -> Iterable[dict[str, Any]]:
 
 
 def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
-    """What others have published, and where this survey stands among those of the local model."""
+    """Yield published deployments, and where this survey stands among those in the local model."""
     total = spent_on([(asked.survey, asked.waves)]) / MICRO
     near = comparison(total)
     nearest = {row.name: "next below" for row in near.below}
@@ -185,15 +183,15 @@ def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
 
 
 def own_delta(survey: Survey, waves: int) -> float:
-    """What the δ of all reports of these waves add up to."""
-    return float_above(waves * sum((one.randomizer.delta for one in survey.questions), Fraction(0)))
+    """Return the sum of the δ of all reports of these waves."""
+    return float_above(waves * sum((q.randomizer.delta for q in survey.questions), Fraction(0)))
 
 
 def _columns(row: type) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(row))
+    return tuple(field.name for field in fields(row))
 
 
-#: By name: the columns of each table, and what gives its rows, as dataclasses or dictionaries.
+#: By name: the columns of each table, and the function that returns its rows.
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Asked], Iterable[Any]]]] = {
     "questions": (_columns(Plan), questions),
     "totals": (_columns(WaveTotal), totals),
@@ -211,5 +209,5 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Asked], Iterable[Any]]]] = {
     "curves": (("against", *_columns(Point)), curves),
     "deployments": ((*_columns(Deployment), "nearest"), deployed),
 }
-#: Those about as many waves as are planned.
+#: The tables whose numbers are about all planned waves together.
 OF_WAVES = ("questions", "totals", "split")

@@ -1,4 +1,4 @@
-"""The store: the only folder with SQL. `schema` says what is kept, and so what cannot be."""
+"""The store, the only folder with SQL. `schema` says what is stored, and so what cannot be."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -25,15 +25,10 @@ __all__ = ["Store", "StoreBusy", "StoreError", "migrate"]
 
 
 class Store:
-    """A database: one file, and what can be done with it in parts.
+    """A database in one file, in parts by subject; parameters and errors as of `File`.
 
-    A second kind of database needs the same parts. What it must guarantee is said where it matters
-    most: `server.decision.Intake`.
-
-    Parameters
-    ----------
-    path, create, upgrade
-        As of `File`, with its errors.
+    A second kind of database needs the same parts, and must guarantee what `server.decision.Intake`
+    says.
     """
 
     def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
@@ -47,14 +42,14 @@ class Store:
 
     @cached_property
     def surveys(self) -> "Surveys":
-        """What is asked, and when."""
+        """Surveys and their waves."""
         from server.store.surveys import Surveys
 
         return Surveys(self.file)
 
     @cached_property
     def invitations(self) -> "Invitations":
-        """Who is invited, and which invitations were used."""
+        """Invitations, and which were used."""
         from server.store.invitations import Invitations
 
         return Invitations(self.file, self.surveys)
@@ -75,14 +70,14 @@ class Store:
 
     @cached_property
     def batches(self) -> "Batches":
-        """What the intake reads and writes."""
+        """The intake's reading and writing."""
         from server.store.batches import Batches
 
         return Batches(self.file, self.surveys)
 
     @cached_property
     def upkeep(self) -> "Upkeep":
-        """What is done over all surveys and tables."""
+        """Deleting and checking, over all surveys and tables."""
         from server.store.upkeep import Upkeep
 
         return Upkeep(self.file, self.surveys, self.reports, self.ledger)
@@ -94,9 +89,9 @@ class Store:
         return take_in(self.batches, submissions, today)
 
     def copy_to(self, target: Path) -> None:
-        """Copy the database to a new file; as `copies.copy_to`, with its errors."""
+        """Copy the database to a new file, as `copies.copy_to` does."""
         copy_to(self.file.connection, target)
 
     def close(self) -> None:
-        """Let go of this thread's connection, and leave no history of writes beside the file."""
+        """Close this thread's connection, and leave no history of writes beside the file."""
         self.file.close()

@@ -17,7 +17,7 @@ from server.wire import Submission
 
 
 class Batches:
-    """`server.decision.Intake` of an SQLite file: its one way to add reports."""
+    """The `server.decision.Intake` of an SQLite file: the only way to add reports to it."""
 
     def __init__(self, file: File, surveys: Surveys) -> None:
         self._file, self._surveys = file, surveys
@@ -57,7 +57,8 @@ class Batches:
                 charged[survey_id, respondent] += charge
             # One query a wave: asked for keys of any wave, SQLite would read all of the survey's.
             for wave in surveys[survey_id].open_waves:
-                if keys := [one.invitation for one in batch if one.wave == wave and one.invitation]:
+                keys = [sent.invitation for sent in batch if sent.wave == wave and sent.invitation]
+                if keys:
                     rows = self._rows(
                         "SELECT token_hash FROM invitation "
                         "WHERE survey = ? AND wave = ? AND used = 0 AND token_hash IN",
@@ -65,16 +66,15 @@ class Batches:
                         keys,
                     )
                     unused |= {(survey_id, wave, key) for (key,) in rows}
-        spent = {who: Spent(tuple(sorted(own.items())), charged[who]) for who, own in times.items()}
-        answered = {(survey_id, terms) for (survey_id, _), own in times.items() for terms in own}
+        spent = {who: Spent(tuple(sorted(n.items())), charged[who]) for who, n in times.items()}
+        answered = {(survey_id, terms) for (survey_id, _), n in times.items() for terms in n}
         priced = {key: self._surveys.with_terms(*key) for key in answered}
         return Known(surveys, reports, spent, priced, unused)
 
     def _asked(self, survey_id: str) -> Asked:
         version, *_ = self._surveys.versions(survey_id)  # there is one: none is ever deleted
-        waves = self._surveys.waves(survey_id)
-        opened = [wave for wave, state in waves.items() if state == "open"]
-        return Asked(self._surveys.stored(survey_id, version), opened)
+        current = self._surveys.stored(survey_id, version)
+        return Asked(current, self._surveys.open_waves(survey_id))
 
     def _rows(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Cursor:
         """Run a query that ends in IN, for these keys."""

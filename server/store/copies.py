@@ -10,12 +10,12 @@ from server.store.file import File, StoreBusy, flush_to_disk
 from server.store.locks import StoreError, serving
 from server.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
-#: Tables whose rows end with the server, and so are not copied.
+#: Tables whose rows are void once the server stops, and so are not copied.
 _OF_A_SERVER = ("session", "research_token")
 
 
 def copy_to(connection: sqlite3.Connection, target: Path) -> None:
-    """Copy a database as it is now, completely or not at all, while others may write to it.
+    """Copy a database to a new file, completely or not at all; others may write meanwhile.
 
     The copy is written row by row, so that it holds no history of writes. It has no free pages, no
     sessions and no research tokens.
@@ -65,10 +65,10 @@ def migrate(path: Path) -> tuple[int, Path] | None:
     Raises
     ------
     StoreError
-        If a server of any release runs on it, it cannot be backed up, or it is none of ours. Then
-        the schema is unchanged and no backup is left.
+        If a server of any release runs on it, it cannot be backed up, or it is no database of ours.
+        Then the schema is unchanged and no backup is left.
     StoreBusy
-        If the schema is new but the file could not be written anew. The backup stays.
+        If the schema was upgraded but the file could not be written anew. The backup stays.
     """
     if not path.is_file():
         raise StoreError(f"{path}: no such database")

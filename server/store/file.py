@@ -19,7 +19,7 @@ class StoreBusy(StoreError):
     """It cannot be written now, and nothing was: the disk is full, or others hold it."""
 
 
-#: Errors after which another time may be better; SQLite's by the lowest byte of their codes.
+#: Errors after which another try may succeed; SQLite's by the lowest byte of their codes.
 _PASSING_SQL = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -29,16 +29,15 @@ _PASSING_SQL = {
 _PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE}
 
 
-#: Bytes of a file that is written anew whenever reports pause: some 5,000 reports to ten questions.
-#: That takes less than 0.1 s, and holds up the reports that come meanwhile; one of 37 MiB takes
-#: 1.2 s.
+#: The most bytes of a file that is written anew whenever reports pause: some 5,000 reports to ten
+#: questions. That takes less than 0.1 s, while 37 MiB take 1.2 s, and reports wait meanwhile.
 SMALL = 2 * 1024 * 1024
 
 
 #: The files that this process has had a connection to, by device and inode. Nothing but SQLite may
 #: open these: POSIX drops all locks that a process has on a file as soon as it closes any
-#: descriptor of it. Without them, the next process that closes its last connection takes this one
-#: for gone, and deletes the write-ahead log, to which this one would go on writing.
+#: descriptor of it. Without its locks this process seems gone: the next process that closes its
+#: last connection deletes the write-ahead log, to which this one would go on writing.
 _CONNECTED: set[tuple[int, int]] = set()
 #: Held while that set changes, and while a file that is not in it is open.
 _CONNECTING = threading.Lock()
@@ -65,8 +64,8 @@ class File:
     create : bool
         Whether to make it if it is missing.
     upgrade : bool
-        Whether to bring one of an earlier release to this one's schema. `migrate` does, and whoever
-        looks into a copy; nobody else, since a server of that release may be running on the file.
+        Whether to bring the database of an earlier release to this one's schema. Only `migrate`
+        does, and whoever reads a copy: a server of that release may be running on the file.
 
     Raises
     ------
@@ -113,7 +112,7 @@ class File:
             raise StoreError(f"{path}: cannot be used as a database: {error}") from None
 
     def _migrate(self) -> None:
-        """All steps in one transaction: whoever pulls the plug has the old schema or the new."""
+        """Upgrade the schema in one transaction: a power failure leaves the old one or the new."""
         # Imported here: it computes prices and sizes, for which it needs numpy and all of analysis.
         from server.store.upgrade import prepare
 
@@ -149,9 +148,18 @@ class File:
             self._local.connection = connection
         return connection
 
+    def query(self, sql: str, *values: object) -> sqlite3.Cursor:
+        """Return the rows of a query with these values in its places."""
+        return self.connection.execute(sql, values)
+
+    def write(self, sql: str, *values: object) -> None:
+        """Run one statement, in a transaction of its own; errors as of `locked`."""
+        with self.writing() as connection:
+            connection.execute(sql, values)
+
     @contextmanager
     def locked(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
-        """The file lock makes writers queue, across threads and processes.
+        """Hold the file lock, for which writers queue across threads and processes.
 
         SQLite's own waiting sleeps and retries, which starves some of them for a second under load.
 
@@ -174,7 +182,7 @@ class File:
 
     @contextmanager
     def writing(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is stored, or nothing; errors as of `locked`."""
+        """Run a transaction, which is stored completely or not at all; errors as of `locked`."""
         with self.locked(endless) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -192,22 +200,22 @@ class File:
             yield
 
     def is_served(self) -> bool:
-        """Whether a server runs on this database."""
+        """Return whether a server runs on this database."""
         return is_served(self.path)
 
     def beat(self) -> None:
-        """Record as the lock file's time that the server's promises have just been kept.
+        """Record as the lock file's time that the server has just deleted all that was due.
 
         No respondent changes that time.
         """
         os.utime(server_lock(self.path))
 
     def silence(self) -> float:
-        """Seconds since the last `beat`."""
+        """Return the seconds since the last `beat`."""
         return max(0.0, time.time() - server_lock(self.path).stat().st_mtime)
 
     def is_small(self) -> bool:
-        """Whether the file can be written anew while reports come, without holding them up."""
+        """Return whether the file can be written anew while reports come, without delaying them."""
         return self.path.stat().st_size <= SMALL
 
     def wal_size(self) -> int:
@@ -218,10 +226,7 @@ class File:
     def settle(self) -> bool:
         """Truncate the write-ahead log, which has the order of the latest writes.
 
-        Returns
-        -------
-        bool
-            Whether it is empty now. It is not while another connection reads from it.
+        Return whether it is empty now; it is not while another connection reads from it.
         """
         with self.locked() as connection:
             # Whoever waits for a reader here, with the lock, keeps all writers waiting.
@@ -238,15 +243,10 @@ class File:
         return not busy
 
     def rewrite(self) -> bool:
-        """Write the whole file anew, rows in the order of their keys.
+        """Write the whole file anew, rows in the order of their keys; return what `settle` does.
 
         Within a page of the file SQLite keeps rows where there was room when they came, so that
         their places tell something of their order.
-
-        Returns
-        -------
-        bool
-            As of `settle`.
         """
         with self.locked() as connection:
             # A small one's second copy stays in memory, instead of a file in the system's /tmp.
@@ -256,13 +256,13 @@ class File:
         return self.settle()
 
     def leave(self) -> None:
-        """Let go of this thread's connection, whatever the state of it."""
+        """Close this thread's connection, in whatever state it is."""
         if hasattr(self._local, "connection"):
             self.connection.close()
             del self._local.connection
 
     def close(self) -> None:
-        """Let go of this thread's connection, and leave no history of writes beside the file."""
+        """Close this thread's connection, and leave no history of writes beside the file."""
         self.settle()
         self.leave()
 
@@ -270,9 +270,9 @@ class File:
 def _schema_in_header(path: Path) -> int:
     """Return the schema version in the first bytes of a database of ours; 0 if it is unknown.
 
-    A connection would already write: SQLite puts the write-ahead log that a killed server left into
-    the file as soon as its last reader goes. A file that this process has had a connection to is
-    not looked into, since it was looked into before, and must not be opened here.
+    A connection would already write: when the last reader closes, SQLite puts the write-ahead log
+    of a killed server into the file. The schema of a file that this process has had a connection to
+    is not read: it was read before, and the file must not be opened here.
     """
     with _CONNECTING:
         if _inode(path) in _CONNECTED:
@@ -291,12 +291,12 @@ def _earlier(path: Path, version: int) -> StoreError:
 
 
 def beside(path: Path) -> list[Path]:
-    """The files in which SQLite keeps what it has not yet written into a database."""
+    """Return the files in which SQLite keeps what it has not yet written into a database."""
     return [path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm", "-journal")]
 
 
 def touch_private(path: Path) -> None:
-    """Make a file for its owner alone, if there is none; SQLite's own beside it follow suit."""
+    """Make a file for its owner alone, if there is none; SQLite makes those beside it alike."""
     with suppress(FileExistsError):  # one that exists is not opened: see `_CONNECTED`
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 

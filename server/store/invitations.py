@@ -1,4 +1,4 @@
-"""Invitations: for each, whether it was used; never by which report."""
+"""Invitations: whether each was used, but never by which report."""
 
 from collections.abc import Iterable
 
@@ -25,18 +25,14 @@ class Invitations:
             )
 
     def is_usable(self, survey_id: str, wave: int, key: bytes) -> bool:
-        """Return whether an invitation is there and was not used; which of the two is not told."""
-        row = self._file.connection.execute(
-            "SELECT 1 FROM invitation "
-            "WHERE survey = ? AND wave = ? AND token_hash = ? AND used = 0",
-            (survey_id, wave, key),
-        ).fetchone()
-        return row is not None
+        """Return whether an invitation can be used; no answer tells used ones from unknown ones."""
+        sql = (
+            "SELECT 1 FROM invitation WHERE survey = ? AND wave = ? AND token_hash = ? AND used = 0"
+        )
+        return self._file.query(sql, survey_id, wave, key).fetchone() is not None
 
     def counts(self, survey_id: str) -> dict[int, tuple[int, int]]:
         """Return for each wave how many were invited, and how many of them have answered."""
-        rows = self._file.connection.execute(
-            "SELECT wave, count(*), sum(used) FROM invitation WHERE survey = ? GROUP BY wave",
-            (survey_id,),
-        )
+        sql = "SELECT wave, count(*), sum(used) FROM invitation WHERE survey = ? GROUP BY wave"
+        rows = self._file.query(sql, survey_id)
         return {wave: (invited, used) for wave, invited, used in rows}

@@ -8,7 +8,7 @@ from analysis.privacy.ledger.totals import Times
 from server.store.file import File
 from server.store.locks import StoreError
 
-#: What `Ledger.accounts` reads: a row for each respondent, as SQLite adds up faster.
+#: What `Ledger.accounts` reads: a row for each respondent, since SQLite adds up faster than Python.
 ACCOUNTS = (
     "SELECT lower(hex(respondent)), json_group_array(json_array(lower(hex(terms)), submissions)), "
     "sum(charged) FROM ledger WHERE survey = ? GROUP BY respondent ORDER BY respondent"
@@ -23,41 +23,34 @@ class Ledger:
 
     def spends(self, survey_id: str) -> list[Spend]:
         """Return what each respondent was charged, by terms."""
-        rows = self._file.connection.execute(
+        rows = self._file.query(
             "SELECT lower(hex(respondent)), lower(hex(terms)), submissions, charged FROM ledger "
             "WHERE survey = ?",
-            (survey_id,),
+            survey_id,
         )
         return [Spend(*row) for row in rows]
 
     def accounts(self, survey_id: str) -> Iterator[Account]:
         """Yield what each respondent was charged in all, in the order of their pseudonyms."""
-        # Most have answered equally often.
+        # Many respondents have the same, which is parsed once.
         known: dict[str, Times] = {}
-        for respondent, parts, charged in self._file.connection.execute(ACCOUNTS, (survey_id,)):
+        for respondent, parts, charged in self._file.query(ACCOUNTS, survey_id):
             if parts not in known:
                 known[parts] = tuple(sorted((terms, times) for terms, times in json.loads(parts)))
             yield Account(respondent, known[parts], charged)
 
     def grouped_accounts(self, survey_id: str) -> Iterator[Account]:
         """Yield an account for each group of respondents who answered and were charged the same."""
-        rows = self._file.connection.execute(
-            "SELECT answered, charged, respondents FROM respondent_total WHERE survey = ?",
-            (survey_id,),
-        )
-        for answered, charged, respondents in rows:
+        sql = "SELECT answered, charged, respondents FROM respondent_total WHERE survey = ?"
+        for answered, charged, respondents in self._file.query(sql, survey_id):
             try:
                 times = tuple((terms, times) for terms, times in json.loads(answered))
             except (ValueError, TypeError):
-                raise StoreError(
-                    f"{self._file.path}: the table respondent_total is damaged"
-                ) from None
+                damage = f"{self._file.path}: the table respondent_total is damaged"
+                raise StoreError(damage) from None
             yield Account("", times, charged, respondents)
 
     def respondents(self, survey_id: str) -> dict[str, int]:
         """Return how many pseudonyms answered under each set of terms."""
-        rows = self._file.connection.execute(
-            "SELECT lower(hex(terms)), count(*) FROM ledger WHERE survey = ? GROUP BY terms",
-            (survey_id,),
-        )
-        return dict(rows.fetchall())
+        sql = "SELECT lower(hex(terms)), count(*) FROM ledger WHERE survey = ? GROUP BY terms"
+        return dict(self._file.query(sql, survey_id).fetchall())

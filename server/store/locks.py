@@ -21,7 +21,7 @@ _MOMENT = 1.0
 
 @contextmanager
 def private(path: Path) -> Iterator[int]:
-    """Open a file with mode 0600; make it, or tighten its mode, if need be.
+    """Open a file for its owner alone (mode 0600); create it, or tighten its mode, if needed.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def private(path: Path) -> Iterator[int]:
 
 
 def server_lock(database: Path) -> Path:
-    """The file that a server locks while it serves a database."""
+    """Return the file that a server locks while it serves a database."""
     return database.with_name(f"{database.name}.served")
 
 
@@ -71,7 +71,7 @@ def serving(database: Path) -> Iterator[None]:
 
 
 def is_served(database: Path) -> bool:
-    """Whether a server runs on a database."""
+    """Return whether a server runs on a database."""
     with private(server_lock(database)) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -87,21 +87,21 @@ def take(descriptor: int, patience: float) -> bool:
     those who wait get the lock first. So a thread waits with a copy of the descriptor, and gives
     the lock back if the caller has given up.
     """
-    own, given_up, deciding = os.dup(descriptor), threading.Event(), threading.Lock()
-    taken = threading.Event()
+    copy, deciding = os.dup(descriptor), threading.Lock()
+    taken, given_up = threading.Event(), threading.Event()
 
     def wait() -> None:
-        fcntl.flock(own, fcntl.LOCK_EX)
+        fcntl.flock(copy, fcntl.LOCK_EX)
         with deciding:
             if given_up.is_set():
-                fcntl.flock(own, fcntl.LOCK_UN)
+                fcntl.flock(copy, fcntl.LOCK_UN)
             else:
                 taken.set()
-        os.close(own)
+        os.close(copy)
 
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.close(own)
+        os.close(copy)
         return True
     except BlockingIOError:
         threading.Thread(target=wait, daemon=True).start()

@@ -12,9 +12,10 @@ from server.store.file import File
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the log. `hash` is over the line and the hash before it, so that a line which is
-    changed, taken out or put in between shows; whoever rewrites all that follows can only be caught
-    by somebody who noted a later hash.
+    """One line of the log, with the hash of the line and the hash before it.
+
+    So a line that was changed, removed or inserted shows. Whoever rewrites all lines that follow,
+    too, can only be caught by somebody who noted a later hash.
     """
 
     number: int
@@ -48,7 +49,7 @@ class Log:
 
     def entries(self) -> Iterator[Entry]:
         """Return the lines, the first first."""
-        rows = self._file.connection.execute(
+        rows = self._file.query(
             "SELECT number, at, who, what, subject, hash FROM log ORDER BY number"
         )
         return (Entry(*row) for row in rows)

@@ -14,7 +14,7 @@ from server.store.file import File
 from server.store.locks import StoreError
 from server.store.surveys import Surveys
 
-#: Reports that are read at once: enough for numpy to be fast, and only a few megabytes.
+#: How many reports are read at once: numpy is fast with them, and they take a few megabytes.
 AT_ONCE = 4096
 
 
@@ -46,10 +46,8 @@ class Reports:
         Counted from the tallies of a version's first question: every report answers all of them.
         """
         counts = {}
-        for version, wave in self._file.connection.execute(
-            "SELECT DISTINCT version, wave FROM tally WHERE survey = ? ORDER BY version, wave",
-            (survey_id,),
-        ).fetchall():
+        sql = "SELECT DISTINCT version, wave FROM tally WHERE survey = ? ORDER BY version, wave"
+        for version, wave in self._file.query(sql, survey_id).fetchall():
             survey = self._surveys.stored(survey_id, version)
             first, tallies = survey.questions[0], self.tallies(survey, wave)
             counts[version, wave] = first.randomizer.reports_in(tallies[first.id])
@@ -72,10 +70,10 @@ class Reports:
         self, table: str, survey: Survey, wave: int, counts: dict[str, NDArray[np.int64]]
     ) -> None:
         """Fill in what `tally` or `report_size` has, by question."""
-        rows = self._file.connection.execute(
+        rows = self._file.query(
             f"SELECT question, cohort, block, counts FROM {table} "
             "WHERE survey = ? AND version = ? AND wave = ?",
-            (survey.id, survey.version, wave),
+            *(survey.id, survey.version, wave),
         )
         try:
             for question, cohort, block, written in rows:
@@ -92,20 +90,18 @@ class Reports:
     ) -> Iterator[list[dict[str, Any]]]:
         """Yield the reports of a wave, a few thousand at a time, in the order of their ids.
 
-        Devices drew these. Whoever is to get the reports gets them `in_order` of what they say,
-        which tells nothing more: a respondent who showed their receipt could else be found.
+        Devices drew the ids, and a receipt shows one. So reports that leave the database come
+        `in_order` of what they say instead, in which no respondent can be found.
         """
-        rows = self._file.connection.execute(
+        rows = self._file.query(
             "SELECT payload FROM report WHERE survey = ? AND version = ? AND wave = ?"
             + " ORDER BY payload" * in_order,
-            (survey.id, survey.version, wave),
+            *(survey.id, survey.version, wave),
         )
-        while some := rows.fetchmany(AT_ONCE):
-            yield msgspec.json.decode(f"[{','.join([payload for (payload,) in some])}]")
+        while batch := rows.fetchmany(AT_ONCE):
+            yield msgspec.json.decode(f"[{','.join([payload for (payload,) in batch])}]")
 
     def kept(self, survey_id: str, wave: int) -> int:
         """Return how many reports of a wave are kept, of all versions."""
-        (n,) = self._file.connection.execute(
-            "SELECT count(*) FROM report WHERE survey = ? AND wave = ?", (survey_id, wave)
-        ).fetchone()
-        return int(n)
+        sql = "SELECT count(*) FROM report WHERE survey = ? AND wave = ?"
+        return int(self._file.query(sql, survey_id, wave).fetchone()[0])

@@ -8,8 +8,8 @@ from server.store.file import File
 #: What an account may do: `owner` everything, `analyst` see and download results.
 ROLES = ("owner", "analyst")
 
-#: So many failed attempts to log in are told so at once; then each next one waits twice as long, up
-#: to so many seconds, and the count begins anew after a day without any.
+#: So many failed attempts to log in are answered at once. Then each waits twice as long as the one
+#: before, up to so many seconds; after a day without any the count starts again.
 FREE_ATTEMPTS, LONGEST_WAIT = 8, 60.0
 _DAY = 86_400
 
@@ -46,59 +46,48 @@ class Researchers:
 
     def all(self) -> list[Researcher]:
         """Return all accounts, in the order of their names."""
-        rows = self._file.connection.execute("SELECT name, role FROM researcher ORDER BY name")
+        rows = self._file.query("SELECT name, role FROM researcher ORDER BY name")
         return [Researcher(*row) for row in rows]
 
     def find(self, name: str) -> tuple[Researcher, str] | None:
         """Return an account and its hashed secret; None if there is none."""
-        row = self._file.connection.execute(
-            "SELECT name, role, secret FROM researcher WHERE name = ?", (name,)
-        ).fetchone()
+        sql = "SELECT name, role, secret FROM researcher WHERE name = ?"
+        row = self._file.query(sql, name).fetchone()
         return None if row is None else (Researcher(*row[:2]), row[2])
 
 
 class Access:
-    """Who is let in: by the token that `serve` prints, or by a session; and failed attempts."""
+    """The tokens that `serve` prints, sessions, and failed attempts to log in."""
 
     def __init__(self, file: File) -> None:
         self._file = file
 
     def add_token(self, token: str) -> None:
-        """Let a research token in. Only its hash is stored; it is random, so SHA-256 will do."""
-        with self._file.writing() as connection:
-            connection.execute("INSERT OR IGNORE INTO research_token VALUES (?)", (_hash(token),))
+        """Accept a research token. Only its hash is stored; it is random, so SHA-256 will do."""
+        self._file.write("INSERT OR IGNORE INTO research_token VALUES (?)", _hash(token))
 
     def remove_token(self, token: str) -> None:
-        """Let a research token in no more."""
-        with self._file.writing() as connection:
-            connection.execute("DELETE FROM research_token WHERE hash = ?", (_hash(token),))
+        """Forget a research token."""
+        self._file.write("DELETE FROM research_token WHERE hash = ?", _hash(token))
 
     def knows_token(self, token: str) -> bool:
-        """Return whether a research token is let in.
-
-        The look-up is by hash, so that its time tells nothing.
-        """
-        row = self._file.connection.execute(
-            "SELECT 1 FROM research_token WHERE hash = ?", (_hash(token),)
-        ).fetchone()
-        return row is not None
+        """Return whether a research token is good, by its hash: the time it takes tells nothing."""
+        rows = self._file.query("SELECT 1 FROM research_token WHERE hash = ?", _hash(token))
+        return rows.fetchone() is not None
 
     def add_session(self, token: str, name: str) -> None:
         """Remember who was let in with a session's random token."""
-        with self._file.writing() as connection:
-            connection.execute("INSERT INTO session VALUES (?, ?)", (_hash(token), name))
+        self._file.write("INSERT INTO session VALUES (?, ?)", _hash(token), name)
 
     def session(self, token: str) -> str | None:
         """Return whose session it is; None if it has ended."""
-        row = self._file.connection.execute(
-            "SELECT researcher FROM session WHERE hash = ?", (_hash(token),)
-        ).fetchone()
+        sql = "SELECT researcher FROM session WHERE hash = ?"
+        row = self._file.query(sql, _hash(token)).fetchone()
         return None if row is None else str(row[0])
 
     def end_session(self, token: str) -> None:
-        """Let nobody in with a session's token any more."""
-        with self._file.writing() as connection:
-            connection.execute("DELETE FROM session WHERE hash = ?", (_hash(token),))
+        """End the session with this token."""
+        self._file.write("DELETE FROM session WHERE hash = ?", _hash(token))
 
     def end_all(self) -> None:
         """End all sessions and forget all printed tokens: those of servers that run no more."""
@@ -107,12 +96,9 @@ class Access:
             connection.execute("DELETE FROM research_token")
 
     def attempt(self, name: str, now: float) -> float:
-        """Count a failed attempt to log in under a name.
+        """Count a failed attempt to log in under a name; return the seconds until it is answered.
 
-        Returns
-        -------
-        float
-            0 if it may be answered; else the seconds until the next may.
+        An attempt that has to wait is not counted.
         """
         # Looked at before the lock is taken: a flood of attempts must not hold reports up.
         if (wait := self._wait(name, now)) > 0:
@@ -133,9 +119,7 @@ class Access:
 
     def _wait(self, name: str, now: float) -> float:
         """Return the seconds until an attempt under a name is looked at."""
-        row = self._file.connection.execute(
-            "SELECT until FROM throttle WHERE name = ?", (name,)
-        ).fetchone()
+        row = self._file.query("SELECT until FROM throttle WHERE name = ?", name).fetchone()
         # A clock that was set back must not lock anybody out for longer.
         return 0.0 if row is None else min(float(row[0]) - now, LONGEST_WAIT)
 

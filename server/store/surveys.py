@@ -31,12 +31,12 @@ def described(survey: Survey, wave: int, state: str) -> dict[str, Any]:
     return {"version": survey.version, "wave": wave, "state": state, **survey.to_json()}
 
 
-#: Versions of surveys that a process keeps in memory.
-_KEPT = 64
+#: How many versions of surveys a process keeps in memory.
+_IN_MEMORY = 64
 
 
 class Surveys:
-    """What is asked, and when."""
+    """Surveys, their versions, and the waves in which they are asked."""
 
     def __init__(self, file: File) -> None:
         self._file = file
@@ -61,14 +61,9 @@ class Surveys:
         return known is None
 
     def open_wave(self, survey_id: str, wave: int | None = None, alone: bool = False) -> int:
-        """Open a wave, by default the highest or else 1; if `alone`, close the others.
+        """Open a wave, by default the highest or else 1, and return its number.
 
-        A panel's invitations go on into a new wave.
-
-        Returns
-        -------
-        int
-            The wave that is open now.
+        If `alone`, close the others. A panel's invitations are copied into a new wave.
         """
         current = self.current(survey_id)
         with self._file.writing() as connection:
@@ -77,9 +72,7 @@ class Surveys:
                     "SELECT coalesce(max(wave), 1) FROM wave WHERE survey = ?", (survey_id,)
                 ).fetchone()
             if alone:
-                connection.execute(
-                    "UPDATE wave SET state = 'closed' WHERE survey = ?", (survey_id,)
-                )
+                connection.execute("UPDATE wave SET state = 'closed' WHERE survey = ?", [survey_id])
             connection.execute(
                 "INSERT INTO wave VALUES (?, ?, 'open') ON CONFLICT DO UPDATE SET state = 'open'",
                 (survey_id, wave),
@@ -105,21 +98,17 @@ class Surveys:
 
     def ids(self) -> list[str]:
         """Return the ids of all surveys."""
-        rows = self._file.connection.execute("SELECT DISTINCT id FROM survey ORDER BY id")
-        return [row[0] for row in rows]
+        return [row[0] for row in self._file.query("SELECT DISTINCT id FROM survey ORDER BY id")]
 
     def versions(self, survey_id: str) -> list[str]:
         """Return the versions of a survey, the last published first."""
-        rows = self._file.connection.execute(
-            "SELECT version FROM survey WHERE id = ? ORDER BY place DESC", (survey_id,)
-        )
-        return [row[0] for row in rows]
+        sql = "SELECT version FROM survey WHERE id = ? ORDER BY place DESC"
+        return [row[0] for row in self._file.query(sql, survey_id)]
 
     def has(self, survey_id: str) -> bool:
         """Return whether there is such a survey; surveys are never deleted."""
-        return any(known == survey_id for known, _ in list(self._known)) or bool(
-            self.versions(survey_id)
-        )
+        known = {known_id for known_id, _ in list(self._known)}
+        return survey_id in known or bool(self.versions(survey_id))
 
     def was_opened(self, survey_id: str) -> bool:
         """Return whether the survey exists and a wave of it was ever opened.
@@ -138,12 +127,11 @@ class Surveys:
         known = self._known.get((survey_id, version))
         if known is not None:
             return known
-        row = self._file.connection.execute(
-            "SELECT spec FROM survey WHERE id = ? AND version = ?", (survey_id, version)
-        ).fetchone()
+        sql = "SELECT spec FROM survey WHERE id = ? AND version = ?"
+        row = self._file.query(sql, survey_id, version).fetchone()
         if row is None:
             return None
-        if len(self._known) >= _KEPT:
+        if len(self._known) >= _IN_MEMORY:
             self._known.clear()
         survey = thaw(json.loads(row[0]), version)
         if survey.id != survey_id:
@@ -168,7 +156,7 @@ class Surveys:
     def with_terms(self, survey_id: str, terms: str) -> Survey:
         """Return a version with these terms, which have been answered; any of them will do."""
         if (survey_id, terms) not in self._priced:
-            if len(self._priced) >= _KEPT:
+            if len(self._priced) >= _IN_MEMORY:
                 self._priced.clear()
             self._priced[survey_id, terms] = self.by_terms(survey_id)[terms]
         return self._priced[survey_id, terms]
@@ -176,27 +164,34 @@ class Surveys:
     def current(self, survey_id: str) -> Open | None:
         """Return what respondents are asked now: last version, highest open wave, state."""
         versions = self.versions(survey_id)
-        survey = self.get(survey_id, versions[0]) if versions else None
-        if survey is None:
+        if not versions:
             return None
-        waves = self.waves(survey_id)
-        opened = [wave for wave, state in waves.items() if state == "open"]
-        state = "open" if opened else "closed"
-        return Open(survey, max(opened or waves or [1]), state)
+        opened = self.open_waves(survey_id)
+        wave = max(opened or self.waves(survey_id) or [1])
+        return Open(self.stored(survey_id, versions[0]), wave, "open" if opened else "closed")
 
-    def open_waves(self, today: date) -> set[tuple[str, int]]:
-        """Return the survey and number of each wave that takes reports."""
+    def all_current(self) -> list[Open]:
+        """Return what respondents are asked now in each survey."""
+        return [current for survey_id in self.ids() if (current := self.current(survey_id))]
+
+    def visible(self, survey_id: str) -> Open | None:
+        """Return what respondents are asked now; None if the survey is hidden or unknown."""
+        return self.current(survey_id) if self.was_opened(survey_id) else None
+
+    def answerable_waves(self, today: date) -> set[tuple[str, int]]:
+        """Return the survey and number of each wave that takes reports on a day."""
         return {
-            (survey_id, wave)
-            for survey_id in self.ids()
-            if (current := self.current(survey_id))
-            for wave, state in self.waves(survey_id).items()
-            if state == current.state_on(today) == "open"
+            (current.survey.id, wave)
+            for current in self.all_current()
+            if current.state_on(today) == "open"
+            for wave in self.open_waves(current.survey.id)
         }
+
+    def open_waves(self, survey_id: str) -> list[int]:
+        """Return the numbers of the open waves, in order."""
+        return [wave for wave, state in self.waves(survey_id).items() if state == "open"]
 
     def waves(self, survey_id: str) -> dict[int, str]:
         """Return the state of each wave, in their order."""
-        rows = self._file.connection.execute(
-            "SELECT wave, state FROM wave WHERE survey = ? ORDER BY wave", (survey_id,)
-        )
-        return dict(rows.fetchall())
+        sql = "SELECT wave, state FROM wave WHERE survey = ? ORDER BY wave"
+        return dict(self._file.query(sql, survey_id).fetchall())

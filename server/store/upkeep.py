@@ -1,4 +1,4 @@
-"""Keep a database: delete what is due, and check whether all of it tells the same story."""
+"""Delete reports that are due, and check that reports, tallies and charges agree."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from server.store.ledger import Ledger
 from server.store.reports import Reports
 from server.store.surveys import Surveys
 
-#: What reading raises of reports that somebody changed in the file.
+#: The errors of reading reports that somebody changed in the file.
 _UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, msgspec.MsgspecError)
 
 
 class Upkeep:
-    """What is done to keep a database: over all surveys and tables."""
+    """Deleting and checking, over all surveys and tables of a database."""
 
     #: The last day for which `is_overdue` found nothing: it may have to read all reports.
     _nothing_due: date | None = None
@@ -48,25 +48,22 @@ class Upkeep:
         return deleted
 
     def is_overdue(self, day: date) -> bool:
-        """Return whether reports or invitations are there that were to be deleted before a day."""
+        """Return whether reports or invitations exist that were to be deleted before a day."""
         if self._nothing_due == day:
             return False  # and nothing came since: versions that are over take no reports
         for due in self._due(day):
-            (is_there,) = self._file.connection.execute(
+            rows = self._file.query(
                 "SELECT EXISTS (SELECT 1 FROM report WHERE survey = ?1 AND version = ?2) "
                 "OR (?3 AND EXISTS (SELECT 1 FROM invitation WHERE survey = ?1))",
-                due,
-            ).fetchone()
-            if is_there:
+                *due,
+            )
+            if rows.fetchone()[0]:
                 return True
         self._nothing_due = day
         return False
 
     def _due(self, day: date) -> Iterator[tuple[str, str, bool]]:
-        """Yield each version whose reports were to be deleted before a day.
-
-        It comes as the survey's id, the version, and whether it was published last.
-        """
+        """Yield the survey's id, the version, and whether it is the last, where reports are due."""
         for survey_id in self._surveys.ids():
             for number, version in enumerate(self._surveys.versions(survey_id)):
                 last_day = self._surveys.stored(survey_id, version).delete_reports_after
@@ -74,7 +71,7 @@ class Upkeep:
                     yield survey_id, version, number == 0
 
     def discrepancies(self, today: date) -> Iterator[str]:
-        """Yield a sentence wherever tallies, reports and charges do not tell the same story."""
+        """Yield a sentence wherever tallies, reports and charges do not agree."""
         for survey_id in self._surveys.ids():
             surveys = self._surveys.by_terms(survey_id)
             charged, tallied = Counter[str](), Counter[str]()

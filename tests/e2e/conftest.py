@@ -17,7 +17,7 @@ from collector import Collector, Relay, command, in_process
 from device import SURVEY, Device
 from programs import CHROMIUM, find
 
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 
 #: A change of one file of client/: its name, the text to find there, the text instead.
 Change = tuple[str, str, str]

@@ -9,7 +9,7 @@ from typing import Any
 
 from werkzeug.wrappers import Response
 
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 
 Environ = dict[str, Any]
 _Wsgi = Callable[[Environ, Any], Iterable[bytes]]

@@ -37,7 +37,7 @@ from watchers import (
     kept_places,
 )
 
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 
 CANARIES = MARKERS + CHOSEN
 #: Where the page has answers in hand: the file, the line before which something is done, and what.

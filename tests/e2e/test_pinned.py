@@ -11,7 +11,7 @@ from flask import Flask
 from playwright.sync_api import Page, expect
 from tampering import FAILURES, Tampering, layers_of
 
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 
 PAGES = ("survey", "me")
 

@@ -12,7 +12,7 @@ from flask import Flask
 from limits import wait_until
 from tampering import FAILURES, Tampering, layers_of
 
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 
 pytestmark = pytest.mark.more
 

@@ -14,7 +14,7 @@ from analysis.survey.survey import Survey
 from server.app import create_app
 from server.store import Store
 
-# For load.py; the tests are no package, so that no name of theirs can hide the application's.
+# For load.py and command_line.py: the tests are no package, lest their names hide others.
 sys.path.insert(0, str(Path(__file__).parent))
 
 Payload = dict[str, Any]
@@ -36,6 +36,13 @@ def store(database: Path, survey: Survey) -> Store:
 @pytest.fixture
 def client(store: Store, database: Path) -> FlaskClient:
     return create_app({"DATABASE": database}).test_client()
+
+
+@pytest.fixture
+def bearer(store: Store) -> dict[str, str]:
+    """The headers of a researcher's program."""
+    store.access.add_token("let me in")
+    return {"Authorization": "Bearer let me in"}
 
 
 @pytest.fixture

@@ -1,26 +1,15 @@
 """The command: its tables, its messages, and its exit codes."""
 
-import csv
-import io
 import json
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run, table
 
-from server.cli import REFUSALS, main
+from server.cli import REFUSALS
 
 ANSWERS = "meat,dish,price\n" + "yes,soup,3.25\nno,,\n,stew,10\n" * 20
-
-
-def run(*arguments: object, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments], input=stdin)
-
-
-def table(result: Result) -> list[dict[str, str]]:
-    assert result.exit_code == 0, result.stderr
-    return list(csv.DictReader(io.StringIO(result.stdout)))
 
 
 def test_mistakes_that_are_told_in_one_line_have_the_names_that_they_are_known_by() -> None:

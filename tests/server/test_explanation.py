@@ -16,8 +16,8 @@ from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.explanation import an_answer, costs, explained
-from server.explanation.figure import one_in, sends
-from server.explanation.sides import sides
+from server.explanation.question import sides
+from server.explanation.wording import one_in, sends
 from server.words import LANGUAGES, Phrase, told
 
 ENGLISH = LANGUAGES["en"]

@@ -24,9 +24,9 @@ from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.clock import today
 from server.invitations import ISSUER
+from server.proof_of_work import work
 from server.store import Store
 from server.wire import STATUS
-from server.work import work
 
 SURVEY = """
 title = "All channels"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.survey.survey_file import read_survey
-from server.layout import Group, layout
+from server.pages.rendering import EntryGroup, layout
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -85,7 +85,7 @@ def test_an_example_shows_all_that_pages_can_be_divided_into() -> None:
     assert len(pages) == 3
     assert [page[0].section["en"][:5] for page in pages] == ["About", "How y", "What "]
     assert [len(group.entries) for group in pages[1]] == [2, 1]
-    assert isinstance(pages[0][0], Group)
+    assert isinstance(pages[0][0], EntryGroup)
     assert {one["kind"] for page in pages for group in page for one in group.entries} == {
         *("note", "yes-no", "choice", "choices", "scale", "number", "rank", "text")
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from flask.testing import FlaskClient
 
 from analysis.privacy.ledger import COLUMNS_BY, LEDGERS
@@ -17,7 +17,6 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
-from server.cli import main
 from server.deliver import to_store
 from server.store import Store
 
@@ -36,18 +35,8 @@ epsilon = 0.1
 """
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
-
-
 def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
-
-
-@pytest.fixture
-def bearer(store: Store) -> dict[str, str]:
-    store.access.add_token("let me in")
-    return {"Authorization": "Bearer let me in"}
 
 
 def fill(store: Store, survey: Survey, waves: int, people: int = 3) -> None:

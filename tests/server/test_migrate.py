@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 
-from server.cli import main
 from server.store import Store, StoreBusy, StoreError
 from server.store.file import File
 from server.store.schema import SCHEMA_VERSION
@@ -23,10 +22,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from load import Server
 
 DUMP = Path(__file__).parent / "schemas/2.sql"
-
-
-def run(*words: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)])
 
 
 @pytest.fixture

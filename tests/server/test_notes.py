@@ -1,20 +1,17 @@
 """Notes, matrices, sliders and pages are for the page: commands and wire know questions alone."""
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run, table
 from flask.testing import FlaskClient
 
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from server.app import create_app
-from server.cli import main
 from server.store import Store
 
 HEAD = 'id = "kept"\ntitle = "Kept"\n[page]\ncomprehension = true\nkiosk = true\n'
@@ -64,15 +61,6 @@ def survey_file(tmp_path: Path, survey_text: str) -> Path:
     path = tmp_path / "kept.toml"
     path.write_text(survey_text)
     return path
-
-
-def run(*words: object, stdin: str = "") -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words], input=stdin)
-
-
-def table(result: Result) -> list[dict[str, str]]:
-    assert result.exit_code == 0, result.output
-    return list(csv.DictReader(io.StringIO(result.stdout)))
 
 
 def questions_of(rows: list[dict[str, str]]) -> list[str]:

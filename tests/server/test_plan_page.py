@@ -21,10 +21,9 @@ from analysis.survey.survey import Survey, freeze
 from analysis.survey.survey_file import read_survey
 from server.plan.epsilons import composition, deployed, meaning, together
 from server.plan.estimates import half_widths_part, power, precision, sample_part
-from server.plan.page import render
+from server.plan.page import SECTIONS, lead, render, whole_page
 from server.plan.parts import Figure, Part, Table
 from server.plan.tables import Asked
-from server.plan.whole import SECTIONS, lead, whole_page
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 HOSTILE = "\"><script>alert('x')</script> & <b style=color:red>{{ 7 * 7 }}"

@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run
 
-from server.cli import main
 from server.commands import researchers
 from server.store import Store
 from server.store.invitations import Invitations
@@ -27,10 +27,6 @@ def db(survey_file: Path, tmp_path: Path) -> Path:
     db = tmp_path / "x.db"
     assert run("publish", survey_file, "--db", db).exit_code == 0
     return db
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
 
 
 def invite(db: Path, *more: object) -> Result:

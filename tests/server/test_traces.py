@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from limits import wait_until
 from load import (
     Load,
@@ -31,18 +31,13 @@ from scipy.stats import spearmanr
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import writer
-from server.cli import main
 from server.intake import check
 from server.invitations import ISSUER
-from server.results import find
 from server.store import Store
 from server.store.inspection import integrity
+from server.stored_results import StoredWave
 from server.wire import Refusal
 from server.writer import Writer
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
 
 
 def _variant(survey_file: Path, *lines: str, name: str = "canteen") -> Survey:
@@ -304,7 +299,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
         for survey in (due, kept, other)
     }
     ledgers = {name: sorted(map(str, store.ledger.spends(name))) for name in ("canteen", "other")}
-    estimates = str(find(store, due.id, 1, due.version, 0.95).rows)
+    estimates = str(StoredWave(store, due.id, 1, due.version).estimates(0.95))
 
     assert store.upkeep.forget(after - timedelta(1)) == 0
     assert list(store.upkeep.discrepancies(after - timedelta(1))) == []
@@ -317,7 +312,7 @@ def test_reports_that_are_due_are_gone_and_nothing_else(survey_file: Path, tmp_p
     assert all(rid in _bytes(database) for one in (kept, other) for rid in rids[one.version])
     assert list(store.upkeep.discrepancies(after)) == []
     assert integrity(store.file.connection) == "ok"
-    assert str(find(store, due.id, 1, due.version, 0.95).rows) == estimates
+    assert str(StoredWave(store, due.id, 1, due.version).estimates(0.95)) == estimates
 
     # Whose report was deleted cannot send it again.
     bodies = [body for _, body in sent[due.version]]

@@ -13,7 +13,8 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run
 from flask.testing import FlaskClient
 
 from analysis.core import table
@@ -21,10 +22,9 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import health, writer
-from server.cli import main
 from server.deliver import to_store
 from server.invitations import ISSUER
-from server.program import CLIENT
+from server.pages.browser_files import CLIENT
 from server.store import Store, StoreBusy, reports
 from server.store.file import File
 from server.store.inspection import tables
@@ -35,10 +35,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from load import Server
 
 ANSWER = {"meat": "yes", "dish": "soup", "price": "3"}
-
-
-def run(*words: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)])
 
 
 def fill(store: Store, survey: Survey, n: int, seed: int = 1) -> None:

@@ -14,8 +14,8 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey, spent_on, thaw, version_of
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
-from server.results import find_ledger
 from server.store import Store
+from server.stored_results import ledger_of_survey
 
 PANEL = """
 title = "Panel"
@@ -87,7 +87,7 @@ def test_waves_cost_what_is_proved_in_whichever_order_they_come(
         answered(empty, survey, wave)
         assert charged(empty) == {spent_on([(survey, n)])}
     assert list(empty.upkeep.discrepancies(date.today())) == []
-    (row, *_) = find_ledger(empty, "panel")
+    (row, *_) = ledger_of_survey(empty, "panel")
     bullied, born, mood = (question.randomizer for question in survey.questions)
     total = bullied.spent(3) + born.spent(3, stable=True) + 3 * mood.charge
     same = bullied.spent(3, stable=True) + born.spent(3, stable=True) + 3 * mood.charge

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
+from server.proof_of_work import bits_of, work
 from server.store import Store
-from server.work import bits_of, work
 
 Send = Callable[..., Any]
 

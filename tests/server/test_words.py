@@ -72,8 +72,12 @@ def _sources() -> list[str]:
     files = [*(ROOT / "server/templates").rglob("*.html")]
     files += [*(ROOT / "server/explanation").rglob("*.py"), *(ROOT / "client").rglob("*.js")]
     # A view names a message, which is put together where pages are made.
-    views = [ROOT / "server/pages.py", ROOT / "server/rendering.py"]
-    return [path.read_text() for path in files] + ["".join(path.read_text() for path in views)]
+    views = [ROOT / "server/pages/respondents.py", ROOT / "server/pages/rendering.py"]
+    # A domain names the sentences in which a question is explained.
+    domains = (ROOT / "analysis/core/domain").glob("*.py")
+    explained = [ROOT / "server/explanation/question.py", *domains]
+    together = ["".join(path.read_text() for path in group) for group in (views, explained)]
+    return [path.read_text() for path in files] + together
 
 
 def test_every_word_that_is_used_exists_and_every_one_is_used() -> None:

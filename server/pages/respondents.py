@@ -1,4 +1,4 @@
-"""The pages of respondents, and the files that browsers load."""
+"""Serve the pages of respondents, and the files that browsers load."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,25 +9,25 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from server.clock import today
 from server.extensions import the_store
-from server.program import File, Resource
-from server.rendering import Pages
+from server.pages.browser_files import File, Resource
+from server.pages.rendering import Pages
 
 blueprint = Blueprint("pages", __name__)
 survey_blueprint = Blueprint("survey", __name__)
 
-#: So many pages are kept as they are sent.
-_KEPT = 64
+#: How many pages are kept as they are sent.
+_MOST_PAGES = 64
 
 
 @blueprint.app_context_processor
 def integrity() -> dict[str, Any]:
-    """The hash of each file, for the browser to refuse any other."""
+    """Return the hash of each file, so that browsers refuse any other."""
     files = the_pages().files | current_app.extensions["static"]
     return {"integrity": {name: file.integrity for name, file in files.items()}}
 
 
 def the_pages() -> Pages:
-    """What makes the pages of the application at hand."""
+    """Return what makes the pages of the application at hand."""
     pages: Pages = current_app.extensions["pages"]
     return pages
 
@@ -41,29 +41,28 @@ def home() -> BaseResponse:
 
 @survey_blueprint.get("/s/<survey_id>", strict_slashes=False)
 def survey(survey_id: str) -> Response:
-    store = the_store()
-    current = store.surveys.current(survey_id) if store.surveys.was_opened(survey_id) else None
+    current = the_store().surveys.visible(survey_id)
     if current is None:
         return message("no-survey", 404)
     data, asked = current.to_json(today()), current.survey
     key = (asked.version, data["wave"], data["state"])
-    return _kept(key, lambda: the_pages().survey(asked, data))
+    return _cached(key, lambda: the_pages().survey(asked, data))
 
 
 @survey_blueprint.get("/me")
 def me() -> Response:
-    return _kept(("me",), the_pages().me)
+    return _cached(("me",), the_pages().me)
 
 
-def _kept(key: tuple[Any, ...], make: Callable[[], Resource]) -> Response:
-    """A page that is the same for everybody, made once."""
-    kept: dict[tuple[Any, ...], Resource] = current_app.extensions["kept"]
-    page = kept.get(key)
+def _cached(key: tuple[Any, ...], make: Callable[[], Resource]) -> Response:
+    """Return a page that is the same for everybody, and so is made once."""
+    cache: dict[tuple[Any, ...], Resource] = current_app.extensions["page_cache"]
+    page = cache.get(key)
     if page is None:
         page = make()
-        if len(kept) >= _KEPT:
-            kept.clear()
-        kept[key] = page
+        if len(cache) >= _MOST_PAGES:
+            cache.clear()
+        cache[key] = page
     return page.response()
 
 
@@ -99,5 +98,5 @@ def failed(_: Exception) -> Response:
 
 
 def message(key: str, status: int) -> Response:
-    """A page with one sentence, in all languages at once."""
+    """Return a page with one sentence, in all languages at once."""
     return the_pages().message(key).response(status)

@@ -1,4 +1,4 @@
-"""Respondents' pages, made from what the API gives and the program's files, and nothing else.
+"""Make respondents' pages from what the API gives and from the program's files, and nothing else.
 
 No request, database or clock decides what they contain. So whoever has this code can make the page
 of a survey again, and compare it with the page that a server delivers.
@@ -6,6 +6,7 @@ of a survey again, and compare it with the page that a server delivers.
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,18 @@ from markupsafe import Markup
 
 from analysis.charts import icon_patterns
 from analysis.privacy.one_wave import Group
+from analysis.survey.digest import groups_of
 from analysis.survey.survey import Survey
 from server.explanation import an_answer, costs, explained, tells, verdict
 from server.headers import policy
-from server.layout import layout
-from server.program import File, Resource, hash_of_all, import_map, integrity_of, modules_of
+from server.pages.browser_files import (
+    File,
+    Resource,
+    hash_of_all,
+    import_map,
+    integrity_of,
+    modules_of,
+)
 from server.words import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
 
 #: The pages that run a program, `client/page/NAME.js`.
@@ -35,7 +43,7 @@ def api(data: Mapping[str, Any]) -> Resource:
 
 
 class Pages:
-    """Makes respondents' pages, which run the program in these files.
+    """Make respondents' pages, which run the program in these files.
 
     Raises
     ------
@@ -47,7 +55,7 @@ class Pages:
         self.files = files
         self._modules = {name: modules_of(files, f"page/{name}.js") for name in PROGRAMS}
         self._templates = Environment(
-            loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True
+            loader=FileSystemLoader(Path(__file__).parents[1] / "templates"), autoescape=True
         )
         self._templates.policies["json.dumps_kwargs"] = {"sort_keys": False}
         self._templates.globals["integrity"] = {
@@ -62,13 +70,13 @@ class Pages:
         return self._run("survey", languages, survey=survey, data=data, **_contents(survey))
 
     def me(self) -> Resource:
-        """The page on which a browser shows what it has spent."""
+        """Return the page on which a browser shows what it has spent."""
         return self._run("me", list(LANGUAGES.values()))
 
     def message(
         self, key: str, languages: Iterable[Language] = LANGUAGES.values(), **values: Value
     ) -> Resource:
-        """A page with one sentence, in all these languages at once, which runs nothing."""
+        """Return a page with one sentence, in all these languages at once; it runs no program."""
         spoken_in = list(languages)
         title, text = Phrase(f"message.{key}-title", values), Phrase(f"message.{key}", values)
         content = self._templates.get_template("message.html").render(
@@ -79,7 +87,7 @@ class Pages:
         return Resource.of(content.encode(), _HTML)
 
     def _run(self, name: str, languages: list[Language], **contents: Any) -> Resource:
-        """A page of `PROGRAMS`; its policy allows its import map, and nothing else inline."""
+        """Return a page of `PROGRAMS`; its policy allows no inline script but its import map."""
         pinned = import_map(self._modules[name])
         content = self._templates.get_template(f"{name}.html").render(
             modules=self._modules[name],
@@ -92,8 +100,36 @@ class Pages:
         return Resource.of(content.encode(), _HTML, ("Content-Security-Policy", allowed))
 
 
+@dataclass(frozen=True)
+class EntryGroup:
+    """Entries of a frozen survey that stand together: one alone, or the rows of a matrix.
+
+    `section` is the heading to show before them, None where they continue the section before.
+    `matrix` is the text over all rows, None for an entry alone. Texts may have several languages.
+    """
+
+    section: Any
+    matrix: Any
+    entries: tuple[dict[str, Any], ...]
+
+
+def layout(spec: dict[str, Any]) -> tuple[tuple[EntryGroup, ...], ...]:
+    """Return the pages of a frozen survey, with its notes; one if no entry begins a new page."""
+    pages: list[list[EntryGroup]] = []
+    heading = None
+    for entries in groups_of(spec["questions"]):
+        first = entries[0]
+        section = first.get("section", heading)
+        if first.get("new_page") or not pages:
+            pages.append([])
+        new_heading = None if section == heading else section
+        pages[-1].append(EntryGroup(new_heading, first.get("matrix"), tuple(entries)))
+        heading = section
+    return tuple(map(tuple, pages))
+
+
 def _contents(survey: Survey) -> dict[str, Any]:
-    """What is asked and explained."""
+    """Return what the template of a survey's page shows: questions and explanations."""
     remembers = bool(survey.memos)
     return {
         "first": survey.text,

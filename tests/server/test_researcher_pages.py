@@ -28,12 +28,6 @@ ADDRESSES = [
 ]
 
 
-@pytest.fixture
-def bearer(store: Store) -> dict[str, str]:
-    store.access.add_token("let me in")
-    return {"Authorization": "Bearer let me in"}
-
-
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize(
     "headers",
@@ -141,7 +135,7 @@ def test_an_unexpected_error_tells_nothing_of_the_request(
     response = client.get("/results/canteen?version=", headers=bearer)
     assert response.status_code == 500
     out, err = capfd.readouterr()
-    assert "RuntimeError at test_research.py:" in err
+    assert "RuntimeError at test_researcher_pages.py:" in err
     for text in (response.get_data(as_text=True), out, err):
         assert "secret-value" not in text
         assert "Traceback" not in text

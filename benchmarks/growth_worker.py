@@ -1,4 +1,6 @@
-"""What `growth.py` runs, in a process of its own: `python grown.py CHECKOUT DATABASE WHAT [GIVEN]`.
+"""Do one step of `growth.py`, in a process of its own.
+
+Usage: `python growth_worker.py CHECKOUT DATABASE STEP [ARGUMENT]...`
 
 The modules are those of the checkout, which may be an older one.
 """
@@ -29,8 +31,8 @@ KINDS = 300
 
 
 def question(name: str, kind: str, more: str, options: int = 0) -> str:
-    """A question of a survey file."""
-    listed = ", ".join(f'{{id = "o{place}", text = "O{place}"}}' for place in range(options))
+    """Return a question of a survey file."""
+    listed = ", ".join(f'{{id = "o{number}", text = "O{number}"}}' for number in range(options))
     text = f'[[questions]]\nid = "{name}"\nkind = "{kind}"\ntext = "?"\nepsilon = 1\n{more}\n'
     return text + f"options = [{listed}]\n" * bool(options)
 
@@ -41,13 +43,13 @@ SURVEYS = {
         question("tools", "choice", 'mechanism = "oue"', 8),
         question("hours", "number", "min = 0\nmax = 60"),
     ],
-    "small": [question(f"q{place}", "yes-no", 'mechanism = "krr"') for place in range(5)],
-    "large": [question(f"q{place}", "choice", 'mechanism = "oue"', 256) for place in range(5)],
+    "small": [question(f"q{number}", "yes-no", 'mechanism = "krr"') for number in range(5)],
+    "large": [question(f"q{number}", "choice", 'mechanism = "oue"', 256) for number in range(5)],
 }
 
 
 def published(name: str) -> tuple[Store, Survey]:
-    """A new database with one survey, which is open."""
+    """Return a new database with one survey, which is open."""
     file = DATABASE.with_suffix(".toml")
     head = f'title = "{name}"\nid = "{name}"\n[privacy]\ncap = 100\n'
     file.write_text(head + "".join(SURVEYS[name]))
@@ -59,14 +61,15 @@ def published(name: str) -> tuple[Store, Survey]:
 
 
 def reports(survey: Survey) -> list[dict[str, Any]]:
-    """The reports of `KINDS` respondents."""
+    """Return the reports of `KINDS` respondents."""
     answers: dict[str, Callable[[int], str]] = {
         "yes-no": lambda row: ("yes", "no")[row % 2],
         "choice": lambda row: f"o{row % 8}",
         "number": lambda row: str(row % 60),
     }
     rows = [
-        {one.id: answers[one.spec["kind"]](row) for one in survey.questions} for row in range(KINDS)
+        {each.id: answers[each.spec["kind"]](row) for each in survey.questions}
+        for row in range(KINDS)
     ]
     return list(payloads(survey, rows, 1, 1))
 
@@ -74,16 +77,16 @@ def reports(survey: Survey) -> list[dict[str, Any]]:
 def fill(n: str) -> None:
     """Store so many submissions."""
     store, survey = published("growth")
-    kinds = [one["reports"] for one in reports(survey)]
+    kinds = [payload["reports"] for payload in reports(survey)]
 
-    def sent() -> Iterator[Submission]:
+    def submissions() -> Iterator[Submission]:
         for row in range(int(n)):
-            own = dict(kinds[row * 7919 % KINDS])
-            yield Submission(survey, 1, os.urandom(16), os.urandom(16), None, own)
+            drawn = dict(kinds[row * 7919 % KINDS])
+            yield Submission(survey, 1, os.urandom(16), os.urandom(16), None, drawn)
 
-    left = sent()
-    while some := list(islice(left, 5000)):
-        assert set(store.add(some, TODAY)) == {201}
+    waiting = submissions()
+    while batch := list(islice(waiting, 5000)):
+        assert set(store.add(batch, TODAY)) == {201}
     store.access.add_token("growth")
     store.close()
 
@@ -115,12 +118,12 @@ def intake(name: str) -> None:
 
     store, survey = published(name)
     bodies = []
-    for row, one in enumerate(reports(survey) * 7):
-        own = {"rid": f"{row:032x}", "respondent": f"{row + 2**64:032x}"}
-        bodies.append(json.dumps({**one, **own}).encode())
-    before, left = process_time(), iter(bodies)
-    while some := list(islice(left, 64)):
-        results = store.add([check(store, survey.id, body) for body in some], TODAY)
+    for row, payload in enumerate(reports(survey) * 7):
+        ids = {"rid": f"{row:032x}", "respondent": f"{row + 2**64:032x}"}
+        bodies.append(json.dumps({**payload, **ids}).encode())
+    before, waiting = process_time(), iter(bodies)
+    while batch := list(islice(waiting, 64)):
+        results = store.add([check(store, survey.id, body) for body in batch], TODAY)
         assert set(results) == {201}
     print(1e6 * (process_time() - before) / len(bodies))
 

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run
 from limits import MOMENT
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Response
 
 from analysis.survey.survey import version_of
 from analysis.survey.survey_file import read_survey
-from server import fetching
 from server.app import create_app
-from server.cli import main
+from server.audit import strict_http
 from server.store import Store
 
 #: What somebody before the server does to an answer at a path.
@@ -74,7 +74,7 @@ def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def audit(*words: object) -> Result:
-    return CliRunner().invoke(main, ["audit", *map(str, words)])
+    return run("audit", *words)
 
 
 def hashes(told: Result, part: str) -> list[str]:
@@ -384,17 +384,17 @@ def test_lines_that_browsers_and_auditors_could_read_apart_are_found(
 
         thread = threading.Thread(target=serve)
         thread.start()
-        got = fetching.Site(f"http://127.0.0.1:{listener.getsockname()[1]}").fetch("/me", "plain")
+        site = strict_http.Site(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        got = site.fetch("/me", "plain")
         thread.join(MOMENT)
     if oddity is None:
-        assert got == fetching.Answer(
-            200, (("content-length", "2"), ("content-type", "text/css")), b"hi", ()
-        )
+        headers = ("content-length", "2"), ("content-type", "text/css")
+        assert got == strict_http.Answer(200, headers, b"hi", ())
     else:
-        assert any(oddity in one for one in got.oddities)
+        assert any(oddity in found for found in got.oddities)
 
 
 def test_an_answer_that_unpacks_to_too_much_is_not_unpacked() -> None:
     packed = gzip.compress(bytes(2**25))
     with pytest.raises(ValueError, match="too long"):
-        fetching._unpacked(packed)
+        strict_http._unpacked(packed)

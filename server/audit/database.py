@@ -1,4 +1,4 @@
-"""What a collector keeps and serves: facts, each with whether it is as it should be."""
+"""Check what a database, a backup and this installation hold, fact by fact."""
 
 import shutil
 import tempfile
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from server.program import CLIENT, client_files, hash_of_all
+from server.pages.browser_files import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
 
 #: What the rows of each table are.
@@ -36,7 +36,7 @@ FEWEST = 20
 
 @dataclass(frozen=True)
 class Finding:
-    """One fact: which part, of what, what was found, and whether it is as it should be."""
+    """A fact about a subject of some part of the collector; `ok` if it is as it should be."""
 
     part: str
     subject: str
@@ -44,26 +44,27 @@ class Finding:
     ok: bool
 
 
-def of_database(store: Store, today: date, part: str = "database") -> Iterator[Finding]:
-    """What a database keeps, and whether it is whole."""
+def audit_database(store: Store, today: date, part: str = "database") -> Iterator[Finding]:
+    """Yield what a database keeps, and whether it is intact."""
     # Imported here: it imports pandas where that is installed, which takes half a second.
     from server.store import inspection
 
+    connection = store.file.connection
     with closing(inspection.empty_database()) as empty:
-        made = {name: sql for name, (sql, _) in inspection.tables(empty).items()}
-        expected = inspection.other_objects(empty)
-    tables = inspection.tables(store.file.connection)
-    for name in sorted(tables.keys() | made.keys()):
+        expected = {name: sql for name, (sql, _) in inspection.tables(empty).items()}
+        expected_others = inspection.other_objects(empty)
+    tables = inspection.tables(connection)
+    for name in sorted(tables.keys() | expected.keys()):
         sql, rows = tables.get(name, ("", 0))
         meaning = _MEANING.get(name, "not of this program")
         # Equal to the statement of this release: the same columns, and no row numbers.
-        ok = sql == made.get(name) and sql.endswith("WITHOUT ROWID")
+        ok = sql == expected.get(name) and sql.endswith("WITHOUT ROWID")
         yield Finding(part, f"table {name}", f"{rows} rows: {meaning}", ok)
-    others = inspection.other_objects(store.file.connection)
-    odd = sorted({name for name, _ in expected.items() ^ others.items()})
+    others = inspection.other_objects(connection)
+    odd = sorted({name for name, _ in expected_others.items() ^ others.items()})
     finding = f"other than this release's: {', '.join(odd)}" if odd else "those of this release"
     yield Finding(part, "triggers, views and indexes", finding, not odd)
-    integrity = inspection.integrity(store.file.connection)
+    integrity = inspection.integrity(connection)
     yield Finding(part, "file", integrity, integrity == "ok")
     wrong = list(store.upkeep.discrepancies(today))
     finding = "; ".join(wrong) or "tallies are a recount of the reports, charges are their cost"
@@ -84,7 +85,7 @@ def of_database(store: Store, today: date, part: str = "database") -> Iterator[F
         part,
         "not stored, for want of a column",
         "answers, names, addresses, times, browsers, referrers, languages, row numbers",
-        all(sql == made.get(name) for name, (sql, _) in tables.items()),
+        all(sql == expected.get(name) for name, (sql, _) in tables.items()),
     )
 
 
@@ -93,34 +94,44 @@ def small_groups(store: Store) -> list[str]:
 
     A survey of few respondents always has such groups, so they are no fault of the database.
     """
-    found = []
+    groups = []
     for survey_id in store.surveys.ids():
         for (version, wave), n in store.reports.cells(survey_id).items():
             if n < FEWEST:
-                found.append(f"{survey_id}, version {version[:12]}, wave {wave}: {n} reports")
+                groups.append(f"{survey_id}, version {version[:12]}, wave {wave}: {n} reports")
         for terms, n in sorted(store.ledger.respondents(survey_id).items()):
             if n < FEWEST:
-                found.append(f"{survey_id}, terms {terms[:12]}: {n} pseudonyms")
-    return found
+                groups.append(f"{survey_id}, terms {terms[:12]}: {n} pseudonyms")
+    return groups
 
 
-def of_backup(path: Path, today: date) -> Iterator[Finding]:
-    """Yield the same facts of a backup; a copy is inspected, and the backup is not written to."""
-    if not path.is_file():
-        raise StoreError(f"{path}: no such backup")
+def audit_backup(path: Path, today: date) -> Iterator[Finding]:
+    """Yield the same facts about a backup, from a copy: the backup is not written to."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        shutil.copyfile(path, copy)
-        try:
-            store = Store(copy, upgrade=True)
-        except StoreError as error:
-            raise StoreError(str(error).replace(str(copy), str(path))) from None
-        yield from of_database(store, today, str(path))
+        store = open_copy(path, Path(folder) / path.name)
+        yield from audit_database(store, today, str(path))
         store.close()
 
 
-def of_modules() -> Iterator[Finding]:
-    """The hash of each file that browsers run, as it stands in this installation; one of all."""
+def open_copy(backup: Path, copy: Path) -> Store:
+    """Return a store of a copy of a backup, brought to this release's schema.
+
+    Raises
+    ------
+    StoreError
+        If there is no such backup, or it is no database of ours.
+    """
+    if not backup.is_file():
+        raise StoreError(f"{backup}: no such backup")
+    shutil.copyfile(backup, copy)
+    try:
+        return Store(copy, upgrade=True)
+    except StoreError as error:
+        raise StoreError(str(error).replace(str(copy), str(backup))) from None
+
+
+def audit_modules() -> Iterator[Finding]:
+    """Yield the hash of each file that browsers run, as installed here, and one hash of all."""
     files = client_files(CLIENT)
     for name, file in files.items():
         yield Finding("module", name, file.integrity, True)

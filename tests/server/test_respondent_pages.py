@@ -17,10 +17,10 @@ from werkzeug.test import TestResponse
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
-from server.audit import of_modules
+from server.audit.database import audit_modules
 from server.cli import main
-from server.program import CLIENT, client_files, hash_of_all, modules_of
-from server.rendering import PROGRAMS
+from server.pages.browser_files import CLIENT, client_files, hash_of_all, modules_of
+from server.pages.rendering import PROGRAMS
 from server.store import Store
 from server.words import LANGUAGES
 
@@ -319,7 +319,7 @@ def test_the_hashes_of_page_audit_and_repository_are_the_same(
         listed = re.findall(r'<th scope="row">(\S+)</th><td><code>(\S+)</code>', details)
         style = ("style.css", files["style.css"].integrity)
         assert listed == [*_links(client.get(path)), style]
-    audited = {one.subject: one.finding for one in of_modules()}
+    audited = {one.subject: one.finding for one in audit_modules()}
     assert audited == {name: file.integrity for name, file in files.items()} | {"all files": whole}
     assert whole in CliRunner().invoke(main, ["audit", "--db", str(database)]).stdout
 

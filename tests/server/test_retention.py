@@ -20,18 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from flask.testing import FlaskClient
 
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server import promises, writer
+from server import retention, writer
 from server.access import hashed
 from server.app import create_app
-from server.cli import main
 from server.commands import serve
 from server.intake import check
-from server.promises import Keeper
+from server.retention import Keeper
 from server.store import Store, StoreBusy
 from server.store.file import File
 from server.store.locks import server_lock, serving
@@ -44,10 +43,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from limits import MOMENT, wait_until
 from load import Server, post, submissions, take_in
-
-
-def run(*words: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)])
 
 
 def _with(survey_file: Path, *lines: str) -> Survey:
@@ -217,11 +212,11 @@ def test_starting_ends_access_though_somebody_looks_who_serves(
     assert not store.access.knows_token("of a killed server")
 
 
-def test_promises_are_kept_whatever_goes_wrong_once(
+def test_retention_are_kept_whatever_goes_wrong_once(
     store: Store, database: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(promises, "PAUSE", 0.01)
+    monkeypatch.setattr(retention, "PAUSE", 0.01)
     looked, enough = [], threading.Event()
 
     def look(self: Keeper) -> None:
@@ -235,7 +230,7 @@ def test_promises_are_kept_whatever_goes_wrong_once(
     Keeper(database).start()
     assert enough.wait(MOMENT)
     told = capsys.readouterr().err
-    assert told.count("deniable: KeyError while keeping promises at test_promises.py:") == 3
+    assert told.count("deniable: KeyError while keeping promises at test_retention.py:") == 3
     assert "what a respondent sent" not in told
 
 

@@ -1,4 +1,4 @@
-"""The first sentences of a survey's page: what reports tell, one by one and together."""
+"""What reports to a survey tell, one by one and together, and what it costs, in sentences."""
 
 import math
 from collections.abc import Iterator
@@ -6,15 +6,23 @@ from collections.abc import Iterator
 from analysis.core.epsilon import MICRO, is_telling
 from analysis.core.randomizer import is_weak
 from analysis.privacy.one_wave import groups, power_of_ten
-from analysis.survey.survey import Survey
-from server.explanation.figure import bound
+from analysis.survey.survey import Survey, spent_on
+from server.explanation.wording import bound, label, one_in
 from server.words import Phrase, Value
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def an_answer(survey: Survey) -> Value:
+    """Return an answer that somebody could give, as an example; "…" if none can be picked."""
+    for question in survey.questions:
+        if question.domain.picks:
+            return label(question, question.spec["options"][0]["id"])
+    return "…"
+
+
 def verdict(survey: Survey) -> Phrase:
-    """Whether reports prove nothing, or one or several of them can nearly tell an answer."""
+    """Return whether reports prove nothing, or one or several of them nearly reveal an answer."""
     if any(is_weak(question.randomizer) for question in survey.questions):
         return Phrase.of("happens.weak")
     if any(is_telling(group.charge) for group in groups(survey)):
@@ -36,10 +44,30 @@ def tells(survey: Survey) -> Iterator[Phrase]:
 
 
 def _odds(charge: int) -> Value:
-    """e^ε, rounded up: to three digits below 10, then to a whole number or a power of ten."""
+    """Return e^ε, rounded up: to three digits below 10, then to a whole number or power of ten."""
     power = power_of_ten(charge)
     if power is not None:
         return f"10{str(power).translate(_SUPERSCRIPTS)}"
     # ε is rounded to four digits, as the page shows it.
     odds = math.exp(round(charge / MICRO, 4))
     return bound(odds) if odds < 10 else float(math.ceil(odds))
+
+
+def costs(survey: Survey) -> Iterator[Phrase]:
+    """Yield what one wave costs, what a few cost where the device remembers, and what δ adds."""
+    yield Phrase.of(
+        "cost.wave",
+        total=round(survey.charge / MICRO, 4),
+        parts=tuple(round(float(question.spec["epsilon"]), 4) for question in survey.questions),
+        cap=round(survey.cap / MICRO, 4),
+    )
+    for waves in (2, 3, 4) if survey.memos else ():
+        if spent_on([(survey, waves)]) <= survey.cap:
+            worst, constant = (
+                bound(spent_on([(survey, waves)], stable=stable) / MICRO)
+                for stable in (False, True)
+            )
+            yield Phrase.of("cost.waves", n=waves, worst=worst, constant=constant)
+    delta = sum(question.randomizer.delta for question in survey.questions)
+    if delta:
+        yield Phrase.of("cost.more", n=one_in(delta))

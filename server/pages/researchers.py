@@ -1,4 +1,4 @@
-"""What researchers see: estimates, pictures and what respondents have spent."""
+"""The pages and downloads of researchers: estimates, charts, reports and what was spent."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from analysis.core.domain import NO_ANSWER, OTHER, Estimand
 from analysis.core.table import pieces, pieces_of_columns
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
 from analysis.estimate.number import LABELS, QUARTILES
-from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE, plausibility
+from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, in_epsilon, ledger_rows
 from analysis.privacy.ledger.distribution import spent
 from analysis.survey.question import Question
@@ -25,41 +25,31 @@ from server import access
 from server.clock import today
 from server.extensions import the_store
 from server.headers import WITHOUT_PROGRAM
-from server.results import (
-    Missing,
-    WaveEstimates,
-    WaveReports,
-    asked_now,
-    find,
-    find_ledger,
-    find_plausibility,
-    find_reports,
-    find_shifts,
-)
 from server.store import StoreBusy
 from server.store.log import Entry
+from server.stored_results import Missing, StoredWave, asked_now, ledger_of_survey
 
 blueprint = Blueprint("research", __name__)
 
 
-#: Bytes of a form; larger ones are not read.
+#: The most bytes of a form that are read.
 LONGEST_FORM = 16 * 1024
-#: How addresses write a δ: as .001 or 1e-6; none of these is 0 or rounds to 1.
+#: How the query of an address writes δ: as .001 or 1e-6, but nothing that is 0 or rounds to 1.
 DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9][0-9]?")
-#: What needs no name.
+#: The views that everybody may see.
 _OPEN = ("research.login", "research.log_in")
 
 
 @blueprint.before_request
 def let_in() -> Response | None:
-    """Only known researchers see anything; others get a page to log in on, or a challenge."""
+    """Let known researchers in; answer others with a page to log in on, or with a challenge."""
     request.max_content_length = LONGEST_FORM
     if request.endpoint in _OPEN:
         return None
-    found = access.identify()
-    if found is None:
+    researcher = access.identify()
+    if researcher is None:
         return _challenge()
-    g.researcher = found
+    g.researcher = researcher
     if request.method == "POST":
         access.check_csrf()
     return None
@@ -98,11 +88,11 @@ def log_in() -> BaseResponse | tuple[str, int]:
     if not re.fullmatch(r"/results(/[a-z0-9-]{1,64})?", target):
         target = "/results"
     name, password = request.form.get("name", ""), request.form.get("password", "")
-    found = access.check_password(name, password)
-    if found is None:
+    researcher = access.check_password(name, password)
+    if researcher is None:
         return _login_page(target, "That name and password are not known here."), 401
-    g.researcher = found
-    access.begin_session(found)
+    g.researcher = researcher
+    access.begin_session(researcher)
     access.record("log in", "")
     return redirect(target, 303)
 
@@ -138,29 +128,29 @@ def refused(error: HTTPException) -> Response:
     return response
 
 
-def _wave() -> int | None:
-    """The wave that the address asks for."""
+def _wave(survey_id: str) -> StoredWave:
+    """Return the wave and version that the address asks for."""
     wave = request.args.get("wave")
     if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
         raise Missing(f"wave: expected a whole number, got {wave[:20]!a}")
-    return int(wave) if wave else None
+    number = int(wave) if wave else None
+    return StoredWave(the_store(), survey_id, number, request.args.get("version"))
 
 
-def _asked(survey_id: str) -> WaveEstimates:
-    """What the address asks for."""
+def _level() -> float:
+    """Return the confidence level that the address asks for."""
     level = request.args.get("level", "0.95")
     if not re.fullmatch(r"0?\.[0-9]{1,4}", level) or float(level) < 0.01:
         raise Missing(f"level: expected a decimal from 0.01 to 0.9999, got {level[:20]!a}")
-    store = the_store()
-    return find(store, survey_id, _wave(), request.args.get("version"), float(level))
+    return float(level)
 
 
 @blueprint.get("/api/surveys/<survey_id>/estimates.<any(csv, json):form>")
 def get_estimates(survey_id: str, form: str) -> Response:
-    found = _asked(survey_id)
-    rows = estimate_rows(survey_id, found.survey.version, found.wave, found.rows)
+    level, wave = _level(), _wave(survey_id)
+    rows = estimate_rows(survey_id, wave.survey.version, wave.number, wave.estimates(level))
     text = pieces(rows, ESTIMATE_COLUMNS, form)
-    return _download(text, form, survey_id, _of_wave("estimates", found))
+    return _download(text, form, survey_id, _named("estimates", wave))
 
 
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
@@ -171,41 +161,37 @@ def get_ledger(survey_id: str, form: str) -> Response:
         raise Missing(f"by: expected one of {', '.join(COLUMNS_BY)}, got {by[:20]!a}")
     if not DELTAS.fullmatch(delta):
         raise Missing(f"delta: expected a number above 0 and below 1, got {delta[:20]!a}")
-    rows = ledger_rows(find_ledger(the_store(), survey_id, by, float(delta)))
+    rows = ledger_rows(ledger_of_survey(the_store(), survey_id, by, float(delta)))
     what = "ledger" if by == "respondent" else f"ledger-by-{by}"
     return _download(pieces(rows, COLUMNS_BY[by], form), form, survey_id, what)
 
 
 @blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
 def get_reports(survey_id: str, form: str) -> Response:
-    store = the_store()
-    found = find_reports(store, survey_id, _wave(), request.args.get("version"))
-    text = pieces_of_columns(found.parts, found.columns, form)
-    return _download(text, form, survey_id, _of_wave("reports", found))
+    wave = _wave(survey_id)
+    columns, parts = wave.reports()
+    text = pieces_of_columns(parts, columns, form)
+    return _download(text, form, survey_id, _named("reports", wave))
 
 
 @blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
 def get_plausibility(survey_id: str, form: str) -> Response:
-    store = the_store()
-    rows = find_plausibility(store, survey_id, _wave(), request.args.get("version"))
-    text = pieces(map(asdict, rows), PLAUSIBILITY_COLUMNS, form)
-    return _download(text, form, survey_id, "plausibility")
+    rows = map(asdict, _wave(survey_id).plausibility())
+    return _download(pieces(rows, PLAUSIBILITY_COLUMNS, form), form, survey_id, "plausibility")
 
 
 @blueprint.get("/api/log.<any(csv, json):form>")
 @access.for_owners
 def get_log(form: str) -> Response:
-    store = the_store()
     columns = [field.name for field in fields(Entry)]
-    return _download(
-        pieces(map(asdict, store.log.entries()), columns, form), form, "deniable", "log"
-    )
+    text = pieces(map(asdict, the_store().log.entries()), columns, form)
+    return _download(text, form, "deniable", "log")
 
 
 @blueprint.post("/results/<survey_id>/close")
 @access.for_owners
 def close(survey_id: str) -> BaseResponse:
-    """Take no more reports; opening again is for the command line."""
+    """Take no more reports. Only the command line opens a survey again."""
     store = the_store()
     asked_now(store, survey_id)
     access.record("close", f"{survey_id}, all waves")
@@ -213,8 +199,8 @@ def close(survey_id: str) -> BaseResponse:
     return redirect(f"/results/{survey_id}", 303)
 
 
-def _of_wave(what: str, found: WaveEstimates | WaveReports) -> str:
-    return f"{what}-wave-{found.wave}-{found.survey.version[:8]}"
+def _named(what: str, wave: StoredWave) -> str:
+    return f"{what}-wave-{wave.number}-{wave.survey.version[:8]}"
 
 
 def _download(parts: Iterable[str], form: str, survey_id: str, what: str) -> Response:
@@ -235,22 +221,22 @@ class Part:
     rows: list[Estimate]
     pictures: list[Markup]
     amounts: set[str]
-    #: How many rows are left to the download.
+    #: How many rows only the download has.
     left_out: int = 0
 
     def show(self, term: str, value: float | None) -> str:
-        """A number of the table: shares in percent, means and the like in their own unit."""
+        """Return a number of the table: a share in percent, a mean in its own unit."""
         if value is None:
             return "–"
         return f"{value:,.5g}" if term in self.amounts else f"{100 * value:.1f} %"
 
 
-#: Of a long list the page shows so many.
+#: So many texts of a long list are shown on the page.
 _SHOWN = 40
 
 
 def _most(rows: list[Estimate]) -> list[Estimate]:
-    """Of many texts those with the largest shares; no answer and all others in any case."""
+    """Return the texts with the largest shares, and in any case no answer and all others."""
     texts = [row for row in rows if row.term not in (NO_ANSWER, OTHER)]
     texts.sort(key=lambda row: -(row.estimate or 0))
     return texts[:_SHOWN] + [row for row in rows if row.term in (NO_ANSWER, OTHER)]
@@ -260,67 +246,62 @@ def _part(survey: Survey, question: Question, every: list[Estimate]) -> Part:
     rows = _most(every) if question.domain.estimand is Estimand.TEXTS else every
     title = f"Estimates with intervals: {survey.wording(question)}"
     pictures = []
-    found = question.mechanism.means(question.randomizer, question.domain)
-    means = {mean.term: mean for mean in found if not mean.is_share}
+    means = {
+        mean.term: mean
+        for mean in question.mechanism.means(question.randomizer, question.domain)
+        if not mean.is_share
+    }
     if means:
         # All means of a question have one range: a number's, a scale's scores, the ranks.
         low, width = {(float(mean.low), float(mean.width)) for mean in means.values()}.pop()
         drawn = [row for row in rows if row.term in means or row.term in QUARTILES]
         unit = survey.text(question.spec.get("unit", ""))
-        pictures.append(chart(title, drawn, low, low + width, unit))
+        pictures.append(Markup(chart(title, drawn, low, low + width, unit)))
     amounts = {*means, *LABELS}
     shares = [row for row in rows if row.term not in amounts]
     if shares:
-        pictures.append(chart(title, shares, 0, 1, "%"))
-    pictures_of = [Markup(picture) for picture in pictures]
-    return Part(question, rows, pictures_of, amounts, len(every) - len(rows))
+        pictures.append(Markup(chart(title, shares, 0, 1, "%")))
+    return Part(question, rows, pictures, amounts, len(every) - len(rows))
 
 
 @blueprint.app_template_filter()
 def digits(value: Decimal) -> str:
-    """A decimal in full, not in powers of ten."""
+    """Write a decimal in full, without a power of ten."""
     return f"{value:f}"
 
 
 @blueprint.get("/results", strict_slashes=False)
 def surveys() -> str:
-    store = the_store()
-    found = [
-        one for name in store.surveys.ids() if (one := store.surveys.current(name)) is not None
-    ]
-    return render_template("surveys.html", found=found, today=today())
+    return render_template("surveys.html", surveys=the_store().surveys.all_current(), today=today())
 
 
 @blueprint.get("/results/<survey_id>")
 def results(survey_id: str) -> str:
-    store = the_store()
-    found = _asked(survey_id)
+    store, level, wave = the_store(), _level(), _wave(survey_id)
+    survey, rows = wave.survey, wave.estimates(level)
     access.record("view", survey_id)
-    by_question = {name: list(rows) for name, rows in groupby(found.rows, lambda row: row.question)}
-    fakes, moved = find_shifts(found)
-    checks = plausibility(
-        found.survey, found.tallies, store.reports.sizes(found.survey, found.wave)
-    )
+    by_question = {name: list(group) for name, group in groupby(rows, lambda row: row.question)}
+    fakes, moved = wave.shifts(rows[0].n)
     return render_template(
         "results.html",
-        survey=found.survey,
-        title=found.survey.text(found.survey.spec["title"]),
-        wave=found.wave,
+        survey=survey,
+        title=survey.text(survey.spec["title"]),
+        wave=wave.number,
         waves=list(store.surveys.waves(survey_id)),
         current=store.surveys.current(survey_id),
         today=today(),
         versions=store.surveys.versions(survey_id),
-        n=found.rows[0].n,
-        level=found.rows[0].conf_level,
+        n=rows[0].n,
+        level=level,
         also="".join(
             f"&{key}={request.args[key]}" for key in ("version", "level") if request.args.get(key)
         ),
-        parts=[_part(found.survey, one, by_question[one.id]) for one in found.survey.questions],
-        spent=spent(list(find_ledger(store, survey_id, "total"))),
-        wave_costs=in_epsilon(found.survey.charge),
-        cap=in_epsilon(found.survey.cap),
+        parts=[_part(survey, each, by_question[each.id]) for each in survey.questions],
+        spent=spent(list(ledger_of_survey(store, survey_id, "total"))),
+        wave_costs=in_epsilon(survey.charge),
+        cap=in_epsilon(survey.cap),
         fakes=fakes,
         moved=moved,
-        unlike=[one for one in checks if one.looks == UNLIKE],
-        first=found.survey.text,
+        unlike=[check for check in wave.plausibility() if check.looks == UNLIKE],
+        first=survey.text,
     )

@@ -1,7 +1,7 @@
-"""Keep a server's promises for months: delete reports when due, and leave no order of arrival.
+"""Keep reports no longer than promised, and no trace of their order of arrival.
 
-One thread of the server does so. Each worker is another process: its `/healthz` learns from the
-database, and from the time of the server's lock file, whether the thread still works.
+One thread of the server sees to it. Workers are other processes: from the database, and from the
+time of the server's lock file, their `/healthz` learns whether the thread still works.
 """
 
 import threading
@@ -19,19 +19,13 @@ PAUSE = 60.0
 
 
 class Keeper:
-    """Keeps the promises of a database, in one look after another.
-
-    Parameters
-    ----------
-    db : Path
-        Which database.
-    """
+    """Delete what is due from a database, in one look after another."""
 
     def __init__(self, db: Path) -> None:
         self._db = db
         self._opened: set[tuple[str, int]] = set()
         self._day: date | None = None
-        #: Whether the file may tell the order of arrival in waves that take no more reports.
+        #: Whether the file may show the order of arrival in waves that take no more reports.
         self._due = True
 
     def look(self) -> None:
@@ -42,7 +36,7 @@ class Keeper:
         """
         store = Store(self._db)
         try:
-            day, opened = today(), store.surveys.open_waves(today())
+            day, opened = today(), store.surveys.answerable_waves(today())
             self._due = self._due or bool(self._opened - opened)
             self._opened = opened
             if day != self._day:
@@ -52,13 +46,13 @@ class Keeper:
                 store.file.rewrite()
                 self._due = False
             if store.file.wal_size():
-                store.file.settle()  # what somebody read when it was written anew, say
+                store.file.settle()  # somebody may have read it when the file was written anew
             store.file.beat()
         finally:
             store.file.leave()
 
     def keep(self) -> None:
-        """Look for ever, whatever goes wrong: what failed is tried again at the next look."""
+        """Look forever; what fails is logged, and tried again at the next look."""
         while True:
             try:
                 self.look()
@@ -67,7 +61,7 @@ class Keeper:
             time.sleep(PAUSE)
 
     def start(self) -> None:
-        """Look now, and from then on in a thread of its own."""
+        """Look now, and then again and again in a thread."""
         try:
             self.look()
         except Exception as error:

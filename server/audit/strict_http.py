@@ -1,4 +1,4 @@
-"""Fetch what a server serves, as a browser would, and check every line of its headers.
+"""Fetch a server's answers as a browser would, and check every line of their headers.
 
 Python parses answers leniently: a line that browsers skip can end the headers, a lone carriage
 return can begin one, and `Content-Length: 1_0` is a length. So a server could show an auditor other
@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 
 from server.deliver import Unreachable
 
-#: The largest answer that is read, in bytes, packed or not; and seconds for each.
+#: The most bytes of an answer that are read, packed or not; and the seconds that each may take.
 _LARGEST, _SECONDS = 16 * 2**20, 60
 _LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~]*?)[ \t]*\r\n")
 _SURVEY = re.compile(r"/s/([^/]+)/?")
 
-#: What browsers say of themselves with each request, and of each kind of request.
+#: Headers that browsers send with each request, with those for pages, and with those for files.
 _ALWAYS = {
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "Accept-Language": "en-US,en;q=0.5",
@@ -40,13 +40,13 @@ _OF_PAGES = {
     "Sec-Fetch-User": "?1",
 }
 _OF_FILES = {"Accept": "*/*", "Sec-Fetch-Dest": "script", "Sec-Fetch-Mode": "cors"}
-#: What browsers accept, and what asks for the bytes as they are.
+#: `Accept-Encoding` of browsers, and that of whoever asks for the bytes as they are.
 ENCODINGS = {"compressed": "gzip, deflate, br, zstd", "plain": "identity"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer: its status, its headers as they came, and the unpacked body.
+    """A response: its headers as they came, and the unpacked body.
 
     `oddities` lists what no honest server sends.
     """
@@ -58,7 +58,7 @@ class Answer:
 
 
 class Site:
-    """A server at the address of its root or of a survey's page; `survey` is the id in it."""
+    """A server, from the address of its root or of a survey's page; `survey` is the id in it."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -76,7 +76,7 @@ class Site:
         self.survey = named[1] if named else None
         self._scheme, self._host, self._port = parts.scheme, str(parts.hostname), port
 
-    def fetch(self, path: str, form: str) -> Answer:
+    def fetch(self, path: str, encoding: str) -> Answer:
         """Return the answer at a path in one of `ENCODINGS`; redirects are not followed.
 
         Raises
@@ -91,7 +91,9 @@ class Site:
         watchdog.daemon = True
         watchdog.start()
         try:
-            connection.request("GET", path, headers=headers | {"Accept-Encoding": ENCODINGS[form]})
+            connection.request(
+                "GET", path, headers=headers | {"Accept-Encoding": ENCODINGS[encoding]}
+            )
             response = connection.getresponse()
             assert isinstance(response, _Response)
             body = response.read(_LARGEST + 1)
@@ -103,7 +105,7 @@ class Site:
         finally:
             watchdog.cancel()
             connection.close()
-        return _answer(response.status, response.lines, response.later_lines, body)
+        return _answer(response, body)
 
     def _connection(self) -> http.client.HTTPConnection:
         connection: http.client.HTTPConnection
@@ -118,13 +120,13 @@ class Site:
 
 
 def _end(connection: http.client.HTTPConnection) -> None:
-    """End a connection that another thread waits for: a server may send a byte a minute."""
+    """End a connection that another thread waits for: a server may send one byte a minute."""
     with contextlib.suppress(OSError, AttributeError):  # it may have ended by itself
         connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 class _Lines(io.BufferedReader):
-    """A stream that keeps the lines that were read of it."""
+    """A stream that keeps the lines that were read from it."""
 
     def __init__(self, raw: io.RawIOBase) -> None:
         super().__init__(raw)
@@ -145,18 +147,18 @@ class _Response(http.client.HTTPResponse):
     lines: list[bytes]
 
     def begin(self) -> None:
-        self.fp = self._kept = _Lines(self.fp.detach())
+        self.fp = self._stream = _Lines(self.fp.detach())
         super().begin()
-        kept = self._kept.lines
-        self.lines = kept[: kept.index(b"\r\n")] if b"\r\n" in kept else []
+        read = self._stream.lines
+        self.lines = read[: read.index(b"\r\n")] if b"\r\n" in read else []
 
     @property
     def later_lines(self) -> list[bytes]:
-        return self._kept.lines[len(self.lines) + 1 :]
+        return self._stream.lines[len(self.lines) + 1 :]
 
 
 def printable(text: str) -> str:
-    """Return a text of a server with its control characters escaped, for a terminal."""
+    """Return a server's text for a terminal, with its control characters escaped."""
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
         for letter in text
@@ -166,7 +168,7 @@ def printable(text: str) -> str:
 def _framing(
     headers: list[tuple[str, str]], later_lines: list[bytes], body: bytes
 ) -> Iterator[str]:
-    """Yield what makes it doubtful where a body ends, or how it is packed, for some browser."""
+    """Yield a phrase for whatever could make browsers disagree on a body's end or packing."""
     lengths, codings, packings = (
         [value for name, value in headers if name == wanted]
         for wanted in ("content-length", "transfer-encoding", "content-encoding")
@@ -177,7 +179,8 @@ def _framing(
         yield f"it has the transfer encodings {codings} and the lengths {lengths}"
     elif codings:
         *sizes, last = later_lines or [b""]
-        if last != b"\r\n" or not all(re.fullmatch(rb"[0-9a-fA-F]{1,8}\r\n", one) for one in sizes):
+        plain = re.compile(rb"[0-9a-fA-F]{1,8}\r\n").fullmatch
+        if last != b"\r\n" or not all(map(plain, sizes)):
             yield "its chunks do not have plain sizes, or something follows them"
     elif len(lengths) != 1 or not re.fullmatch(r"[0-9]{1,9}", lengths[0]):
         yield f"its lengths are {lengths}; one plain number was expected"
@@ -185,8 +188,8 @@ def _framing(
         yield f"its length is said to be {lengths[0]}, and {len(body)} bytes came"
 
 
-def _answer(status: int, lines: list[bytes], later_lines: list[bytes], body: bytes) -> Answer:
-    oddities = []
+def _answer(response: _Response, body: bytes) -> Answer:
+    status, lines, oddities = response.status, response.lines, []
     if not lines or not re.match(rb"HTTP/1\.[01] %d " % status, lines[0]):
         oddities.append("it begins with another line than its status")
     headers = []
@@ -196,7 +199,7 @@ def _answer(status: int, lines: list[bytes], later_lines: list[bytes], body: byt
             headers.append((plain[1].decode().lower(), plain[2].decode()))
         else:
             oddities.append(f"not a plain header: {line[:80]!r}")
-    oddities += _framing(headers, later_lines, body)
+    oddities += _framing(headers, response.later_lines, body)
     if len(body) > _LARGEST:
         return Answer(status, tuple(headers), b"", (*oddities, "it is too long to be read"))
     encoding = dict(headers).get("content-encoding", "identity")

@@ -1,0 +1,1 @@
+"""The pages of respondents and researchers, and the files that these load."""
