@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.domain import Categories, Domain, Estimand, Rankings, Sets
+from analysis.core.domain import Domain, DomainOfShares, Estimand
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.core.randomizer import AnyRandomizer
 from analysis.core.types import Floats
@@ -227,7 +227,7 @@ def _of_number(
 def _of_shares(
     mechanism: Mechanism,
     randomizer: AnyRandomizer,
-    domain: Categories | Sets | Rankings,
+    domain: DomainOfShares,
     params: Params,
 ) -> float:
     """Return the average variance of shares, or of what the author's aim makes of them."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from server.pages.browser_files import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
+from server.store.reports import FEWEST
 
 #: What the rows of each table are.
 _MEANING = {
@@ -27,11 +28,6 @@ _MEANING = {
     "throttle": "failed attempts to log in, with times",
     "log": "what researchers did, with times",
 }
-
-
-#: A group is small if it has fewer reports (to one version in one wave), or fewer pseudonyms (under
-#: the same terms): see `docs/threat-model.md`, "Few respondents".
-FEWEST = 20
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from analysis.study.planning import costs_of_waves, warnings
 from analysis.survey.check import check as check_questions
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
-from server.audit.database import FEWEST
 from server.clock import today
 from server.commands import database, form_of_table, print_message, print_table, record, survey_file
 from server.store import Store
+from server.store.reports import FEWEST
 from server.words import LANGUAGES, is_spoken
 
 #: Up to so many waves are counted one by one.

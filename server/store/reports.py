@@ -17,6 +17,10 @@ from server.store.surveys import Surveys
 #: How many reports are read at once: numpy is fast with them, and they take a few megabytes.
 AT_ONCE = 4096
 
+#: A group is small if it has fewer reports (to one version in one wave), or fewer pseudonyms (under
+#: the same terms): see `docs/threat-model.md`, "Few respondents".
+FEWEST = 20
+
 
 class Reports:
     """Reports and their tallies, as they are read; `Batches` alone adds to them."""

@@ -11,7 +11,9 @@ from analysis.core.domain.rankings import Rankings
 from analysis.core.domain.sets import Sets
 from analysis.core.domain.texts import Texts
 
-Domain = Categories | Numbers | Sets | Rankings | Texts
+#: The domains whose estimand is shares, and all of them.
+DomainOfShares = Categories | Sets | Rankings
+Domain = DomainOfShares | Numbers | Texts
 
 __all__ = [
     "NONE",
@@ -20,6 +22,7 @@ __all__ = [
     "RESERVED",
     "Categories",
     "Domain",
+    "DomainOfShares",
     "Estimand",
     "MeanOf",
     "Numbers",
