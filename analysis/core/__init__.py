@@ -1,1 +1,1 @@
-"""What runs for one answer: domains, encoders, channels and their exact numbers."""
+"""The base of all other rooms: domains, encoders, channels, and the ε that exact numbers prove."""

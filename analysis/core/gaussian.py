@@ -1,7 +1,7 @@
-"""Gaussian noise without end, in closed form: δ, σ and ε of each other, and sums of reports.
+"""Compute δ, σ or ε of unbounded Gaussian noise from the other two, and the σ of several reports.
 
-σ is in units of the sensitivity, the most that two answers of one respondent differ: of a single
-number that is its whole range, and twice what a sum over people changes by when one is left out.
+σ is in units of the sensitivity, the largest difference between two answers of one respondent. For
+a single number this is its range; for a sum, it is twice what leaving one person out changes.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
 
     Φ(1/(2σ) - εσ) - e^ε Φ(-1/(2σ) - εσ)
 
-    It bounds a difference of chances, not that of a blow-up: at σ = 3.731 and ε = 1 it is 1e-5.
+    It bounds a difference of probabilities, and is not the probability of a total leak: at
+    σ = 3.731 and ε = 1 it is 1e-5.
     Source: Balle and Wang, "Improving the Gaussian mechanism", ICML 2018, theorem 8.
     """
     return _delta(check_positive(sigma, "sigma"), check_positive(epsilon))

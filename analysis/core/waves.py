@@ -26,9 +26,9 @@ _Search = Callable[..., Fraction]
 #: How inputs differ in a single bit, either way, as `Bits.ratio` takes it.
 ONE_BIT = ((1, 0), (0, 1))
 
-#: With more waves than this the exact search of few, but over two, inputs takes too long.
+#: Beyond so many waves, the exact search takes too long for three or more inputs.
 EXACT = 6
-#: With more than this any search does.
+#: Beyond so many waves, every search takes too long.
 SEARCHED = 12
 
 

@@ -1,4 +1,4 @@
-"""The only module of `analysis` that opens files: regular ones, without waiting for anybody.
+"""The only module that opens a user's files: regular ones, without waiting for anybody.
 
 A survey file names other files, and its author need not be the one who publishes it. So these must
 lie in its own folder, and no name leads to a device or to a pipe without a writer.

@@ -1,12 +1,12 @@
 """Shift channel: integer noise is added, and what leaves the range stays at its border.
 
-    P[y | x] = weights[y - x + inputs - 1] / total  for 0 < y < inputs - 1;
+    P[y | x] = noise[y - x + inputs - 1] / total  for 0 < y < inputs - 1;
     y = 0 and y = inputs - 1 take all of the noise that would lead to or beyond them
 
 The report lies in the range of the inputs: a wider one gains nothing. It holds the discrete Laplace
 mechanism (Ghosh, Roughgarden and Sundararajan, SIAM Journal on Computing 2012, where clamping makes
 it the truncated geometric mechanism) and the discrete Gaussian.
-By hand: 2 inputs, weights [1, 2, 1] give rows 3:1 and 1:3, ratio 3, ε = ln 3 = 1.0986.
+By hand: 2 inputs, noise [1, 2, 1] give rows 3:1 and 1:3, ratio 3, ε = ln 3 = 1.0986.
 """
 
 from bisect import bisect_right
@@ -24,7 +24,7 @@ from analysis.core.words import Block, below, below_many, check_total
 
 @dataclass(frozen=True)
 class Shift(OneSymbol):
-    """The channel with these weights of the noise -(inputs-1)..inputs-1, all at least 1."""
+    """The channel that adds -(inputs-1)..inputs-1; `noise` has the weight of each, at least 1."""
 
     inputs: int
     noise: tuple[int, ...]
