@@ -6,9 +6,10 @@ within the file tell which report came with which pseudonym, unless it came alon
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from sqlite3 import Connection, Cursor
 
+from analysis.survey.survey import Survey
 from server.decision import Asked, Decision, Known, Move, Spent
 from server.store.blocks import answered_as, blocks
 from server.store.file import File
@@ -68,7 +69,12 @@ class Batches:
                     unused |= {(survey_id, wave, key) for (key,) in rows}
         spent = {who: Spent(tuple(sorted(n.items())), charged[who]) for who, n in times.items()}
         answered = {(survey_id, terms) for (survey_id, _), n in times.items() for terms in n}
-        priced = {key: self._surveys.with_terms(*key) for key in answered}
+        priced: dict[tuple[str, str], Survey] = {}
+        for key in answered:
+            # Of a damaged ledger terms can be without a version. Nothing can be charged to who
+            # answered them then; but a replay of what is stored, and a refusal, need no price.
+            with suppress(KeyError):
+                priced[key] = self._surveys.with_terms(*key)
         return Known(surveys, reports, spent, priced, unused)
 
     def _asked(self, survey_id: str) -> Asked:

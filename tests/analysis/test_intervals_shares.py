@@ -184,6 +184,22 @@ def test_what_makes_no_interval_is_refused(arguments: tuple[Any, ...], message: 
         share_interval(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("count", "n", "q", "level", "low", "high"),
+    [
+        (2290, 10000, 0.25, 0.9, 0.05616003, 0.11144896),
+        (8148, 10000, 1.0, 0.95, 0.17766746, 0.19289376),
+        (691, 1000, 1.0, 0.9, 0.28532416, 0.33336428),
+    ],
+)
+def test_likelihood_ends_are_found_where_no_report_supports_a_share_of_one(
+    count: int, n: int, q: float, level: float, low: float, high: float
+) -> None:
+    # Ends by scipy.optimize.brentq on the same likelihood.
+    interval = share_interval(count, n, 0.0, q, level, "profile-likelihood")
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-8)
+
+
 def test_the_likelihood_ends_of_many_counts_are_those_of_each() -> None:
     # Without noise, and nobody seen: (1 - s)^n falls to exp(-3.8415 / 2) at 1 - exp(-1.9207 / n).
     low, high = profile_likelihood(np.array([0.0, 4.0, 10.0]), 10, 1.0, 0.0, 0.95)

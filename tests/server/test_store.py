@@ -49,6 +49,15 @@ def test_tallies_equal_a_recount(store: Store, survey: Survey) -> None:
         assert question.randomizer.reports_in(counts) == 700
 
 
+def test_replays_are_known_where_a_damaged_ledger_has_terms_without_a_version(
+    store: Store, survey: Survey
+) -> None:
+    assert _fill(store, survey, 3) == {"stored": 3}
+    with store.file.writing() as connection:
+        connection.execute("UPDATE ledger SET terms = zeroblob(32)")
+    assert _fill(store, survey, 3) == {"known": 3}
+
+
 def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) -> None:
     tables = dict(
         sqlite3.connect(database).execute(

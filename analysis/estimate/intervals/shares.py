@@ -18,8 +18,8 @@ from analysis.estimate.intervals.normal import (
 
 #: Chances of support at which logarithms are taken, so that they are never infinite.
 _LEAST, _MOST = 1e-30, 1 - 1e-16
-#: After a step from where so little of the logarithm is missing, the end is known to 12 digits.
-_NEAR, _STEPS = 1e-6, 60
+#: Halvings after which the end of a likelihood interval is known to the last digit.
+_HALVINGS = 53
 
 
 def clopper_pearson(
@@ -82,19 +82,15 @@ def profile_likelihood(
     least = height(chance(best)) - reach
 
     def end(border: float) -> Any:
-        """Return an end by Newton's steps: as the height is concave, only the first passes it."""
-        missing = np.maximum(0.0, least - height(chance(border)))
-        # Begin where the chord of the height is as low, which is inside; or at the border.
-        share: Any = best + (border - best) * (reach / (reach + missing))
-        beyond = missing > 0
-        for _ in range(_STEPS if beyond.any() else 0):
-            support = chance(share)
-            slope = (p - q) * (count / support - (n - count) / (1 - support))
-            missing = beyond * (least - height(support))
-            share = clipped(share + missing / slope)
-            if (abs(missing) <= _NEAR).all():
-                break
-        return share
+        """Return an end by halving, as the height falls from the best share to the border."""
+        inside: Any = best
+        outside: Any = np.full_like(best, border)
+        beyond = height(chance(border)) < least
+        for _ in range(_HALVINGS if beyond.any() else 0):
+            middle = (inside + outside) / 2
+            likely = height(chance(middle)) >= least
+            inside, outside = np.where(likely, middle, inside), np.where(likely, outside, middle)
+        return np.where(beyond, outside, border)
 
     return end(0.0), end(1.0)
 
