@@ -121,7 +121,8 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
         if words and term not in terms.setdefault(words[0], []):
             terms[words[0]].append(term)
     intervals = "; ".join(f"of {', '.join(named)} {word}" for word, named in terms.items())
-    nearly = " (those of texts nearly so)" if any(row.kind == "text" for row in rows) else ""
+    has_texts = any(question.domain.estimand is Estimand.TEXTS for question in survey.questions)
+    nearly = " (those of texts nearly so)" if has_texts else ""
     return (
         f"Answers to \u201c{survey.text(survey.spec['title'])}\u201d (version "
         f"{survey.version[:12]}, wave {wave}, n = {rows[0].n:,}) were randomized on the "

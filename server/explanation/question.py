@@ -92,7 +92,7 @@ def _what_is_sent(question: Question) -> Iterator[Phrase]:
     if question.domain.estimand is Estimand.TEXTS:
         inputs = randomizer.channel.inputs
         if not randomizer.channel.takes_bits:
-            form = "beginning" if randomizer.encoder.name == "prefix" else "symbol"
+            form = "beginning" if question.domain.is_open else "symbol"
             yield Phrase.of(f"odds.{form}", n=inputs)
         elif randomizer.encoder.hashes == 1:
             yield Phrase.of("odds.bit", n=inputs)

@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from limits import MOMENT, wait_until
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -25,6 +25,9 @@ from server.app import create_app
 from server.store import Store
 
 _NUMBERS = count(1)
+
+#: A change of one file of client/: its name, the text to find there, the text instead.
+Change = tuple[str, str, str]
 
 
 class Collector:
@@ -193,3 +196,11 @@ class Relay:
                     self.sent += data
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
+
+
+class ServeClient(Protocol):
+    """Serves a changed copy of client/."""
+
+    def __call__(
+        self, *changes: Change, around: Callable[[Any], Any] = ...
+    ) -> Collector: ...  # fmt: skip

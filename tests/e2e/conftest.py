@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from limits import MOMENT
@@ -13,25 +13,13 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from collector import Collector, Relay, command, in_process
+from collector import Change, Collector, Relay, ServeClient, command, in_process
 from device import SURVEY, Device
 from programs import CHROMIUM, find
 
 from server.pages.browser_files import CLIENT
 
-#: A change of one file of client/: its name, the text to find there, the text instead.
-Change = tuple[str, str, str]
-
-
 expect.set_options(timeout=1000 * MOMENT)
-
-
-class ServeClient(Protocol):
-    """Serves a changed copy of client/."""
-
-    def __call__(
-        self, *changes: Change, around: Callable[[Any], Any] = ...
-    ) -> Collector: ...  # fmt: skip
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collector import Collector
-from conftest import Change
+from collector import Change, Collector
 from device import READ_MEMO, Device, expect_state, fill_in, press, review
 from playwright.sync_api import Browser, Page
 

@@ -7,8 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from collector import Collector
-from conftest import ServeClient
+from collector import Collector, ServeClient
 from device import READ_MEMO, WRITE_MEMO, Device, expect_state, fill_in, press, review
 from playwright.sync_api import Browser, Page, expect
 from scipy.stats import chi2
