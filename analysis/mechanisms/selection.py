@@ -239,12 +239,14 @@ def _of_shares(
         covariance = share_covariance(mechanism, randomizer, domain, truth)
         rows = domain.combined(params.get("aim", "shares"), truth)
         return float(np.trace(rows @ covariance @ rows.T)) / len(rows)
+    # Of some ten thousand options, looking each one up in a list would take longer than the rest.
+    terms = set(domain.compared)
     shares = mechanism.shares(randomizer, domain).values
-    compared = [share for share in shares if share.term in domain.compared]
+    compared = [share for share in shares if share.term in terms]
     if compared:
         return sum(share.variance(domain.usual_share) for share in compared) / len(compared)
     means = mechanism.means(randomizer, domain)
-    spreads = [_spread(mean, randomizer, domain) for mean in means if mean.term in domain.compared]
+    spreads = [_spread(mean, randomizer, domain) for mean in means if mean.term in terms]
     return float(np.mean(spreads))
 
 
