@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, binomtest, chi2
 
-from analysis.estimate.intervals import INTERVALS, share_interval
+from analysis.estimate.intervals import INTERVALS, share_interval, side_of_share
 from analysis.estimate.intervals.shares import profile_likelihood
 
 CHANNELS = pytest.mark.parametrize(
@@ -207,3 +207,17 @@ def test_the_likelihood_ends_of_many_counts_are_those_of_each() -> None:
     assert (low[2], high[2]) == (pytest.approx(exp(-1.920729 / 10), rel=1e-6), 1.0)
     alone = share_interval(4, 10, 1.0, 0.0, method="profile-likelihood")
     assert (alone.low, alone.high) == pytest.approx((low[1], high[1]), rel=1e-12)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.75, 0.25), (0.6, 0.1), (1.0, 0.0), (0.2, 0.7)])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_side_of_a_share_is_that_of_the_printed_interval(p: float, q: float, level: float) -> None:
+    n, sides = 60, set()
+    for count in range(n + 1):
+        interval = share_interval(count, n, p, q, level)
+        for share in np.linspace(0, 1, 41):
+            side = int(interval.low > share) - int(interval.high < share)
+            assert side_of_share(share, count, n, p, q, level) == side
+            sides.add((interval.method, side))
+    assert {side for _, side in sides} == {-1, 0, 1}
+    assert (len({method for method, _ in sides}) == 2) == (abs(p - q) < 1)

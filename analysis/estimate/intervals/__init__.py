@@ -8,7 +8,12 @@ from analysis.estimate.intervals.normal import (
     normal_intervals,
 )
 from analysis.estimate.intervals.ratio import Ratio, ratio_interval
-from analysis.estimate.intervals.shares import INTERVALS, share_interval, share_intervals
+from analysis.estimate.intervals.shares import (
+    INTERVALS,
+    share_interval,
+    share_intervals,
+    side_of_share,
+)
 
 __all__ = [
     "FEW",
@@ -21,4 +26,5 @@ __all__ = [
     "ratio_interval",
     "share_interval",
     "share_intervals",
+    "side_of_share",
 ]

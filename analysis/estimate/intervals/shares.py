@@ -57,6 +57,26 @@ def wilson(
     return shares_between(bottom, top, p, q)
 
 
+class _LikelihoodTest:
+    """The likelihood-ratio test of a share, for each of several counts."""
+
+    def __init__(
+        self, count: Numbers, n: float, p: float, q: float, confidence_level: float
+    ) -> None:
+        self._count: Any = count
+        self._n, self._p, self._q = n, p, q
+        self.best: Any = clipped((count / n - q) / (p - q))
+        self._least = self._height(self.best) - chdtri(1, 1 - confidence_level) / 2
+
+    def allows(self, share: Any) -> Any:
+        """Return whether the test does not reject a share, for each count."""
+        return self._height(share) >= self._least
+
+    def _height(self, share: Any) -> Any:
+        support = np.minimum(_MOST, np.maximum(_LEAST, self._q + (self._p - self._q) * share))
+        return xlogy(self._count, support) + xlog1py(self._n - self._count, -support)
+
+
 def profile_likelihood(
     count: Numbers, n: float, p: float, q: float, confidence_level: float
 ) -> tuple[Numbers, Numbers]:
@@ -71,24 +91,16 @@ def profile_likelihood(
     Wilks, Annals of Mathematical Statistics 1938.
     """
 
-    def chance(share: Any) -> Any:
-        return np.minimum(_MOST, np.maximum(_LEAST, q + (p - q) * share))
-
-    def height(support: Any) -> Any:
-        return xlogy(count, support) + xlog1py(n - count, -support)
-
-    best = clipped((count / n - q) / (p - q))
-    reach = chdtri(1, 1 - confidence_level) / 2
-    least = height(chance(best)) - reach
+    test = _LikelihoodTest(count, n, p, q, confidence_level)
 
     def end(border: float) -> Any:
         """Return an end by halving, as the height falls from the best share to the border."""
-        inside: Any = best
-        outside: Any = np.full_like(best, border)
-        beyond = height(chance(border)) < least
+        inside: Any = test.best
+        outside: Any = np.full_like(test.best, border)
+        beyond = ~test.allows(border)
         for _ in range(_HALVINGS if beyond.any() else 0):
             middle = (inside + outside) / 2
-            likely = height(chance(middle)) >= least
+            likely = test.allows(middle)
             inside, outside = np.where(likely, middle, inside), np.where(likely, outside, middle)
         return np.where(beyond, outside, border)
 
@@ -154,6 +166,21 @@ def share_interval(
         return Interval(float(low), float(high), method)
     low, high = profile_likelihood(count, n, p, q, confidence_level)
     return Interval(float(low), float(high), "profile-likelihood")
+
+
+def side_of_share(
+    share: float, count: float, n: float, p: float, q: float, confidence_level: float
+) -> int:
+    """Return -1 if all of `share_interval`, by its default method, is below a share, 1 if above.
+
+    It is 0 if the interval has the share. Where the interval is the likelihood's, the test at the
+    share decides, which is 50 times faster than to find both ends.
+    """
+    low, high = clopper_pearson(count, n, p, q, confidence_level)
+    if low < high:
+        return int(low > share) - int(high < share)
+    test = _LikelihoodTest(count, n, p, q, confidence_level)
+    return 0 if test.allows(share) else 1 if test.best > share else -1
 
 
 def share_intervals(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
 from analysis.core.domain import NO_ANSWER, Estimand
-from analysis.estimate.intervals import Ratio, ratio_interval, share_interval
+from analysis.estimate.intervals import Ratio, ratio_interval, side_of_share
 from analysis.estimate.intervals.shares import clopper_pearson
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Mean, Share
@@ -168,8 +168,7 @@ def share_power(share: Share, true: float, null: float, n: int, level: float) ->
 
     def side(count: int) -> int:
         """Return -1 if all of the interval is on the side of few reports, 1 on that of many."""
-        interval = share_interval(count, n, p, q, level)
-        return rising * ((interval.low > null) - (interval.high < null))
+        return rising * side_of_share(null, count, n, p, q, level)
 
     def another(count: int) -> bool:
         low, high = clopper_pearson(count, n, p, q, level)
