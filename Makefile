@@ -25,12 +25,12 @@ test: .venv/.test
 	$(BIN)/mypy
 	@set -e; for folder in $(TYPED); do \
 	  echo "mypy $$folder"; MYPYPATH=$$folder:$(ELSEWHERE) $(BIN)/mypy $$folder*.py; done
-	$(BIN)/python tests/programs.py chromium
+	$(BIN)/python tests/programs.py chromium headless-shell
 	$(PYTEST) $(ORDERED)
 
 # Tests that take long, simulate, kill servers, or need other programs, which this installs where it may.
 test-more: .venv/.test
-	$(BIN)/python tests/programs.py chromium firefox nginx
+	$(BIN)/python tests/programs.py chromium headless-shell firefox nginx
 	$(PYTEST) $(ORDERED) -m more
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals

@@ -14,12 +14,14 @@ from playwright.sync_api import sync_playwright
 class Program:
     """A program that tests need: the names of its command, and the Debian package that has it.
 
-    `by_playwright` says whether Playwright's own build serves as well.
+    `by_playwright` says whether Playwright's own build serves as well, `instead` which program
+    does where this one cannot be had.
     """
 
     commands: tuple[str, ...]
     package: str
     by_playwright: bool = False
+    instead: str | None = None
 
 
 PROGRAMS = {
@@ -27,6 +29,10 @@ PROGRAMS = {
         ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
         "chromium",
         by_playwright=True,
+    ),
+    # Chromium without windows and tabs: its pages open with half of the work.
+    "headless-shell": Program(
+        ("chromium-headless-shell",), "chromium-headless-shell", instead="chromium"
     ),
     "firefox": Program(("firefox-esr", "firefox"), "firefox-esr"),
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
@@ -46,8 +52,18 @@ CHROMIUM = [
 
 
 def find(name: str) -> str | None:
-    """The path of a program: DENIABLE_NAME, Playwright's own build, or a command on PATH."""
-    program, variable = PROGRAMS[name], f"DENIABLE_{name.upper()}"
+    """The path of a program, or of the one that serves instead."""
+    instead = PROGRAMS[name].instead
+    return _itself(name) or (find(instead) if instead else None)
+
+
+def _variable(name: str) -> str:
+    return f"DENIABLE_{name.upper().replace('-', '_')}"
+
+
+def _itself(name: str) -> str | None:
+    """The path that DENIABLE_NAME says, of Playwright's own build, or of a command on PATH."""
+    program, variable = PROGRAMS[name], _variable(name)
     named = os.environ.get(variable)
     if named:
         return shutil.which(named) or sys.exit(f"{variable}: no such program: {named}")
@@ -96,14 +112,14 @@ def _run(command: list[str], timeout: int) -> bool:
 def main(names: list[str]) -> None:
     """Find or install each program, and say which is used; if one is missing, say what to do."""
     for name in names:
-        if find(name) is None:
+        if _itself(name) is None:
             install(name)
         path = find(name)
         if path is None:
             sys.exit(
                 f"The tests need {name}, and it could not be installed. Run this, then try again:\n"
                 f"  sudo apt-get install {PROGRAMS[name].package}\n"
-                f"or set DENIABLE_{name.upper()} to the path of one."
+                f"or set {_variable(name)} to the path of one."
             )
         print(f"The tests use {path}", flush=True)
 
