@@ -37,9 +37,9 @@ COMMANDS = {
     "export": ("results.export", "Print the randomized reports, a row for each respondent."),
     "decode": ("decode.decode_", "Say which strings google/rappor's reports hold, how often."),
     "backup": ("backup.backup", "Copy the database to a new file, also under a server."),
-    "restore": ("upkeep.restore", "Check a backup, and make a database from it."),
+    "restore": ("restore.restore", "Check a backup, and make a database from it."),
     "migrate": ("backup.migrate", "Bring an earlier release's database to this one's schema."),
-    "audit": ("upkeep.audit", "Check what is stored, and what a server serves."),
+    "audit": ("audit.audit", "Check what is stored, and what a server serves."),
     "demo": ("serve.demo", "Replay a real survey of 6,366 people; serve its results."),
 }
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.csv_json import REPORT
 from analysis.core.randomizer import Reports
-from analysis.core.table import REPORT
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import (
     column_names,

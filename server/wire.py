@@ -165,7 +165,7 @@ def _check_reports(reports: dict[str, Any], survey: Survey) -> None:
     for question in survey.questions:
         field = f"reports.{question.id}"
         if question.id not in reports:
-            raise ReportError(field, "a report, as of every question", "nothing")
+            raise ReportError(field, "a report, as for every question", "nothing")
         question.randomizer.check_report(reports[question.id], field)
 
 

@@ -146,7 +146,7 @@ def range_estimates(
     counts : (1, symbols) array
         Its tally.
     bins, rng, confidence_level
-        As of `distribution`.
+        See `distribution`.
     """
     randomizer, domain = question.randomizer, question.domain
     if domain.estimand is not Estimand.MEAN or not tells_distribution(randomizer, domain):

@@ -53,7 +53,7 @@ def share_quantity(
     count, n : int
         How many reports support the value, and how many could.
     confidence_level, method
-        As of `share_interval`.
+        See `share_interval`.
     """
     interval = share_interval(count, n, *share.chances, confidence_level, method)
     if n == 0:

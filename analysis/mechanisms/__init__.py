@@ -2,9 +2,9 @@
 
 from analysis.mechanisms.base import Mechanism
 from analysis.mechanisms.classic import Crosswise, Forced, TwoCoin, Unrelated, Warner
-from analysis.mechanisms.decoded import Exponential, Optimal
 from analysis.mechanisms.grid_window import Duchi, Piecewise, SquareWave
 from analysis.mechanisms.hashed_krr import Hadamard, HashedKrr
+from analysis.mechanisms.inverted_table import Exponential, Optimal
 from analysis.mechanisms.noise import Gaussian, Laplace
 from analysis.mechanisms.one_of_k import Krr, OptimizedUnary, SubsetSelection, SymmetricUnary
 from analysis.mechanisms.one_of_texts import Rappor

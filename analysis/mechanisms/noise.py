@@ -20,7 +20,7 @@ from analysis.core.gaussian import analytic_sigma
 from analysis.core.randomizer import Randomizer
 from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, spends
-from analysis.mechanisms.decoded import number_mean
+from analysis.mechanisms.inverted_table import number_mean
 
 #: Steps of the grids to choose from. Rounding to the finest adds at most 2^-14 of the squared range
 #: to the variance; but where noise is wide, a fine grid's points can hardly be told apart.

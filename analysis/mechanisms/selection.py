@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -176,13 +176,16 @@ def variance(
     - a text: the share of a rare one
     """
     params = params or {}
-    if domain.estimand is Estimand.TEXTS:
-        spread = text_share(randomizer).variance(0.0)
-    elif domain.estimand is Estimand.MEAN:
-        mean = mechanism.means(randomizer, domain)[0]
-        spread = _of_number(mean, randomizer, domain.steps, params.get("prior"))
-    else:
-        spread = _of_shares(mechanism, randomizer, domain, params)
+    match domain.estimand:
+        case Estimand.TEXTS:
+            spread = text_share(randomizer).variance(0.0)
+        case Estimand.MEAN:
+            mean = mechanism.means(randomizer, domain)[0]
+            spread = _of_number(mean, randomizer, domain.steps, params.get("prior"))
+        case Estimand.SHARES:
+            spread = _of_shares(mechanism, randomizer, domain, params)
+        case _:
+            assert_never(domain.estimand)
     return float(f"{spread:.9g}")
 
 

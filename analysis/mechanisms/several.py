@@ -21,7 +21,7 @@ from analysis.core.randomizer import Randomizer
 from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
-from analysis.mechanisms.decoded import decoded, everybody, share_means
+from analysis.mechanisms.inverted_table import decoded, everybody, share_means
 from analysis.mechanisms.one_of_k import window_of
 
 #: A table of the orders of five items would take over 100 KB in every page.

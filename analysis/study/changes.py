@@ -56,7 +56,7 @@ class Change:
     that of a normal estimate of what lies within [-1, 1]. If no reports concern the value, it is
     all of [-1, 1], with the method ``none``, and there is no `p_value`. `p_value` is of this value
     alone, with the error there is if nothing changed; `p_holm` is of it as one of all values (Holm,
-    Scandinavian Journal of Statistics 1979). `flag` is ``few`` as of a test.
+    Scandinavian Journal of Statistics 1979). `flag` is ``few`` as for a test.
     """
 
     value: str
@@ -76,7 +76,7 @@ def changes_of_shares(
     Parameters
     ----------
     first, second : Column
-        As of `difference`.
+        See `difference`.
     confidence_level : float
         Of every interval by itself, in (0, 1).
 

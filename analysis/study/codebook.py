@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analysis.core.csv_json import REPORT
 from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.core.epsilon import MICRO
-from analysis.core.table import REPORT
 from analysis.estimate.columns.of_survey import debiasing, variable
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS

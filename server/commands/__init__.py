@@ -10,7 +10,7 @@ from typing import Any
 import click
 from tabulate import tabulate
 
-from analysis.core.table import pieces
+from analysis.core.csv_json import pieces
 from server.clock import stamp, today
 from server.store import Store
 

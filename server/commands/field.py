@@ -17,7 +17,7 @@ from server.commands import (
     survey_id,
     wave_number,
 )
-from server.commands.private import hand_out, output_file
+from server.commands.private_file import hand_out, output_file
 from server.commands.survey import warn_of_few
 from server.invitations import ISSUER
 from server.serving import is_loopback

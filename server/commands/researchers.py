@@ -9,7 +9,7 @@ import click
 
 from server.access import hashed
 from server.commands import database, form_of_table, print_table, record
-from server.commands.private import hand_out, output_file
+from server.commands.private_file import hand_out, output_file
 from server.store import Store
 from server.store.researchers import ROLES, Researcher
 from server.stored_results import Missing

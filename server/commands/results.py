@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from analysis.core.table import pieces_of_columns
+from analysis.core.csv_json import pieces_of_columns
 from analysis.estimate.change import changes
 from analysis.estimate.constrained import EM, NORM_SUB, Constrained, constrained_shares
 from analysis.estimate.estimates import (

@@ -14,9 +14,9 @@ from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 from server.clock import today
 from server.commands import database, form_of_table, print_message, print_table, record, survey_file
+from server.page_texts import LANGUAGES, is_spoken
 from server.store import Store
 from server.store.reports import FEWEST
-from server.words import LANGUAGES, is_spoken
 
 #: Up to so many waves are counted one by one.
 MANY = 1000

@@ -19,7 +19,7 @@ from analysis.privacy.meaning import Odds, odds
 from analysis.privacy.meaning.frequencies import quoted
 from analysis.survey.question import Question
 from server.explanation.wording import bound, label, one_in, order, sends
-from server.words import Phrase, Value
+from server.page_texts import Phrase, Value
 
 
 @dataclass(frozen=True)

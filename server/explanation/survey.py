@@ -8,7 +8,7 @@ from analysis.core.randomizer import is_weak
 from analysis.privacy.one_wave import groups, power_of_ten
 from analysis.survey.survey import Survey, spent_on
 from server.explanation.wording import bound, label, one_in
-from server.words import Phrase, Value
+from server.page_texts import Phrase, Value
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

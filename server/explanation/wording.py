@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from analysis.privacy.meaning import rounded_up
 from analysis.survey.question import Question
-from server.words import Phrase, Value
+from server.page_texts import Phrase, Value
 
 
 def bound(value: float) -> float:
@@ -22,7 +22,7 @@ def one_in(chance: Fraction) -> int:
 
 
 def sends(chance: Fraction) -> Phrase:
-    """Return how many of 100 people send something; counts as of `privacy.meaning.of_100`."""
+    """Return how many of 100 people send something; rounded as by `of_100`."""
     near = math.floor(100 * chance + Fraction(1, 2))
     if near == 100 * chance:
         return Phrase.of("sends.one" if near == 1 else "sends.exactly", n=near)

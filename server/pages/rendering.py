@@ -19,6 +19,7 @@ from analysis.survey.digest import groups_of
 from analysis.survey.survey import Survey
 from server.explanation import an_answer, costs, explained, tells, verdict
 from server.headers import policy
+from server.page_texts import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
 from server.pages.browser_files import (
     File,
     Resource,
@@ -27,7 +28,6 @@ from server.pages.browser_files import (
     integrity_of,
     modules_of,
 )
-from server.words import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
 
 #: The pages that run a program, `client/page/NAME.js`.
 PROGRAMS = ("survey", "me")

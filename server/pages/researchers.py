@@ -12,8 +12,8 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.charts import chart
+from analysis.core.csv_json import pieces, pieces_of_columns
 from analysis.core.domain import NO_ANSWER, OTHER, Estimand
-from analysis.core.table import pieces, pieces_of_columns
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE

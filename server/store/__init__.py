@@ -25,7 +25,7 @@ __all__ = ["Store", "StoreBusy", "StoreError", "migrate"]
 
 
 class Store:
-    """A database in one file, in parts by subject; parameters and errors as of `File`.
+    """A database in one file, in parts by subject; its parameters and errors are those of `File`.
 
     A second kind of database needs the same parts, and must guarantee what `server.decision.Intake`
     says.

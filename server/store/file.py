@@ -153,7 +153,7 @@ class File:
         return self.connection.execute(sql, values)
 
     def write(self, sql: str, *values: object) -> None:
-        """Run one statement, in a transaction of its own; errors as of `locked`."""
+        """Run one statement, in a transaction of its own; errors: see `locked`."""
         with self.writing() as connection:
             connection.execute(sql, values)
 
@@ -182,7 +182,7 @@ class File:
 
     @contextmanager
     def writing(self, endless: bool = False) -> Iterator[sqlite3.Connection]:
-        """Run a transaction, which is stored completely or not at all; errors as of `locked`."""
+        """Run a transaction, which is stored completely or not at all; errors: see `locked`."""
         with self.locked(endless) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:

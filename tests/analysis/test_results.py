@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.charts import chart
-from analysis.core.table import to_text
+from analysis.core.csv_json import to_text
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
 from analysis.privacy.ledger import COLUMNS_BY, Spend, ledger, ledger_rows
 from analysis.survey.survey import Survey

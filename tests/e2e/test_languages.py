@@ -15,7 +15,7 @@ from stage import ANSWERS, REPORTS, WELL_BEING, Stage, open_details
 from test_one_shape import shape
 from watchers import check_device, kept_places
 
-from server.words import LANGUAGES
+from server.page_texts import LANGUAGES
 
 TAGS = list(LANGUAGES)
 #: Texts as people see them, one for each element that has some; without what browsers add.

@@ -18,7 +18,7 @@ from analysis.survey.survey_file import read_survey
 from server.explanation import an_answer, costs, explained
 from server.explanation.question import sides
 from server.explanation.wording import one_in, sends
-from server.words import LANGUAGES, Phrase, told
+from server.page_texts import LANGUAGES, Phrase, told
 
 ENGLISH = LANGUAGES["en"]
 Read = Callable[..., Survey]

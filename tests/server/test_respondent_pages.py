@@ -19,10 +19,10 @@ from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.audit.database import audit_modules
 from server.cli import main
+from server.page_texts import LANGUAGES
 from server.pages.browser_files import CLIENT, client_files, hash_of_all, modules_of
 from server.pages.rendering import PROGRAMS
 from server.store import Store
-from server.words import LANGUAGES
 
 GZIP = {"Accept-Encoding": "br, gzip"}
 Publish = Callable[[str, str], str]

@@ -12,7 +12,7 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.cli import main
 from server.explanation import explained, tells, verdict
-from server.words import LANGUAGES, told
+from server.page_texts import LANGUAGES, told
 
 
 def survey_of(tmp_path: Path, epsilons: list[float], asked_because: int = 0) -> Survey:

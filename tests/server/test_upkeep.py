@@ -17,7 +17,7 @@ from click.testing import Result
 from command_line import run
 from flask.testing import FlaskClient
 
-from analysis.core import table
+from analysis.core import csv_json
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
@@ -167,7 +167,7 @@ def test_a_slow_reader_of_what_is_printed_does_not_keep_the_order_of_arrival(
 
     monkeypatch.setattr(click, "echo", slow)
     monkeypatch.setattr(reports, "AT_ONCE", 4)
-    monkeypatch.setattr(table, "_AT_ONCE", 4)
+    monkeypatch.setattr(csv_json, "_AT_ONCE", 4)
     for what in ("export", "ledger"):
         assert run(what, survey.id, "--db", database).exit_code == 0
     assert len(settled) == 2

@@ -1,4 +1,4 @@
-"""What every domain says of itself."""
+"""The base of all domains, and what is estimated of the answers in one."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

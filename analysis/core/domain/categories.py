@@ -1,4 +1,4 @@
-"""A list of answers, one of which is true; or a scale, if they have scores."""
+"""The domain of one answer from a list, or of a point on a scale if the answers have scores."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

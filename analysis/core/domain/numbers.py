@@ -1,4 +1,4 @@
-"""The numbers of a range."""
+"""The domain of a number within a range."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

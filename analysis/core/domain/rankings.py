@@ -1,4 +1,4 @@
-"""The orders of some items."""
+"""The domain of a ranking: all orders of some items."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

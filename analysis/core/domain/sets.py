@@ -1,4 +1,4 @@
-"""Several of some options."""
+"""The domain of any number of options, or none of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

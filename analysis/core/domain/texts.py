@@ -1,4 +1,4 @@
-"""Texts in the respondent's own words."""
+"""The domain of a text in the respondent's own words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -144,7 +144,7 @@ class Pick(Encoder):
     def told_of_option(
         self, option: int, channel: Window, cohorts: Array, drawn: Array
     ) -> tuple[Integers, Floats]:
-        """Return what reports say of one option: as of `Multihot`, if it was the one picked."""
+        """Return what reports say of one option, as `Multihot` does, if it was the one picked."""
         told = channel.chances().T / self.parts
         # The last kind is that of reports about another option, as likely under every value.
         chances = np.vstack([told, np.full(channel.inputs, 1 - 1 / self.parts)])

@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
-from analysis.estimate.decoding.few import fit_few
 from analysis.estimate.decoding.fit import Fit, fit
+from analysis.estimate.decoding.least_squares import fit_few
 from analysis.estimate.decoding.noise import Chances
 from analysis.estimate.intervals import FEW, normal_intervals
 
@@ -117,7 +117,7 @@ def decode(
 
 
 def fit_texts(counts: Ints, totals: Ints, hits: Ints, chances: Chances) -> Fit:
-    """Return the shares of candidates: as of `fit_few` if they are few enough, else of `decode`.
+    """Return the shares of candidates, by `fit_few` if they are few enough, else by `decode`.
 
     Parameters are those of `decode`.
     """

@@ -42,7 +42,7 @@ def rest(
     Parameters
     ----------
     chances : (reports, m) array
-        As of `early_em`.
+        See `early_em`.
     shares : (reports, tallies) array
         The share of each report in each tally; columns sum to 1.
     start : (m, tallies) array
@@ -91,7 +91,7 @@ def shifted(
     Parameters
     ----------
     chances, blur
-        As of `rest`.
+        See `rest`.
     share : (reports,) array
         The shares of reports in the tally for which EM converges to (m,) `weights`.
     others : (reports, tallies) array

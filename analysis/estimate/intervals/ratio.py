@@ -24,7 +24,7 @@ def average_interval(scores: Floats, average: float, n: int, confidence_level: f
     average : float
         The average over the reports that were made.
     n, confidence_level
-        As of `share_interval`.
+        See `share_interval`.
     """
     # Apart from rounding, an average in [0, 1] has scores on both sides of [0, 1], or at its ends.
     low, high = min(0.0, float(scores.min())), max(1.0, float(scores.max()))

@@ -73,7 +73,7 @@ def smallest(reports: Sequence[tuple[PrivacyLoss, int]], plain: Total, delta: fl
     Parameters
     ----------
     reports : pairs
-        As of `compose`. Waves that a device remembers stand as `PrivacyLoss.pure` of what they cost
+        See `compose`. Waves that a device remembers stand as `PrivacyLoss.pure` of what they cost
         together.
     plain : Total
         The additive total of the same reports, by ``sum`` or ``memory``, with its own δ.

@@ -65,9 +65,9 @@ def composed(reports: Sequence[tuple[PrivacyLoss, int]], waves: int, delta: floa
     Parameters
     ----------
     reports : pairs
-        As of `compose`.
+        See `compose`.
     waves, delta
-        As of `composition`.
+        See `composition`.
     """
     check_delta(delta)
     together = compose(reports)

@@ -60,7 +60,7 @@ def renyi_total(reports: Iterable[tuple[PrivacyLoss, int]], delta: float) -> Tot
     Parameters
     ----------
     reports : pairs
-        As of `compose`.
+        See `compose`.
     delta : float
         In (0, 1).
     """

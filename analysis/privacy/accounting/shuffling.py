@@ -62,7 +62,7 @@ def shuffled(epsilon: float, respondents: int, delta: float, k: int | None = Non
 
 
 def shuffled_delta(local: float, respondents: int, epsilon: float, k: int | None = None) -> float:
-    """Return δ at this ε of shuffled reports of `local` ε each; the rest is as of `shuffled`."""
+    """Return δ at this ε of shuffled reports of `local` ε each; see `shuffled`."""
     return _curve(local, respondents, k)(check_positive(epsilon))
 
 

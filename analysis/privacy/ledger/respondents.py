@@ -69,7 +69,7 @@ def ledger(
     spends : iterable of Spend
         Of one survey, over all its terms.
     surveys, cap, delta
-        As of `Totals`.
+        See `Totals`.
     """
     return list(by_respondent(accounts(spends), Totals(surveys, cap, delta)))
 

@@ -68,7 +68,7 @@ def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) ->
     accounts : iterable of Account
         Those of one survey.
     surveys : mapping
-        As of `Totals`.
+        See `Totals`.
     """
 
     @cache

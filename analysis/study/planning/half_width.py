@@ -76,8 +76,8 @@ def expected(
     confidence_level : float
         Of the interval, in (0, 1).
     truth : mapping, optional
-        True shares, as of `truth_of`; without them each share is the least favorable to itself.
-        The worst of the stated shares is taken, whatever the others are.
+        True shares, as `truth_of` takes them; without them each share is the least favorable to
+        itself. The worst of the stated shares is taken, whatever the others are.
     rng : Generator
         For tallies of what has no finite sum: of numbers, texts, and shares without support counts.
         The average over tallies is drawn to within about .3 %, of texts .5 %. It is left as it was.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,13 +120,24 @@ def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domai
 
     A number's is a part of its squared range. Estimates are not clipped to what is possible.
     """
-    if domain.estimand is Estimand.TEXTS:
-        at = np.zeros(1) if domain.is_open else _GRID
-        return float(text_share(randomizer).variance(at).max())
+    match domain.estimand:
+        case Estimand.TEXTS:
+            at = np.zeros(1) if domain.is_open else _GRID
+            return float(text_share(randomizer).variance(at).max())
+        case Estimand.MEAN:
+            mean = mechanism.means(randomizer, domain)[0]
+            law = Law(randomizer, domain, worst_numbers(mean, randomizer, domain))
+            return mean_variance(mean, law)[1]
+        case Estimand.SHARES:
+            return _worst_of_shares(mechanism, randomizer, domain)
+        case _:
+            assert_never(domain.estimand)
+
+
+def _worst_of_shares(
+    mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain
+) -> float:
     means = mechanism.means(randomizer, domain)
-    if domain.estimand is Estimand.MEAN:
-        truth = worst_numbers(means[0], randomizer, domain)
-        return mean_variance(means[0], Law(randomizer, domain, truth))[1]
     shares = mechanism.shares(randomizer, domain).values
     if shares:
         return max(float(share.variance(_GRID).max()) for share in shares)

@@ -41,7 +41,7 @@ def respondents_for(
     Parameters
     ----------
     question, confidence_level, truth, rng
-        As of `expected`; `rng` is left as it was.
+        See `expected`; `rng` is left as it was.
     half_width : float
         In the unit of the estimate, above 0.
 
@@ -104,7 +104,7 @@ def epsilon_for(
     Parameters
     ----------
     question, confidence_level, truth, rng
-        As of `expected`; `rng` is left as it was.
+        See `expected`; `rng` is left as it was.
     half_width : float
         In the unit of the estimate, above 0.
     respondents : int

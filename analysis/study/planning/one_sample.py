@@ -21,7 +21,7 @@ from analysis.study.planning.share_width import counts_between, trials_of, weigh
 from analysis.study.planning.truth import NOBODY, Truth, every_value, share_of, truth_of
 from analysis.survey.question import Question
 
-#: A true share; or the shares of all answers, as of `truth_of`.
+#: A true share; or the shares of all answers, as `truth_of` takes them.
 TrueShares = float | Mapping[str, float]
 
 #: Numbers of trials that are looked at, where these are random: power is smoother than widths.

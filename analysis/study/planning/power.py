@@ -50,7 +50,7 @@ def power_of_share(
     term : str
         Of the estimate: a value, ``no-answer``, ``a>b``, or ``mean``.
     truth : float or mapping
-        The true share, while others are even; or the shares of all answers, as of `truth_of`.
+        The true share, while others are even; or the shares of all answers: see `truth_of`.
     null : float
         The value that is to be excluded, in the unit of the estimate; a share is in [0, 1].
     respondents : int

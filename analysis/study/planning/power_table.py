@@ -67,11 +67,11 @@ def powers(
     confidence_level : float
         Of the intervals, in (0, 1).
     truth : mapping, optional
-        As of `truth_of`: it gives `null`. Of questions that are not stated that is one half less
+        See `truth_of`; it gives `null`. Of questions that are not stated that is one half less
         half of the difference. `true` lies above it, or where there is no room, below. Numbers are
         taken to lie at the ends of their range, the least favorable truth.
     rng : Generator
-        As of `power_of_share`.
+        See `power_of_share`.
 
     Raises
     ------

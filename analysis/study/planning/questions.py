@@ -89,8 +89,8 @@ def plan(
     confidence_level : float
         Of the intervals, in (0, 1).
     truth : mapping, optional
-        By question the shares of its answers, as of `truth_of`. Half-widths of questions that are
-        not stated are those at the least favorable shares.
+        By question the shares of its answers, as `truth_of` takes them. Half-widths of questions
+        that are not stated are those at the least favorable shares.
     half_width : float, optional
         Wanted of every question, of numbers as a part of their range; above 0.
     rng : Generator

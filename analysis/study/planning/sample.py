@@ -68,7 +68,7 @@ def sample_run(
     confidence_level : float
         Of every interval, in (0, 1).
     truth : mapping, optional
-        As of `truth_of`. Questions of texts without candidates are left out unless stated.
+        See `truth_of`. Questions of texts without candidates are left out unless stated.
 
     Raises
     ------

@@ -75,7 +75,7 @@ def split_cap(
     respondents, waves : int
         Respondents in each wave, and waves that each answers; at least 1.
     confidence_level, truth, rng
-        As of `plan`.
+        See `plan`.
     weights : mapping, optional
         By question, how many times as bad its half-width is, above 0; 1 if left out.
 

@@ -55,8 +55,8 @@ def design(
     Parameters
     ----------
     formula : str
-        As of formulaic: ``"outcome ~ predictors"``. It can hold any Python expression, which is
-        evaluated: never take one from a stranger.
+        In the syntax of formulaic: ``"outcome ~ predictors"``. It can hold any Python expression,
+        which is evaluated: never take one from a stranger.
     columns, known : mappings
         Randomized columns by their names, and known ones, (n,) arrays.
 

@@ -79,7 +79,7 @@ def table(
     family: str,
     weights: NDArray[Any] | None,
 ) -> Table:
-    """Read a formula with its columns, and check them; arguments as of `regress`."""
+    """Read a formula with its columns, and check them; arguments are those of `regress`."""
     try:
         # An optional extra, which takes longer to import than most analyses do to run.
         from analysis.study.regression.formula import design

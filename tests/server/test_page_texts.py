@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from markupsafe import Markup
 
 from server.cli import main
-from server.words import LANGUAGES, Phrase, languages_of, told, word
+from server.page_texts import LANGUAGES, Phrase, languages_of, told, word
 
 ROOT = Path(__file__).parent.parent.parent
 ENGLISH = LANGUAGES["en"].words

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from analysis.core.table import to_text
+from analysis.core.csv_json import to_text
 from server.commands import print_message, print_table
 from server.store.file import flush_to_disk
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.core.table import to_text
+from analysis.core.csv_json import to_text
 
 REPORT = "noisy_"
 
