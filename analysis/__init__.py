@@ -47,8 +47,9 @@ if TYPE_CHECKING:
     )
     from analysis.study.regression import Regression, regress
     from analysis.study.trend import Trend, trend
+    from analysis.survey.freeze import freeze, thaw
     from analysis.survey.question import Question
-    from analysis.survey.survey import Survey, freeze, thaw
+    from analysis.survey.survey import Survey
     from analysis.survey.survey_file import read_survey
 
 #: The public names, by the module that has them.
@@ -93,7 +94,8 @@ _NAMES = {
     "analysis.study.regression": ("Regression", "regress"),
     "analysis.study.trend": ("Trend", "trend"),
     "analysis.survey.question": ("Question",),
-    "analysis.survey.survey": ("Survey", "freeze", "thaw"),
+    "analysis.survey.freeze": ("freeze", "thaw"),
+    "analysis.survey.survey": ("Survey",),
     "analysis.survey.survey_file": ("read_survey",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -24,6 +24,20 @@ const window = {
   remember: (symbol, c, drawn) => drawn(symbol, (words) => window.randomize(symbol, c, words)),
 };
 
+/** Whether each of `count` items is among the `needed` ones that are drawn, asked one by one. */
+const chooser = (needed, count, words) => () => {
+  const isChosen = below(count, words) < needed;
+  needed -= isChosen ? 1 : 0;
+  count -= 1;
+  return isChosen;
+};
+
+/** A set of `size` of `inputs` symbols, uniform among those with, or without, `symbol`. */
+const drawSet = (inputs, size, symbol, isMember, words) => {
+  const isChosen = chooser(size - (isMember ? 1 : 0), inputs - 1, words);
+  return range(inputs).filter((other) => (other === symbol ? isMember : isChosen()));
+};
+
 /** `size` symbols, the input among them by the weight `include` against `exclude`. */
 const subset = {
   fields: { inputs: 0, size: 0, include: 0, exclude: 0 },
@@ -33,15 +47,7 @@ const subset = {
     between(BigInt(c.include) * BigInt(c.inputs - c.size), BigInt(c.exclude) * BigInt(c.size)),
   randomize(symbol, c, words) {
     const member = below(subset.total(c), words) < c.include;
-    let needed = c.size - (member ? 1 : 0);
-    let left = c.inputs - 1;
-    return range(c.inputs).filter((other) => {
-      if (other === symbol) return member;
-      const chosen = below(left, words) < needed;
-      if (chosen) needed -= 1;
-      left -= 1;
-      return chosen;
-    });
+    return drawSet(c.inputs, c.size, symbol, member, words);
   },
 };
 
@@ -108,6 +114,58 @@ const table = {
   ratio: (c) => worstOf(c.rows),
   weights: (symbol, c) => c.rows[symbol],
   randomize: (symbol, c, words) => byWeight(c.rows[symbol], words),
+};
+
+/** The binomial coefficient: of `count` things, how many sets of `size` there are. */
+const choose = (count, size) => range(size)
+  .reduce((product, done) => (product * BigInt(count - done)) / BigInt(done + 1), 1n);
+
+/**
+ * Several answers in one draw: by the weights of which parts do not agree, or of how many; then
+ * each part's set. It is no channel of a single question, so it is not one of `CHANNELS`.
+ */
+export const pattern = {
+  fields: { inputs: 1, sizes: 1, weights: 1 },
+  mostParts: 12,
+  /** The largest sum that is exact, and that two words draw from. */
+  most: Number.MAX_SAFE_INTEGER,
+  isSound: ({ inputs, sizes, weights }) => inputs.length === sizes.length &&
+    inputs.length <= pattern.mostParts && sizes.every((size, part) => size < inputs[part]) &&
+    [inputs.length + 1, 2 ** inputs.length].includes(weights.length),
+  total: (c) => sum(c.weights),
+  isByNumber: ({ inputs, weights }) => weights.length === inputs.length + 1,
+  /** By the pattern's number, whose bit i says that part i does not agree: chance of a report. */
+  likelihoods(c) {
+    const d = c.inputs.length;
+    return range(2 ** d).map((place) => {
+      const others = range(d).filter((part) => (place >> part) % 2);
+      const sets = (part) => choose(c.inputs[part] - 1, c.sizes[part] - (others.includes(part) ? 0 : 1));
+      const cells = range(d).reduce((product, part) => product * sets(part), 1n);
+      return pattern.isByNumber(c)
+        ? [BigInt(c.weights[others.length]), cells * choose(d, others.length)]
+        : [BigInt(c.weights[place]), cells];
+    });
+  },
+  /** The worst ratio of two rows of answers that differ in the parts `changed` at most. */
+  ratio(c, changed = range(c.inputs.length)) {
+    const mask = changed.reduce((bits, part) => bits | (1 << part), 0);
+    const ends = {};
+    pattern.likelihoods(c).forEach((chance, place) => {
+      const { low, high } = ends[place & ~mask] ?? { low: chance, high: chance };
+      const isLess = chance[0] * low[1] < low[0] * chance[1];
+      ends[place & ~mask] = { low: isLess ? chance : low, high: larger(high, chance) };
+    });
+    return Object.values(ends).map(({ low, high }) => [high[0] * low[1], high[1] * low[0]])
+      .reduce(larger);
+  },
+  randomize(symbols, c, words) {
+    const d = c.inputs.length;
+    const place = byWeight(c.weights, words);
+    const isOther = pattern.isByNumber(c)
+      ? range(d).map(chooser(place, d, words)) : range(d).map((part) => (place >> part) % 2 === 1);
+    return symbols.map((symbol, part) =>
+      drawSet(c.inputs[part], c.sizes[part], symbol, !isOther[part], words));
+  },
 };
 
 export const CHANNELS = { window, subset, bits, shift, table };

@@ -23,12 +23,24 @@ export const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 /** The whole numbers from 0 to below a count. */
 export const range = (count) => [...Array(count).keys()];
 
-/** A uniform integer of 0..total-1: as many words stand for each, and others are drawn again. */
+/**
+ * A uniform integer of 0..total-1: as many words stand for each, and others are drawn again. A
+ * total above 2^32 takes two words, of which the first counts 2^32 times.
+ */
 export function below(total, words) {
+  if (total > WORD) return wide(BigInt(total), words);
   const limit = WORD - (WORD % total);
   let word = words.next();
   while (word >= limit) word = words.next();
   return word % total;
+}
+
+function wide(total, words) {
+  const limit = 2n ** 64n - (2n ** 64n % total);
+  const two = () => BigInt(words.next()) * BigInt(WORD) + BigInt(words.next());
+  let drawn = two();
+  while (drawn >= limit) drawn = two();
+  return Number(drawn % total);
 }
 
 /** A place in a list of weights, with a probability in proportion to its weight. */

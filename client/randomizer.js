@@ -2,9 +2,9 @@
  * A randomizer: encoder, then channel. It believes nothing that it can check: the structure is
  * verified and the worst probability ratio recomputed from the weights before anything is drawn.
  */
-import { CHANNELS } from './channels.js';
+import { CHANNELS, pattern } from './channels.js';
 import { ENCODERS, TEXTS } from './encoders.js';
-import { asNumber, below, ln, micro, must, range, WORD } from './exact.js';
+import { asNumber, below, larger, ln, micro, must, range, WORD } from './exact.js';
 import { KEPT, worstCost } from './waves.js';
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
@@ -18,12 +18,12 @@ function part(what, known, data) {
   const { name, ...numbers } = data ?? {};
   const isKnown = typeof name === 'string' && Object.hasOwn(known, name);
   must(isKnown, `${what} must be one of ${Object.keys(known).join(', ')}`, data);
-  const { fields, isSound = () => true, total = () => 1 } = known[name];
+  const { fields, isSound = () => true, total = () => 1, most = WORD } = known[name];
   const names = Object.keys(fields);
   const areWhole = names.every((field) => isWhole(data[field], fields[field]));
   const areAll = Object.keys(numbers).length === names.length;
   must(areAll && areWhole, `${name} must have whole numbers ${names}`, data);
-  const fits = data.inputs >= 2 && isSound(data) && total(data) <= WORD;
+  const fits = [data.inputs].flat().every((k) => k >= 2) && isSound(data) && total(data) <= most;
   must(fits, `${name} must have numbers that make sense`, data);
   return known[name];
 }
@@ -83,6 +83,37 @@ export function verify(randomizer) {
   } else states(randomizer, 'ratio', ratio(channel, differences));
   return ln(limit);
 }
+
+/**
+ * Checks what came from the server for several questions that are drawn together. Gives ε of one
+ * report on all, and of one answer for somebody who knows all others.
+ */
+export function verifyTogether(joint) {
+  const members = Object.keys(joint ?? {}).sort().join();
+  const expected = 'channel, each, encoders, ratio';
+  must(members === 'channel,each,encoders,ratio', `randomizer must have ${expected}`, joint);
+  const { encoders, channel } = joint;
+  part('channel', { pattern }, channel);
+  const isList = Array.isArray(encoders) && encoders.length === channel.inputs.length;
+  must(isList, 'encoders must be as many as parts', encoders);
+  encoders.forEach((encoder, place) => {
+    const { apart, cohorts, namesValue } = part('encoder', ENCODERS, encoder);
+    const isValue = namesValue && !apart && !cohorts;
+    const fits = isValue && encoder.inputs === channel.inputs[place];
+    must(fits, 'channel must take what encoders give', encoder);
+  });
+  states(joint, 'ratio', pattern.ratio(channel));
+  const each = range(encoders.length).map((place) => pattern.ratio(channel, [place]));
+  states(joint, 'each', each.reduce(larger));
+  return [ln(fraction('ratio', joint.ratio)), ln(fraction('each', joint.each))];
+}
+
+/** Draws the reports of several values together. */
+export const randomizeTogether = (values, { encoders, channel }, words) => pattern.randomize(
+  values.map((value, place) => ENCODERS[encoders[place].name].encode(value, encoders[place])),
+  channel,
+  words,
+);
 
 /** ε over any number of waves, if the answer never changes; undefined if there is no memory. */
 export const forever = (randomizer) =>

@@ -8,7 +8,9 @@ import { must } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
 import { domain, isNote, KINDS } from './kinds.js';
 import { asked, holds, shown } from './logic.js';
-import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
+import {
+  delta, forever, randomize, randomizeTogether, remember, spent, verify, verifyTogether,
+} from './randomizer.js';
 
 /** A report that can no longer change: the request's body, as text. */
 export class FrozenReport {
@@ -65,25 +67,70 @@ function checkSpends({ id, stable = false, memory, shows_if: condition, ...state
   must(stable === false || isStable, `"${id}" expected a memory, and no condition, if stable`);
 }
 
+/** The tables of questions that are drawn together, if a survey has any. */
+const tablesOf = ({ together = [] }) => together;
+
+/** What is drawn as one, by its id: a question alone, or the questions of a table. */
+function drawsOf(survey) {
+  const tableOf = (id) => tablesOf(survey).find(({ questions }) => questions.includes(id));
+  return Object.fromEntries(asked(survey).map((question) => {
+    const table = tableOf(question.id);
+    const inTable = (id) => asked(survey).find((other) => other.id === id);
+    return table ? [table.id, table.questions.map(inTable)] : [question.id, [question]];
+  }));
+}
+
+/** Whether a draw is that of a table. */
+const isJoint = ({ encoders }) => encoders !== undefined;
+
+/** Checks that questions are drawn together within both limits that are stated, and fit. */
+function checkTogether(survey, table, randomizers) {
+  const { id, questions, epsilon: total, epsilon_each: each } = table;
+  const places = questions.map((name) => asked(survey).findIndex((other) => other.id === name));
+  const areAll = places.every((place) => place >= 0) && new Set(places).size === places.length;
+  must(areAll && Object.hasOwn(randomizers, id), `"${id}" expected questions, each once`, questions);
+  const joint = randomizers[id];
+  const [epsilon, most] = verifyTogether(joint);
+  must(epsilon <= total + TOLERANCE, `"${id}" expected ε of ${total}`, epsilon);
+  must(most <= each + TOLERANCE, `"${id}" expected ε of ${each} for each answer`, most);
+  must(joint.encoders.length === questions.length, `"${id}" expected a part for each question`);
+  places.map((place) => asked(survey)[place]).forEach((question, part) => {
+    const values = KINDS[question.kind]?.values(question);
+    const isOne = question.epsilon === each && !('epsilon_forever' in question) &&
+      !('memory' in question) && !question.stable;
+    const fits = values && ENCODERS[joint.encoders[part].name].fits(joint.encoders[part], values);
+    must(isOne && fits, `"${question.id}" expected a part of "${id}" that fits its answers`);
+  });
+}
+
 /** Checks a survey: that its randomizers are sound, and fit their questions. */
 export function check(survey, randomizers) {
   checkId(survey.id, []);
   const [ids, earlier] = [[], {}];
+  const together = tablesOf(survey).flatMap(({ questions }) => questions);
+  must(new Set(together).size === together.length, 'expected each question in one table', together);
   for (const question of survey.questions) {
     const { id, kind, shows_if: condition } = question;
     checkId(id, ids);
     ids.push(id);
     if (condition !== undefined) holds(condition, earlier);
     const isDrawn = Object.hasOwn(randomizers, id);
-    must(isDrawn !== isNote(question), `"${id}" expected a randomizer, or to be a note`);
-    if (!isDrawn) continue;
+    const isAlone = !isNote(question) && !together.includes(id);
+    must(isDrawn === isAlone, `"${id}" expected a randomizer, or to be a note or of a table`);
+    if (isNote(question)) continue;
     earlier[id] = '';
     checkAnswers(question);
+    if (!isAlone) continue;
     checkSpends(question, randomizers[id]);
     const { encoder } = randomizers[id];
     const values = KINDS[kind]?.values(question);
     const fits = values && ENCODERS[encoder.name].fits(encoder, values, question.no_answer);
     must(fits, `"${id}" expected an encoder that fits its answers`);
+  }
+  for (const table of tablesOf(survey)) {
+    checkId(table.id, ids);
+    ids.push(table.id);
+    checkTogether(survey, table, randomizers);
   }
 }
 
@@ -148,8 +195,10 @@ function totals({ question, randomizer, memory }, used, times) {
  * these were kept are taken to have meant the same.
  */
 export async function priceOf(survey, randomizers) {
-  const priced = await Promise.all(asked(survey).map(async (question) => {
-    const randomizer = randomizers[question.id];
+  const priced = await Promise.all(Object.entries(drawsOf(survey)).map(async ([id, questions]) => {
+    const randomizer = randomizers[id];
+    const [question] = questions;
+    if (isJoint(randomizer)) return { question: {}, randomizer, memory: id, keys: [] };
     const memory = `${question.id}:${toHex(await digestOfQuestion(survey, question, randomizer))}`;
     const meaning = toHex(await meaningOf(survey, question, randomizer));
     const both = protocolOf(question) === 1 ? [memory, `${memory}/${meaning}`] : [memory];
@@ -175,37 +224,62 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
   for (const question of asked(survey)) {
     const { id, kind } = question;
     const value = KINDS[kind].value(counted[id], question);
+    prepared[id] = { value };
+    if (!Object.hasOwn(randomizers, id)) continue;
     const digest = await digestOfQuestion(survey, question, randomizers[id]);
     const memory = memoryOf(key, survey.id, id, digest);
-    prepared[id] = { value, kept: await remember(value, randomizers[id], memory, words) };
+    prepared[id].kept = await remember(value, randomizers[id], memory, words);
   }
   return prepared;
+}
+
+/** The reports of what is drawn as one: of a question, or of those of a table. */
+function reportsOf(questions, randomizer, prepared, words) {
+  const parts = questions.map(({ id }) => prepared[id]);
+  if (isJoint(randomizer)) {
+    return randomizeTogether(parts.map(({ value }) => value), randomizer, words);
+  }
+  return parts.map(({ value, kept }) => randomize(value, randomizer, words, kept));
 }
 
 /** Draws the report of every question, once. `who` has random ids, and a pseudonym. */
 export function draw({ version, wave, survey, randomizers }, prepared, who, words) {
   const reports = {};
-  for (const { id } of asked(survey)) {
-    const { value, kept } = prepared[id];
-    reports[id] = randomize(value, randomizers[id], words, kept);
+  for (const [id, questions] of Object.entries(drawsOf(survey))) {
+    const made = reportsOf(questions, randomizers[id], prepared, words);
+    questions.forEach((question, part) => { reports[question.id] = made[part]; });
   }
   return new FrozenReport(JSON.stringify({ version, wave, ...who, reports }));
 }
 
-/** So many reports of a made-up answer, each as a device would draw it whose key `newKey` makes. */
-export async function trial(question, randomizer, answer, surveyId, newKey, words, count) {
-  const survey = { id: surveyId, questions: [{ ...question, shows_if: undefined }] };
-  const open = { survey, randomizers: { [question.id]: randomizer } };
+/**
+ * So many reports of a made-up answer, each as a device would draw it whose key `newKey` makes. If
+ * others are drawn with it, they have their first answers: its reports do not depend on them.
+ */
+export async function trial({ survey: whole, randomizers }, question, answer, newKey, words, count) {
+  const isIt = (other) => other.id === question.id;
+  const [id, together] = Object.entries(drawsOf(whole)).find(([, drawn]) => drawn.some(isIt));
+  const survey = {
+    id: whole.id,
+    questions: together.map((other) => ({ ...other, shows_if: undefined })),
+    together: tablesOf(whole).filter((table) => table.id === id),
+  };
+  const open = { survey, randomizers: { [id]: randomizers[id] } };
+  const answerOf = (other) => (isIt(other) ? answer : domain(other)[0]);
+  const answers = Object.fromEntries(together.map((other) => [other.id, answerOf(other)]));
   const reports = [];
   while (reports.length < count) {
-    const prepared = await prepare(open, { [question.id]: answer }, await newKey(), words);
+    const prepared = await prepare(open, answers, await newKey(), words);
     reports.push(draw(open, prepared, {}, words).content.reports[question.id]);
   }
   return reports;
 }
 
 /** The ids of options, and of no answer, that a report plainly names; null if it names none so. */
-export function named(report, question, { encoder, channel }) {
+export function named(report, question, randomizers) {
+  const alone = randomizers[question.id];
+  if (!alone) return report.map((place) => domain(question)[place]);
+  const { encoder, channel } = alone;
   const { weights, placesOf = (places) => [places].flat() } = CHANNELS[channel.name];
   const isPlain = !weights || weights(0, channel).length === channel.inputs;
   if (!isPlain || !ENCODERS[encoder.name].namesValue) return null;

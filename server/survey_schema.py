@@ -3,9 +3,12 @@
 from dataclasses import fields
 
 from analysis.core.channels import CHANNELS
+from analysis.core.channels.pattern import MOST_PARTS, Pattern
 from analysis.core.encoders import ENCODERS
 from analysis.core.memory import PROTOCOL
 from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.joint_program import AIMS
+from analysis.mechanisms.one_of_k import TOGETHER
 from analysis.survey.digest import NOTE
 from analysis.survey.json_schema import (
     IDENTIFIER,
@@ -31,6 +34,12 @@ def survey_schemas() -> dict[str, Schema]:
     """Return the components of a served survey, by their names."""
     randomizer = {"encoder": _parts(ENCODERS), "channel": _parts(CHANNELS), "ratio": _PAIR}
     more = {"delta": _PAIR, "permanent": _parts(CHANNELS), "forever": _PAIR}
+    joint = {
+        "encoders": {"type": "array", "items": _parts(ENCODERS), "minItems": 2},
+        "channel": _parts({Pattern.name: Pattern}),
+        "ratio": _PAIR,
+        "each": _PAIR,
+    }
     return {
         "OpenSurvey": object_of(
             {
@@ -41,7 +50,9 @@ def survey_schemas() -> dict[str, Schema]:
                 "randomizers": {
                     "type": "object",
                     "propertyNames": IDENTIFIER,
-                    "additionalProperties": object_of(randomizer, more),
+                    "additionalProperties": {
+                        "oneOf": [object_of(randomizer, more), object_of(joint)]
+                    },
                 },
             }
         ),
@@ -74,7 +85,27 @@ def _survey() -> Schema:
             "access": {"enum": list(ACCESS)},
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
             "page": {**object_of({}, dict.fromkeys(PAGE, TRUE)), "minProperties": 1},
+            "together": {"type": "array", "items": _together(), "minItems": 1},
         },
+    )
+
+
+def _together() -> Schema:
+    """Return the schema of a table of questions that are drawn together."""
+    return object_of(
+        {
+            "id": IDENTIFIER,
+            "questions": {
+                "type": "array",
+                "items": IDENTIFIER,
+                "minItems": 2,
+                "maxItems": MOST_PARTS,
+                "uniqueItems": True,
+            },
+            "epsilon": POSITIVE,
+            "epsilon_each": POSITIVE,
+        },
+        {"aim": {"enum": list(AIMS)}},
     )
 
 
@@ -87,7 +118,7 @@ def _question() -> Schema:
         "required": {"type": "boolean"},
         "no_answer": {"type": "boolean"},
         "epsilon": POSITIVE,
-        "mechanism": object_of({"name": {"enum": list(MECHANISMS)}}, parameters),
+        "mechanism": object_of({"name": {"enum": [*MECHANISMS, TOGETHER.name]}}, parameters),
     }
     optional = _placing() | {
         "aim": STRING,

@@ -85,6 +85,14 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         channel: Any = self.channel
         return Fraction(channel.delta(self.limit))
 
+    def contrasts(self) -> Array | None:
+        """Return the chances of reports under the inputs that are told apart best: see `Channel`.
+
+        It is None where they are not known; then only `ratio` and `delta` are.
+        """
+        found: Array | None = self.channel.contrasts(self.encoder.apart)
+        return found
+
     @property
     def reports_values(self) -> bool:
         """Whether a report is one of the values, rather than a sign of several of them."""

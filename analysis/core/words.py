@@ -7,7 +7,7 @@ a list, a simulation's by a seed. With equal words, Python and ``client/exact.js
 import hashlib
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, count
@@ -23,25 +23,54 @@ WORD = 2**32
 Block = Callable[[int], NDArray[np.uint32]]
 
 
-def check_total(name: str, total: int) -> None:
-    """Raise ValueError unless a 32-bit word can draw from a channel's weights of this sum."""
-    if total > WORD:
-        raise ValueError(f"{name}: weights must sum to at most 2^32, got {total}")
+#: The largest sum of weights that JavaScript adds up without rounding.
+LARGEST_TOTAL = 2**53 - 1
+
+
+def check_total(name: str, total: int, most: int = WORD) -> None:
+    """Raise ValueError unless words can draw from a channel's weights of this sum."""
+    if total > most:
+        words = "2^32" if most == WORD else f"{most:,}"
+        raise ValueError(f"{name}: weights must sum to at most {words}, got {total}")
 
 
 def below(total: int, words: Iterator[int]) -> int:
     """Return a uniform integer of 0..total-1.
 
     A word at or above the largest multiple of `total` is drawn again, so that each result has
-    exactly the same number of words behind it (no modulo bias).
+    exactly the same number of words behind it (no modulo bias). A total above 2^32 takes two words,
+    of which the first counts 2^32 times.
 
-    Preconditions: ``1 <= total <= 2**32``.
+    Preconditions: ``1 <= total <= 2**53 - 1``.
     """
+    if total > WORD:
+        limit = WORD**2 - WORD**2 % total
+        while (wide := next(words) * WORD + next(words)) >= limit:
+            pass
+        return wide % total
     limit = WORD - WORD % total
     word = next(words)
     while word >= limit:
         word = next(words)
     return word % total
+
+
+def by_weight(weights: Sequence[int], words: Iterator[int]) -> int:
+    """Return a place in a list of whole weights, with a chance in proportion to its weight."""
+    sums = list(accumulate(weights))
+    return bisect_right(sums, below(sums[-1], words))
+
+
+def chosen(needed: int, count: int, words: Iterator[int]) -> Iterator[bool]:
+    """Yield for each of `count` items whether it is among `needed` ones that are drawn.
+
+    All choices of so many items are equally likely. Selection sampling: Knuth, The Art of Computer
+    Programming, volume 2, 3.4.2, algorithm S.
+    """
+    for left in range(count, 0, -1):
+        is_chosen = below(left, words) < needed
+        needed -= is_chosen
+        yield is_chosen
 
 
 def bernoulli(chance: Fraction, words: Iterator[int]) -> int:
@@ -65,7 +94,9 @@ def parts(n: int, size: int = 32768) -> Iterator[slice]:
 
 
 def below_many(total: int, n: int, block: Block) -> NDArray[np.uint32]:
-    """Return `n` uniform integers of 0..total-1, each drawn as `below` does."""
+    """Return `n` uniform integers of 0..total-1, at most 2^32, each drawn as `below` does."""
+    if total > WORD:
+        raise ValueError(f"total must be at most 2^32, got {total}")
     words = block(n)
     limit = WORD - WORD % total
     if limit < WORD and len(again := np.flatnonzero(words >= np.uint32(limit))):
@@ -80,6 +111,34 @@ def below_many(total: int, n: int, block: Block) -> NDArray[np.uint32]:
     multiples *= np.uint32(total)
     np.subtract(words, multiples, out=multiples)
     return multiples
+
+
+def by_weight_many(weights: Sequence[int], n: int, block: Block) -> NDArray[np.int64]:
+    """Return `n` places in a list of whole weights, each drawn as `by_weight` does."""
+    sums = np.cumsum(weights, dtype=np.uint64)
+    return np.searchsorted(sums, _wide_below(int(sums[-1]), n, block), side="right")
+
+
+def under_many(part: int, total: int, n: int, block: Block) -> NDArray[np.bool_]:
+    """Return for `n` uniform integers of 0..total-1, drawn as `below` does, whether they are under.
+
+    Preconditions: ``part < total <= 2**53 - 1``.
+    """
+    if total <= WORD:
+        return below_many(total, n, block) < np.uint32(part)
+    return _wide_below(total, n, block) < np.uint64(part)
+
+
+def _wide_below(total: int, n: int, block: Block) -> NDArray[np.uint64]:
+    """Return `n` integers as `below_many` does, of any total that `below` takes."""
+    if total <= WORD:
+        return below_many(total, n, block).astype(np.uint64)
+    last, wide = np.uint64(WORD**2 - WORD**2 % total - 1), np.empty(0, dtype=np.uint64)
+    while len(wide) < n:
+        first, second = block(2 * (n - len(wide))).astype(np.uint64).reshape(2, -1)
+        drawn = first << np.uint64(32) | second
+        wide = np.concatenate([wide, drawn[drawn <= last] % np.uint64(total)])
+    return wide
 
 
 def bernoulli_bits(chance: Fraction, n: int, block: Block) -> NDArray[np.uint64]:

@@ -162,6 +162,28 @@ class SubsetSelection(OneOfK):
         return p, (p * (subset.size - 1) + (1 - p) * subset.size) / (subset.inputs - 1)
 
 
+class Together(SubsetSelection):
+    """One question of several that are drawn together: reports are counted as of a `subset`.
+
+    See `core.channels.pattern` and `mechanisms.joint_design`. A ``[[together]]`` table asks for it;
+    no single question can.
+    """
+
+    name: ClassVar[str] = "together"
+    #: It takes no ε of a question: the table has two limits.
+    parameters: ClassVar[tuple[str, ...]] = ()
+
+    def fits(self, domain: Any) -> bool:
+        return False
+
+    def compile(self, domain: Categories, epsilon: Fraction, params: Params) -> Any:
+        raise ValueError("together: a table of several questions is needed")
+
+
+#: The mechanism of questions in a ``[[together]]`` table; it is not one of `MECHANISMS`.
+TOGETHER = Together()
+
+
 class Unary(OneOfK):
     """A bit for each value, of which that of the true one is 1; each bit is drawn anew."""
 

@@ -17,19 +17,31 @@ class Group:
     """Questions whose reports tell about the answer to the first, and their ε in millionths."""
 
     questions: tuple[Question, ...]
+    charge: int
 
-    @property
-    def charge(self) -> int:
-        return sum(question.randomizer.charge for question in self.questions)
+    @classmethod
+    def of(cls, survey: Survey, question: Question) -> "Group":
+        """Return the questions whose reports tell about a question's answer.
+
+        Of questions that are drawn together it counts what their draw tells of them together.
+        """
+        told = survey.telling(question)
+        ids = {other.id for other in told}
+        charge = sum(
+            draw.charge_of([other for other in draw.questions if other.id in ids])
+            for draw in survey.draws
+            if any(other.id in ids for other in draw.questions)
+        )
+        return cls(told, charge)
 
 
 def groups(survey: Survey) -> list[Group]:
     """Return the largest groups of two or more questions that tell about one answer."""
-    told = [survey.telling(question) for question in survey.questions]
-    ids = [{question.id for question in group} for group in told]
+    every = [Group.of(survey, question) for question in survey.questions]
+    ids = [{question.id for question in group.questions} for group in every]
     return [
-        Group(group)
-        for group, names in zip(told, ids, strict=True)
+        group
+        for group, names in zip(every, ids, strict=True)
         if len(names) > 1 and not any(names < others for others in ids)
     ]
 

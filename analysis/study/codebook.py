@@ -105,6 +105,12 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
         + (f", δ = {float(question.randomizer.delta):.2g})" if question.randomizer.delta else ")")
         for question in survey.questions
     )
+    together = "".join(
+        f" The answers to {', '.join(question.id for question in draw.questions)} went into one "
+        f"draw of ε = {draw.spec['epsilon']:g} together; the ε above is what somebody who knows "
+        "the others learns of one. Products of their debiased reports are biased."
+        for draw in survey.joint
+    )
     remembered = [
         question.id for question in survey.questions if "epsilon_forever" in question.spec
     ]
@@ -129,9 +135,10 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
         "respondents' devices before they were sent, so that no true answer was collected (local "
         f"differential privacy; Kasiviswanathan et al. 2011). Mechanisms and ε of one report: "
         f"{each}. A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
-        f"{survey.cap / MICRO:.4g} on the survey.{memory} Skipped and hidden questions are a value "
-        f"of their own that is randomized like any other. Shares are unbiased{nearly} "
-        "and not clipped; standard errors include the randomization. Intervals at "
+        f"{survey.cap / MICRO:.4g} on the survey.{together}{memory} Skipped and hidden "
+        f"questions are a value of their own that is randomized like any other. Shares are "
+        f"unbiased{nearly} and not clipped; standard errors include the randomization. Intervals "
+        "at "
         f"{100 * rows[0].conf_level:g} %: {intervals}. Collected and estimated with deniable."
     )
 

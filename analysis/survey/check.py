@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from analysis.core.memory import forever_of
-from analysis.mechanisms.selection import candidates, poisoning, variance
+from analysis.mechanisms.selection import Candidate, candidates, poisoning, variance
+from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, wishes_of
 
@@ -38,15 +39,17 @@ class Check:
 
 def check(survey: Survey) -> list[Check]:
     """Return a row for each question of a frozen survey, in its order."""
-    return [_check(question) for question in survey.questions]
+    return [_check(question, survey.joint_draw_of(question)) for question in survey.questions]
 
 
-def _check(question: Question) -> Check:
+def _check(question: Question, joint: JointDraw | None) -> Check:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
     spec = question.spec
     wishes = {key: value for key, value in wishes_of(spec).items() if key in ("aim", "prior")}
     chosen = variance(mechanism, randomizer, domain, wishes)
-    fitting = candidates(domain, Fraction(repr(spec["epsilon"])), wishes, forever_of(spec))
+    # Of one draw for several questions, the others are draws of each by itself at the same total.
+    alone = Fraction(repr(spec["epsilon"])) if joint is None else joint.share_of_each
+    fitting = candidates(domain, alone, wishes, forever_of(spec))
     others = [other for other in fitting if other.mechanism is not mechanism]
     saving = others[0].variance / chosen if others else float("inf")
     least = all(chosen <= other.variance for other in others)
@@ -62,7 +65,14 @@ def _check(question: Question) -> Check:
         channel=randomizer.channel.name,
         variance=chosen,
         why=f"least variance of {len(others) + 1}" if least else "named by the author",
-        runner_up=f"{others[0].mechanism.name}: {saving:.3g} × the respondents" if others else "",
+        runner_up=f"{_named(others[0], joint)}: {saving:.3g} × the respondents" if others else "",
         saving=saving,
         poisoning=float(f"{poisoning(mechanism, randomizer, domain):.4g}"),
     )
+
+
+def _named(other: Candidate, joint: JointDraw | None) -> str:
+    """Return the name of another mechanism; of a draw by itself, with the ε that it would have."""
+    if joint is None:
+        return other.mechanism.name
+    return f"{other.mechanism.name} alone at {float(joint.share_of_each):.3g}"

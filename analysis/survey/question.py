@@ -1,14 +1,16 @@
 """One question of a frozen survey: what can be answered, how it is randomized, what it costs."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from analysis.core.domain import Domain
-from analysis.core.memory import is_stable, protocol_of
+from analysis.core.memory import Memory, is_stable, protocol_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mechanism
+from analysis.mechanisms.one_of_k import TOGETHER
 from analysis.survey.digest import digest_of, first_digest_of
 from analysis.survey.kinds import KINDS
 
@@ -21,6 +23,8 @@ class Question:
     randomizer: Randomizer[Any, Any]
     #: What stands above the question in its survey (`analysis.survey.digest.above`).
     surroundings: dict[str, Any] = field(default_factory=lambda: {"notes": []})
+    #: The id of the ``[[together]]`` table whose draw its answer goes into, if it is not alone.
+    table: str | None = None
 
     @property
     def id(self) -> str:
@@ -30,7 +34,24 @@ class Question:
     @property
     def mechanism(self) -> Mechanism:
         """The recipe that compiled the randomizer, and that debiases its counts."""
-        return MECHANISMS[self.spec["mechanism"]["name"]]
+        name = self.spec["mechanism"]["name"]
+        return TOGETHER if name == TOGETHER.name else MECHANISMS[name]
+
+    def reports(
+        self, answers: Mapping[str, str], secret: bytes, survey_id: str, words: Iterator[int]
+    ) -> dict[str, Any]:
+        """Return the report on its answer, by its id, as a device with this secret draws it."""
+        memory = Memory.of(secret, survey_id, self.id, self.digest)
+        return {self.id: self.randomizer.randomize(self.value(answers[self.id]), words, memory)}
+
+    def charge_of(self, questions: "Iterable[Question]") -> int:
+        """Return what a report tells of the questions that its draw is for, in millionths of ε."""
+        return self.randomizer.charge
+
+    @property
+    def questions(self) -> "tuple[Question, ...]":
+        """The questions that its draw is for: itself, if it is drawn alone."""
+        return (self,)
 
     @cached_property
     def domain(self) -> Domain:

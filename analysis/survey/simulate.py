@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from analysis.core.errors import AnswersError, shown
-from analysis.core.memory import Memory, pseudonym
+from analysis.core.memory import pseudonym
 from analysis.core.words import seeded_bytes, seeded_words
 from analysis.survey.survey import Survey
 
@@ -90,12 +90,9 @@ def payloads(
             "respondent": pseudonym(secret, survey.id),
             **token,
             "reports": {
-                question.id: question.randomizer.randomize(
-                    question.value(counted[question.id]),
-                    words,
-                    Memory.of(secret, survey.id, question.id, question.digest),
-                )
-                for question in survey.questions
+                name: report
+                for draw in survey.draws
+                for name, report in draw.reports(counted, secret, survey.id, words).items()
             },
         }
 

@@ -5,9 +5,8 @@ server and analysis can check that they mean the same questions and weights.
 """
 
 import hashlib
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
@@ -17,12 +16,8 @@ import rfc8785
 
 from analysis.core.domain import NO_ANSWER
 from analysis.core.epsilon import MICRO
-from analysis.core.errors import SurveyError
-from analysis.core.memory import NEW_MEMORY, check_frozen, forever_of
-from analysis.core.randomizer import Randomizer
-from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.selection import choose, compile_as
-from analysis.survey.digest import NOTE, above
+from analysis.survey.digest import NOTE
+from analysis.survey.joint_draw import JointDraw
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import asked_of, holds
 from analysis.survey.question import Question
@@ -54,6 +49,8 @@ class Survey:
     spec: dict[str, Any]
     version: str
     questions: tuple[Question, ...]
+    #: What the ``[[together]]`` tables make of some of the questions.
+    joint: tuple[JointDraw, ...] = ()
 
     @property
     def id(self) -> str:
@@ -62,17 +59,24 @@ class Survey:
 
     @cached_property
     def charge(self) -> int:
-        """What the first wave costs a respondent, in millionths of ε: the sum over questions."""
-        return sum(question.randomizer.charge for question in self.questions)
+        """What the first wave costs a respondent, in millionths of ε: the sum over all draws."""
+        return sum(draw.randomizer.charge for draw in self.draws)
+
+    @cached_property
+    def draws(self) -> tuple[Question | JointDraw, ...]:
+        """What is drawn and priced as one: questions alone, and those of a table together."""
+        together = {question.id: joint for joint in self.joint for question in joint.questions}
+        drawn = [together.get(question.id, question) for question in self.questions]
+        return tuple({draw.id: draw for draw in drawn}.values())
 
     @cached_property
     def memos(self) -> dict[str, Question]:
         """The questions with a memory, by its key."""
         return {q.memo: q for q in self.questions if q.memo is not None}
 
-    def use_key(self, question: Question) -> tuple[str, ...]:
+    def use_key(self, draw: Question | JointDraw) -> tuple[str, ...]:
         """Return the key of the reports that are priced together: a memory's, or this version's."""
-        return (self.version, question.id) if question.memo is None else (question.memo,)
+        return (self.version, draw.id) if draw.memo is None else (draw.memo,)
 
     def charge_after(self, answered: Answered, charged: int | None = None) -> int:
         """Return what one more wave costs a respondent, in millionths of ε, whatever was answered.
@@ -100,7 +104,7 @@ class Survey:
         who after. Versions with the same terms have the same cap, and the same price after the same
         answers: any of them can stand for all.
         """
-        return version_of({"cap": self.cap, "questions": [q.terms for q in self.questions]})
+        return version_of({"cap": self.cap, "questions": [draw.terms for draw in self.draws]})
 
     @property
     def access(self) -> str:
@@ -150,9 +154,13 @@ class Survey:
                 telling.add(other.id)
         return tuple(other for other in self.questions if other.id in telling)
 
+    def joint_draw_of(self, question: Question) -> JointDraw | None:
+        """Return the draw that a question's answer goes into with others; None if it is alone."""
+        return next((draw for draw in self.joint if draw.id == question.table), None)
+
     def to_json(self) -> dict[str, Any]:
         """Return what `version` is the hash of: ``{"survey": ..., "randomizers": ...}``."""
-        randomizers = {q.id: q.randomizer.to_json() for q in self.questions}
+        randomizers = {draw.id: draw.randomizer.to_json() for draw in self.draws}
         return {"survey": self.spec, "randomizers": randomizers}
 
     def text(self, text: Any) -> str:
@@ -180,31 +188,31 @@ class Use:
     labels can differ; by later ones another meaning is another memory.
     """
 
-    question: Question
+    draw: Question | JointDraw
     reports: int
     agrees: bool
 
     def spent(self, stable: bool = False, trusting: bool = False) -> int:
         """Return what the reports cost, in millionths of ε, with the arguments of `spent_on`."""
-        return self.question.spent(self.reports, stable, self.agrees or trusting)
+        return self.draw.spent(self.reports, stable, self.agrees or trusting)
 
 
 def uses(answered: Answered) -> dict[tuple[str, ...], Use]:
     """Return all reports of a respondent as they are priced together, by `Survey.use_key`."""
     by_key: dict[tuple[str, ...], Use] = {}
     for survey, times in answered:
-        for question in survey.questions if times else ():
-            key = survey.use_key(question)
-            before = by_key.get(key, Use(question, 0, True))
-            same = question is before.question or question.meaning == before.question.meaning
-            by_key[key] = Use(question, before.reports + times, before.agrees and same)
+        for draw in survey.draws if times else ():
+            key = survey.use_key(draw)
+            before = by_key.get(key, Use(draw, 0, True))
+            same = draw is before.draw or draw.meaning == before.draw.meaning
+            by_key[key] = Use(draw, before.reports + times, before.agrees and same)
     return by_key
 
 
 def spent_on(answered: Answered, stable: bool = False, trusting: bool = False) -> int:
     """Return what a respondent's reports cost together, in millionths of ε.
 
-    It is a sum over questions and versions, but reports of one memory have one price together
+    It is a sum over draws and versions, but reports of one memory have one price together
     (`Question.spent`), in whichever order they came.
 
     Parameters
@@ -218,36 +226,6 @@ def spent_on(answered: Answered, stable: bool = False, trusting: bool = False) -
     return sum(use.spent(stable, trusting) for use in uses(answered).values())
 
 
-def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
-    """Choose the mechanisms of a checked survey, compile them, and return it with its version."""
-    questions = []
-    for question in asked_in(spec):
-        domain = KINDS[question["kind"]].domain(question)
-        epsilon = Fraction(repr(question["epsilon"]))
-        wishes, forever = wishes_of(question), forever_of(question)
-        try:
-            if "mechanism" in question:
-                mechanism = MECHANISMS[question["mechanism"]["name"]]
-                randomizer = compile_as(mechanism, domain, epsilon, wishes, forever)
-            else:
-                mechanism, randomizer = choose(domain, epsilon, wishes, forever)
-                question["mechanism"] = {"name": mechanism.name}
-        except ValueError as error:
-            raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
-        if randomizer.stages is not None:
-            question |= NEW_MEMORY
-        questions.append(Question(question, randomizer, above(spec["questions"], question)))
-    # The rest of a request takes less than 512 bytes.
-    longest = len(json.dumps({q.id: q.randomizer.longest() for q in questions}))
-    if longest > LONGEST_REQUEST - 512:
-        raise SurveyError(
-            f"{place}: questions must give reports of at most {LONGEST_REQUEST} bytes together, "
-            f"got {longest}; ask fewer questions or offer fewer options"
-        )
-    survey = Survey(spec, "", tuple(questions))
-    return replace(survey, version=version_of(survey.to_json()))
-
-
 def asked_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the entries of a survey that are questions: all but notes."""
     return [entry for entry in spec["questions"] if entry["kind"] != NOTE]
@@ -258,43 +236,6 @@ def wishes_of(question: dict[str, Any]) -> dict[str, Any]:
     mechanism = question.get("mechanism", {})
     parameters = {key: value for key, value in mechanism.items() if key != "name"}
     return parameters | {key: question[key] for key in WISHES if key in question}
-
-
-def thaw(data: dict[str, Any], version: str) -> Survey:
-    """Return the survey that `Survey.to_json` gave, after checking all that can be checked.
-
-    Raises
-    ------
-    ValueError
-        If the version is not its hash, or a randomizer is unsound or spends more ε than asked.
-    """
-    survey, randomizers = data["survey"], data["randomizers"]
-    if version_of(data) != version:
-        raise ValueError(f"survey {survey['id']}: stored form is not version {version}")
-    if set(randomizers) != {spec["id"] for spec in asked_in(survey)}:
-        raise ValueError(
-            f"survey {survey['id']}: every question must have a randomizer, and no note"
-        )
-    questions = []
-    for spec in asked_in(survey):
-        randomizer = Randomizer.from_json(randomizers[spec["id"]])
-        randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
-        randomizer.check_forever(forever_of(spec))
-        check_frozen(spec, randomizer.stages is not None)
-        mechanism = MECHANISMS.get(spec["mechanism"]["name"])
-        if mechanism is None or ("shows_if" in spec and not spec["no_answer"]):
-            raise ValueError(
-                f"question {spec['id']}: a hidden answer must have a value, a mechanism a name"
-            )
-        if randomizer.delta > Fraction(repr(spec.get("delta", 0))):
-            raise ValueError(f"question {spec['id']}: its delta is more than was asked for")
-        domain = KINDS[spec["kind"]].domain(spec)
-        if not randomizer.encoder.fits(domain):
-            raise ValueError(f"question {spec['id']}: its encoder does not fit its answers")
-        if not mechanism.fits(domain):
-            raise ValueError(f"question {spec['id']}: its mechanism does not fit its answers")
-        questions.append(Question(spec, randomizer, above(survey["questions"], spec)))
-    return Survey(survey, version, tuple(questions))
 
 
 def version_of(data: dict[str, Any]) -> str:

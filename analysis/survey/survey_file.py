@@ -13,10 +13,12 @@ from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError, shown
 from analysis.survey.digest import NOTE, groups_of
 from analysis.survey.document import Table, plain, read_toml
+from analysis.survey.freeze import freeze
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import parse_condition
 from analysis.survey.mechanism_file import read_mechanism
-from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, Survey, asked_in, freeze
+from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, Survey, asked_in
+from analysis.survey.together_file import Together
 
 #: The most questions and notes of a survey. Nobody answers so many, and the reports of many more
 #: would not fit into one request. They are refused before anything is compiled.
@@ -59,7 +61,10 @@ def _read(table: Table) -> dict[str, Any]:
     if languages:
         spec["languages"] = languages
     spec |= _read_days(table) | _read_access(table)
-    spec["questions"] = _read_entries(table)
+    together = Together(table)
+    spec["questions"] = _read_entries(table, together)
+    if together.specs:
+        spec["together"] = together.specs
     questions = asked_in(spec)
     if not questions:
         raise table.error("questions", "at least one that is no note")
@@ -67,10 +72,12 @@ def _read(table: Table) -> dict[str, Any]:
     if page:
         spec["page"] = page
     privacy = table.part("privacy")
-    wave = sum((_whole_micro(question["epsilon"]) for question in questions), Decimal(0))
+    alone = [question for question in questions if together.spec_of(question["id"]) is None]
+    wave = sum((_whole_micro(drawn["epsilon"]) for drawn in [*alone, *together.specs]), Decimal(0))
     cap = privacy.number(
         "cap",
-        f"a number of at least {wave.normalize():f}, the sum of epsilon over all questions",
+        f"a number of at least {wave.normalize():f}, the sum of epsilon over all "
+        f"{'questions and [[together]] tables' if together.specs else 'questions'}",
         lambda cap: cap >= wave,
         default=wave,
     )
@@ -122,7 +129,7 @@ def _read_access(table: Table) -> dict[str, Any]:
     return {"proof_of_work": work} if work else {}
 
 
-def _read_entries(survey: Table) -> list[dict[str, Any]]:
+def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
     """Return questions and notes, in their order."""
     tables: list[Table] = []
     entries: list[dict[str, Any]] = []
@@ -132,7 +139,7 @@ def _read_entries(survey: Table) -> list[dict[str, Any]]:
         kind = "note" if data.get("kind") == NOTE else "question"
         label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
         table = Table(data, f"{survey.place}: {kind} {label}", survey.languages, survey.folder)
-        entry = _read_entry(table, domains)
+        entry = _read_entry(table, domains, together)
         if entry["id"] in domains:
             raise SurveyError(f"{table.place}: id must be unique in the survey, got it twice")
         asked = entry["kind"] != NOTE
@@ -140,10 +147,13 @@ def _read_entries(survey: Table) -> list[dict[str, Any]]:
         tables.append(table)
         entries.append(entry)
     _check_matrices(tables, entries)
+    together.finish(domains)
     return entries
 
 
-def _read_entry(table: Table, domains: dict[str, Domain | None]) -> dict[str, Any]:
+def _read_entry(
+    table: Table, domains: dict[str, Domain | None], together: Together
+) -> dict[str, Any]:
     """Return one question or note; `domains` are those of the entries before it."""
     kinds = (*KINDS, NOTE)
     entry: dict[str, Any] = {
@@ -177,7 +187,11 @@ def _read_entry(table: Table, domains: dict[str, Domain | None]) -> dict[str, An
         entry["required"] = table.flag("required")
         entry["no_answer"] = not entry["required"] or "shows_if" in entry
         entry |= kind.read(table)
-        read_mechanism(table, entry, kind.domain(entry))
+        joint = together.spec_of(entry["id"])
+        if joint is None:
+            read_mechanism(table, entry, kind.domain(entry))
+        else:
+            together.read_question(joint, table, entry, kind.domain(entry))
     table.finish()
     return entry
 

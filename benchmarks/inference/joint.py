@@ -28,7 +28,7 @@ from analysis.study.changes import difference
 from analysis.study.crosstab import Crosstab, crosstab
 from analysis.study.crosstab.pairs import Pairs
 from analysis.study.hypotheses import goodness_of_fit, independence
-from analysis.survey.survey import freeze
+from analysis.survey.freeze import freeze
 
 LEAST_COVERAGE = 0.93
 SIZES = (0.03, 0.07)

@@ -33,4 +33,4 @@ export function named(q, answer) {
 
 /** What a report plainly names, in words; '' of one that is but a code. */
 export const saidBy = (q, report) =>
-  namedIn(report, q, open.randomizers[q.id])?.map((id) => named(q, id)).join(', ') ?? '';
+  namedIn(report, q, open.randomizers)?.map((id) => named(q, id)).join(', ') ?? '';

@@ -4,7 +4,7 @@ import { madeUp } from '../kinds.js';
 import { hex, words } from '../random.js';
 import { trial } from '../report.js';
 import { all, made, one, word } from './dom.js';
-import { fieldOf, named, open, questions, saidBy, survey } from './questions.js';
+import { fieldOf, named, open, questions, saidBy } from './questions.js';
 
 const DRAWS = 20;
 
@@ -22,8 +22,7 @@ async function draw(q) {
   const answer = one('[data-trial]', fieldOf(q)).value;
   // A device that remembers would draw much the same each time: each draw is another device's.
   const newKey = () => keyOf(hex(32));
-  const randomizer = open.randomizers[q.id];
-  const reports = await trial(q, randomizer, answer, survey.id, newKey, words(), DRAWS);
+  const reports = await trial(open, q, answer, newKey, words(), DRAWS);
   const texts = reports.map((report) => JSON.stringify(report));
   const times = (text) => texts.filter((other) => other === text).length;
   const sorted = [...new Set(texts)].sort((a, b) => times(b) - times(a));

@@ -8,8 +8,9 @@ from typing import Any
 
 import rfc8785
 
-from analysis.core.epsilon import MICRO
-from analysis.survey.survey import Survey, thaw
+from analysis.core.epsilon import MICRO, micro
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey
 from server.audit.database import Finding
 from server.audit.strict_http import ENCODINGS, Answer, Site, printable
 from server.deliver import Unreachable
@@ -208,6 +209,14 @@ def _read(survey_id: str, answer: Exhibit) -> tuple[Survey, dict[str, Any]]:
 def _findings_of_questions(survey: Survey) -> Iterator[Finding]:
     """Yield what each question costs by its weights, which `thaw` has compared with its ε."""
     yield Finding("served survey", survey.id, f"version {survey.version}", True)
+    for draw in survey.joint:
+        spent, each = draw.randomizer.charge / MICRO, micro(draw.randomizer.each) / MICRO
+        finding = (
+            f"ε = {spent:.6g} a report on {len(draw.questions)} answers together, "
+            f"{draw.spec['epsilon']:g} was stated; of one answer, to somebody who knows the "
+            f"others, {each:.6g}, {draw.spec['epsilon_each']:g} was stated"
+        )
+        yield Finding("served draw", printable(f"{survey.id} {draw.id}"), finding, True)
     for question in survey.questions:
         spent = question.randomizer.charge / MICRO
         finding = f"ε = {spent:.6g} a report, {question.spec['epsilon']:g} was stated"

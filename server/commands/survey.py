@@ -40,9 +40,18 @@ def check(survey_file: Path, form: str) -> None:
         f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
         f"{_waves_within(survey)} in all"
     )
+    for draw in survey.joint:
+        names = ", ".join(question.id for question in draw.questions)
+        print_message(
+            f'together "{draw.id}": {names} go into one draw of ε = {draw.spec["epsilon"]:g}; of '
+            "one answer, somebody who knows the others learns at most "
+            f"ε = {draw.spec['epsilon_each']:g} (up to {draw.spec['epsilon']:g} if answers go "
+            "together, as with separate draws); "
+            f"separate draws of the same total would need {draw.saving:.3g} times the respondents"
+        )
     if survey.memos and spent_on([(survey, 2)]) > survey.cap:
         print_message("nobody could answer a second wave: raise the cap in [privacy]")
-    delta = float(sum(question.randomizer.delta for question in survey.questions))
+    delta = float(sum(draw.randomizer.delta for draw in survey.draws))
     if delta:
         print_message(
             f"with δ = {delta:.3g} in each wave: a set of reports is at most e^ε times as likely "

@@ -17,6 +17,7 @@ from analysis.core.randomizer import is_weak
 from analysis.mechanisms.base import Share
 from analysis.privacy.meaning import Odds, odds
 from analysis.privacy.meaning.frequencies import quoted
+from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from server.explanation.wording import bound, label, one_in, order, sends
 from server.page_texts import Phrase, Value
@@ -31,7 +32,9 @@ class Explained:
     after: tuple[Phrase, ...]
 
 
-def explained(question: Question, remembers: bool, together: int = 0) -> Explained:
+def explained(
+    question: Question, remembers: bool, together: int = 0, joint: JointDraw | None = None
+) -> Explained:
     """Return what a report tells about one respondent.
 
     Parameters
@@ -40,13 +43,15 @@ def explained(question: Question, remembers: bool, together: int = 0) -> Explain
         Whether the device remembers draws of some question of the survey.
     together : int
         What all reports of one wave that tell about its answer cost, in millionths of ε.
+    joint : JointDraw, optional
+        The draw that its answer goes into with others.
     """
     delta = question.randomizer.delta
     return Explained(
         before=tuple(_what_is_sent(question)),
         pictures=tuple((small_icon_array(side.chance), side.sentence) for side in sides(question)),
         after=(
-            *_bounds(question),
+            *_bounds(question, joint),
             *_waves(question, remembers),
             *([Phrase.of("odds.more", n=one_in(delta))] if delta else []),
             Phrase.of(f"odds.{_verdict(question, together)}"),
@@ -104,10 +109,18 @@ def _what_is_sent(question: Question) -> Iterator[Phrase]:
         yield Phrase.of("odds.part")
 
 
-def _bounds(question: Question) -> Iterator[Phrase]:
+def _bounds(question: Question, joint: JointDraw | None) -> Iterator[Phrase]:
     rows = {(row.p, row.q) for row in odds(question)}
     if len(question.domain.alternatives) > 2 and len(rows) == 1:
         yield Phrase.of("odds.same")
+    if joint is not None:
+        yield Phrase.of(
+            "odds.drawn-together",
+            n=len(joint.questions),
+            most=bound(float(question.randomizer.ratio)),
+            total=bound(float(joint.randomizer.ratio)),
+        )
+        return
     key = "odds.most-or-none" if question.domain.no_answer else "odds.most"
     yield Phrase.of(key, most=bound(float(question.randomizer.ratio)))
 

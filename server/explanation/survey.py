@@ -36,6 +36,8 @@ def tells(survey: Survey) -> Iterator[Phrase]:
     First for one report, then for all about one answer, and for all of a person in one wave.
     """
     yield Phrase.of("tells.one", odds=_odds(max(q.randomizer.charge for q in survey.questions)))
+    for draw in survey.joint:
+        yield Phrase.of("tells.drawn-together", odds=_odds(draw.randomizer.charge))
     together = groups(survey)
     if together:
         yield Phrase.of("tells.group", odds=_odds(max(group.charge for group in together)))
@@ -58,9 +60,16 @@ def costs(survey: Survey) -> Iterator[Phrase]:
     yield Phrase.of(
         "cost.wave",
         total=round(survey.charge / MICRO, 4),
-        parts=tuple(round(float(question.spec["epsilon"]), 4) for question in survey.questions),
+        parts=tuple(round(float(draw.spec["epsilon"]), 4) for draw in survey.draws),
         cap=round(survey.cap / MICRO, 4),
     )
+    for draw in survey.joint:
+        yield Phrase.of(
+            "cost.drawn-together",
+            total=round(float(draw.spec["epsilon"]), 4),
+            n=len(draw.questions),
+            each=round(float(draw.spec["epsilon_each"]), 4),
+        )
     for waves in (2, 3, 4) if survey.memos else ():
         if spent_on([(survey, waves)]) <= survey.cap:
             worst, constant = (
@@ -68,6 +77,6 @@ def costs(survey: Survey) -> Iterator[Phrase]:
                 for stable in (False, True)
             )
             yield Phrase.of("cost.waves", n=waves, worst=worst, constant=constant)
-    delta = sum(question.randomizer.delta for question in survey.questions)
+    delta = sum(draw.randomizer.delta for draw in survey.draws)
     if delta:
         yield Phrase.of("cost.more", n=one_in(delta))

@@ -135,7 +135,12 @@ def _contents(survey: Survey) -> dict[str, Any]:
         "first": survey.text,
         "pages": layout(survey.spec),
         "explained": {
-            question.id: explained(question, remembers, Group(survey.telling(question)).charge)
+            question.id: explained(
+                question,
+                remembers,
+                Group.of(survey, question).charge,
+                survey.joint_draw_of(question),
+            )
             for question in survey.questions
         },
         "costs": list(costs(survey)),

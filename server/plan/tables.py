@@ -121,7 +121,12 @@ def sample(asked: Asked) -> list[Sampled]:
 
 
 def against_epsilon(asked: Asked, question: Question) -> list[Point]:
-    """Return half-widths against ε: for the planned respondents, a quarter, and four times."""
+    """Return half-widths against ε: for the planned respondents, a quarter, and four times.
+
+    There are none where an answer is drawn together with others: its ε is one of two limits.
+    """
+    if question.table is not None:
+        return []
     respondents = [max(1, round(asked.respondents * multiple)) for multiple in _MULTIPLES]
     return curve_of_epsilon(question, respondents, confidence_level=asked.level)
 
@@ -184,7 +189,7 @@ def deployed(asked: Asked) -> Iterable[dict[str, Any]]:
 
 def own_delta(survey: Survey, waves: int) -> float:
     """Return the sum of the δ of all reports of these waves."""
-    return float_above(waves * sum((q.randomizer.delta for q in survey.questions), Fraction(0)))
+    return float_above(waves * sum((draw.randomizer.delta for draw in survey.draws), Fraction(0)))
 
 
 def _columns(row: type) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from analysis.survey.survey import Survey, thaw
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey
 from server.store.file import File
 
 

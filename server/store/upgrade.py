@@ -6,7 +6,8 @@ from collections import Counter
 from functools import lru_cache
 
 from analysis.estimate.plausibility import sizes_of
-from analysis.survey.survey import Survey, thaw
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey
 from server.store.blocks import answered_as, written_counts
 
 

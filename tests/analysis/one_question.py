@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from analysis.core.domain import Categories, Domain, Numbers, Texts
 from analysis.core.words import seeded_block
 from analysis.mechanisms import MECHANISMS
+from analysis.survey.freeze import freeze
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey, freeze
+from analysis.survey.survey import Survey
 
 
 def options(k: int) -> list[dict[str, str]]:

@@ -159,7 +159,8 @@ def all_draws(
             totals.append(total)
             return path[len(totals) - 1] if len(totals) <= len(path) else 0
 
-        monkeypatch.setattr(f"analysis.core.channels.{channel.name}.below", below)
+        for module in ("words", f"channels.{channel.name}"):
+            monkeypatch.setattr(f"analysis.core.{module}.below", below, raising=module == "words")
         report = channel.randomize(symbol, iter(()))
         key = tuple(report) if isinstance(report, list) else report
         found[key] += Fraction(1, int(np.prod(np.array(totals, dtype=object))))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from analysis.core.errors import SurveyError
+from analysis.survey.freeze import thaw
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey, thaw, version_of
+from analysis.survey.survey import Survey, version_of
 from analysis.survey.survey_file import read_survey
 
 OPTIONS = '[{id = "x", text = "X"}, {id = "y", text = "Y"}, {id = "z", text = "Z"}]'

@@ -15,7 +15,8 @@ from analysis.core.errors import SurveyError
 from analysis.core.waves import constant_ratio
 from analysis.privacy.ledger import Spend, charged_right, ledger
 from analysis.privacy.ledger.totals import accounts
-from analysis.survey.survey import Survey, spent_on, thaw, version_of
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey, spent_on, version_of
 from analysis.survey.survey_file import read_survey
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"

@@ -7,7 +7,7 @@ import pytest
 from analysis.core.errors import SurveyError
 from analysis.estimate.columns import design_file
 from analysis.estimate.columns.design_file import MOST_COLUMNS, read_designs
-from analysis.survey import survey as frozen
+from analysis.survey import freeze as frozen
 from analysis.survey.survey_file import MOST_ENTRIES, read_survey
 
 QUESTION = '[[questions]]\nid = "q{}"\nkind = "yes-no"\ntext = "?"\nepsilon = 0.001\n'

@@ -27,8 +27,8 @@ from analysis.privacy.meaning import (
     sentences,
     strongest_posterior,
 )
+from analysis.survey.freeze import freeze
 from analysis.survey.question import Question
-from analysis.survey.survey import freeze
 
 sys.path.insert(0, str(Path(__file__).parent))
 import laws

@@ -27,7 +27,8 @@ from analysis.study.planning import (
 from analysis.study.planning.law import Law
 from analysis.study.planning.one_sample import Side
 from analysis.study.planning.power import least_for_power
-from analysis.survey.survey import Survey, freeze
+from analysis.survey.freeze import freeze
+from analysis.survey.survey import Survey
 
 sys.path.insert(0, str(Path(__file__).parent))
 import one_question

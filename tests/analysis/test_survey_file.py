@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from analysis.core.errors import SurveyError
-from analysis.survey.survey import Survey, thaw, version_of
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey, version_of
 from analysis.survey.survey_file import read_survey
 
 # Lines of the survey of conftest.

@@ -10,8 +10,9 @@ import pytest
 
 from analysis.core.errors import SurveyError
 from analysis.study.codebook import codebook
+from analysis.survey.freeze import thaw
 from analysis.survey.simulate import payloads
-from analysis.survey.survey import Survey, thaw, version_of
+from analysis.survey.survey import Survey, version_of
 from analysis.survey.survey_file import read_survey
 
 NOTE = '[[questions]]\nid = "hello"\nkind = "note"\ntext = "Hello"\n'
@@ -185,5 +186,7 @@ def _misstated(data: dict[str, Any], way: str) -> dict[str, Any]:
 @pytest.mark.parametrize("way", ["more", "fewer", "turned"])
 def test_randomizers_are_those_of_the_questions(read: Callable[..., Survey], way: str) -> None:
     data = _misstated(json.loads(json.dumps(read(NOTE + AGE).to_json())), way)
-    with pytest.raises(ValueError, match="survey s: every question must have a randomizer, and no"):
+    with pytest.raises(
+        ValueError, match="survey s: every question must have a randomizer, of its own"
+    ):
         thaw(data, version_of(data))

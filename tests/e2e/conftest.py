@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from collector import Change, Collector, Relay, ServeClient, command, in_process
 from device import SURVEY, Device
+from javascript import TOOLS, Run
 from programs import CHROMIUM, find
 
 from server.pages.browser_files import CLIENT
@@ -111,3 +112,22 @@ def relay() -> Iterator[Callable[[Collector], Relay]]:
             return made
 
         yield make
+
+
+@pytest.fixture(scope="module")
+def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
+    """A page beside the modules, which runs nothing by itself."""
+    device = Device(browser)
+    yield device.visit(f"{collector.url}/healthz")
+    device.context.close()
+
+
+@pytest.fixture
+def run(modules: Page) -> Run:
+    """Runs a body of JavaScript with one served module `m` and the vector `v`."""
+
+    def call(module: str, body: str, vector: Any) -> Any:
+        script = f"async (v) => {{ const m = await import('/client/{module}'); {TOOLS} {body} }}"
+        return modules.evaluate(script, vector)
+
+    return call

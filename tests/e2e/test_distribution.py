@@ -15,8 +15,8 @@ from device import Device, expect_state
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from analysis.survey.freeze import thaw
 from analysis.survey.question import Question
-from analysis.survey.survey import thaw
 from analysis.survey.survey_file import read_survey
 from server.store import Store
 

@@ -11,7 +11,8 @@ from device import READ_MEMO, Device, expect_state, fill_in, press, review
 from playwright.sync_api import Browser, Page
 
 from analysis.privacy.ledger import in_epsilon
-from analysis.survey.survey import Survey, spent_on, thaw
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 from server.store import Store
 

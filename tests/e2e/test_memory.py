@@ -19,7 +19,8 @@ from analysis.core.encoders.text import Bloom, Digest, Prefix
 from analysis.core.memory import Memory, pseudonym
 from analysis.core.randomizer import Randomizer
 from analysis.privacy.ledger import in_epsilon
-from analysis.survey.survey import Survey, spent_on, thaw
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey, spent_on
 
 PANEL = """
 title = "Panel"

@@ -13,8 +13,8 @@ from device import SURVEY
 from limits import MOMENT
 from playwright.sync_api import Browser
 
+from analysis.survey.freeze import thaw
 from analysis.survey.simulate import payloads
-from analysis.survey.survey import thaw
 
 #: What a page of another origin can try: each takes the address and a valid body, and is over
 #: when its promise is.

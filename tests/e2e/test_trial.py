@@ -12,9 +12,10 @@ from scipy.stats import chisquare
 
 from analysis.core.domain import Categories
 from analysis.core.encoders import ENCODERS
+from analysis.survey.freeze import thaw
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey, thaw
+from analysis.survey.survey import Survey
 
 OPTIONS = """options = [
   {id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]"""
@@ -57,15 +58,15 @@ NAMING = ["coin", "kept", "set", "bits", "often"]
 DRAWS = 3000
 #: At most so probable is it that a test fails by chance.
 CHANCE = 1e-6
-_TRY = """async ({ question, randomizer, answers, count }) => {
+_TRY = """async ({ open, question, answers, count }) => {
   const { named, trial } = await import('/client/report.js');
   const { keyOf } = await import('/client/hashes.js');
   const { hex, words } = await import('/client/random.js');
   const key = () => keyOf(hex(32));
   const drawn = [];
   for (const answer of answers) {
-    const reports = await trial(question, randomizer, answer, 's', key, words(), count);
-    drawn.push(reports.map((report) => [report, named(report, question, randomizer)]));
+    const reports = await trial(open, question, answer, key, words(), count);
+    drawn.push(reports.map((report) => [report, named(report, question, open.randomizers)]));
   }
   return drawn;
 }"""
@@ -101,7 +102,7 @@ def found(survey: Survey, name: str) -> Question:
 def tries(page: Page, frozen: dict[str, Any], name: str, count: int) -> list[list[Any]]:
     """For each made-up answer so many reports, each with what it names."""
     (question,) = (one for one in frozen["survey"]["questions"] if one["id"] == name)
-    given = {"question": question, "randomizer": frozen["randomizers"][name], "count": count}
+    given = {"question": question, "open": frozen, "count": count}
     drawn: list[list[Any]] = page.evaluate(_TRY, {**given, "answers": MADE_UP[name]})
     return drawn
 
@@ -142,8 +143,9 @@ def test_condition_does_not_hide_what_is_tried(page: Page, frozen: dict[str, Any
     questions = [one | hidden for one in frozen["survey"]["questions"] if one["id"] == "coin"]
     certain = {"encoder": {"name": "index", "inputs": 3}}
     certain |= {"channel": {"name": "window", "inputs": 3, "width": 1, "near": 2**31, "far": 1}}
-    given = {"question": questions[0], "randomizer": certain, "answers": ["yes"], "count": 20}
-    (drawn,) = page.evaluate(_TRY, given)
+    survey = frozen["survey"] | {"questions": questions}
+    given = {"open": {"survey": survey, "randomizers": {"coin": certain}}, "count": 20}
+    (drawn,) = page.evaluate(_TRY, {**given, "question": questions[0], "answers": ["yes"]})
     assert [named for _, named in drawn] == [["yes"]] * 20
 
 

@@ -1,73 +1,10 @@
 """The vectors that bind JavaScript to Python, read by the modules as they are served."""
 
 import json
-import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from collector import Collector
-from device import Device
-from playwright.sync_api import Browser, Page
-
-Run = Callable[[str, str, Any], Any]
-VECTORS = Path(__file__).parent.parent / "vectors"
-#: What every script below can use: a tape of words, values as the modules hold them, and what a
-#: call is refused with.
-TOOLS = """
-  const tape = (list) => { const left = [...list]; return {
-    next: () => { if (!left.length) throw new Error('no word left'); return left.shift(); },
-    get left() { return left.length; } }; };
-  const fraction = (text) => text.split('/').map(BigInt);
-  const given = (value) => value === 'NaN' ? NaN
-    : /^-?\\d+\\/\\d+$/.test(value) ? fraction(value) : value;
-  const refuses = (action) => { try { action(); return 'accepted'; }
-    catch (error) { return `${error.constructor.name}: ${error.message}`; } };
-  const reduced = ([top, bottom]) => {
-    let [a, b] = [top < 0n ? -top : top, bottom]; while (b) [a, b] = [b, a % b];
-    return `${top / a}/${bottom / a}`; };
-"""
-
-
-@pytest.fixture(scope="module")
-def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
-    """A page beside the modules, which runs nothing by itself."""
-    device = Device(browser)
-    yield device.visit(f"{collector.url}/healthz")
-    device.context.close()
-
-
-@pytest.fixture
-def run(modules: Page) -> Run:
-    """Runs a body of JavaScript with one served module `m` and the vector `v`."""
-
-    def call(module: str, body: str, vector: Any) -> Any:
-        script = f"async (v) => {{ const m = await import('/client/{module}'); {TOOLS} {body} }}"
-        return modules.evaluate(script, vector)
-
-    return call
-
-
-def vector(name: str) -> dict[str, Any]:
-    """One file of vectors."""
-    found: dict[str, Any] = json.loads((VECTORS / f"{name}.json").read_text())
-    for key, cases in found.items():
-        assert cases, f"{name}.json has no {key}"
-    return found
-
-
-def check_refused(refused: list[Any], results: list[str]) -> None:
-    """Each is refused, and the browser names the same part as the reference does."""
-    for case, got in zip(refused, results, strict=True):
-        part = re.findall(r"\w+", case["error"])[0]
-        assert re.match(rf"RangeError: [^{{]*\b{part}\b", got), f"{case}: {got}"
-
-
-def taken(results: list[Any]) -> list[Any]:
-    """The results, of which each must have used up its words."""
-    assert all(left == 0 for _, left in results), "words were left"
-    return [result for result, _ in results]
+from javascript import VECTORS, Run, check_refused, taken, vector
 
 
 def channel_names() -> list[str]:

@@ -17,7 +17,7 @@ from device import NUMBER, OPTION, QUESTIONS, READ_MEMO, Device
 from playwright.sync_api import Browser, Page
 from programs import CHROMIUM, find
 
-from analysis.survey.survey import thaw
+from analysis.survey.freeze import thaw
 
 #: Whatever a browser could keep for a page, in one object.
 _KEPT = """async () => {

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from analysis.survey.freeze import freeze
 from analysis.survey.simulate import payloads
-from analysis.survey.survey import Survey, freeze
+from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.decision import Asked, Decision, Known, Spent, decide
 from server.wire import Refusal, Submission

@@ -17,7 +17,8 @@ from analysis.study.planning import (
     curve_of_epsilon,
     curve_of_respondents,
 )
-from analysis.survey.survey import Survey, freeze
+from analysis.survey.freeze import freeze
+from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.plan.epsilons import composition, deployed, meaning, together
 from server.plan.estimates import half_widths_part, power, precision, sample_part

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from analysis.privacy.ledger import in_epsilon
+from analysis.survey.freeze import thaw
 from analysis.survey.simulate import payloads
-from analysis.survey.survey import Survey, spent_on, thaw, version_of
+from analysis.survey.survey import Survey, spent_on, version_of
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.store import Store

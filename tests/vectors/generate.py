@@ -28,14 +28,16 @@ from analysis.core.texts import BEGINNING, NOTHING, WHOLE, normalized, text_word
 from analysis.core.words import WORD, below, bernoulli, seeded_words
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import compiled
+from analysis.survey.freeze import freeze
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import holds
-from analysis.survey.survey import freeze, version_of
+from analysis.survey.survey import version_of
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 import memories
 import samples
+import together
 
 HERE = Path(__file__).parent
 
@@ -384,6 +386,7 @@ def everything() -> dict[str, Any]:
         "answers": answers(),
         "logic": logic(),
         "versions": versions(),
+        "together": together.together(),
         "pseudonyms": pseudonyms(),
     }
 

@@ -9,7 +9,8 @@ import samples
 
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import compiled
-from analysis.survey.survey import Survey, freeze, spent_on, thaw, version_of
+from analysis.survey.freeze import freeze, thaw
+from analysis.survey.survey import Survey, spent_on, version_of
 
 
 def memories() -> dict[str, Any]:

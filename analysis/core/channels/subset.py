@@ -24,7 +24,16 @@ from numpy.typing import NDArray
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, clear_tail, column_sums, pack, sizes, unpack, words_for
 from analysis.core.types import Apart, Array, Floats, Integers
-from analysis.core.words import Block, below, below_many, bernoulli_bits, check_total, parts
+from analysis.core.words import (
+    Block,
+    below,
+    below_many,
+    bernoulli_bits,
+    check_total,
+    chosen,
+    parts,
+    under_many,
+)
 
 #: If there are no more sets than this, they are listed, and drawn from the list.
 _FEW = 16384
@@ -67,24 +76,9 @@ class Subset:
         return np.array([[(one, other), (other, one), (alike, alike)]]) / total
 
     def randomize(self, symbol: int, words: Iterator[int]) -> list[int]:
-        """Return a sorted list: whether the input is a member, then others by selection sampling.
-
-        Selection sampling: Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S.
-        """
+        """Return a sorted list: whether the input is a member is drawn first, then the others."""
         member = below(self.include + self.exclude, words) < self.include
-        needed = self.size - member
-        left = self.inputs - 1
-        chosen = []
-        for other in range(self.inputs):
-            if other == symbol:
-                if member:
-                    chosen.append(other)
-                continue
-            if below(left, words) < needed:
-                chosen.append(other)
-                needed -= 1
-            left -= 1
-        return chosen
+        return draw_set(self.inputs, self.size, symbol, member, words)
 
     def distribution(self, symbol: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         total = self.include + self.exclude
@@ -137,29 +131,37 @@ class Subset:
 
     def randomize_many(self, symbols: Array, block: Block) -> Packed:
         reports = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
-        few = self.inputs <= 64 and comb(self.inputs, self.size) <= _FEW
-        draw = self._draw_from_list if few else self._draw
         for part in parts(len(symbols)):
-            draw(symbols[part], reports[part], block)
+            total = self.include + self.exclude
+            members = under_many(self.include, total, part.stop - part.start, block)
+            reports[part] = self.sets_many(symbols[part], members, block)
         return reports
 
-    def _members(self, n: int, block: Block) -> NDArray[np.bool_]:
-        """Draw for each of `n` reports whether it holds the input."""
-        return below_many(self.include + self.exclude, n, block) < np.uint32(self.include)
+    def sets_many(self, symbols: Array, members: NDArray[np.bool_], block: Block) -> Packed:
+        """Return a packed set for each symbol, uniform among those of which it is a member or not.
 
-    def _draw_from_list(self, symbols: Array, sets: Packed, block: Block) -> None:
-        """Draw whether the input is a member, and one of all sets of others, with a gap put in."""
-        member = self._members(len(symbols), block)
+        `members` says which, for each symbol.
+        """
+        sets = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
+        few = self.inputs <= 64 and comb(self.inputs, self.size) <= _FEW
+        draw = self._draw_from_list if few else self._draw
+        draw(symbols, members, sets, block)
+        return sets
+
+    def _draw_from_list(
+        self, symbols: Array, members: NDArray[np.bool_], sets: Packed, block: Block
+    ) -> None:
+        """Draw one of all sets of the other symbols, with a gap put in for the symbol's own bit."""
         others = np.empty(len(symbols), dtype=np.uint64)
         for is_in in (False, True):
-            places = np.flatnonzero(member == is_in)
+            places = np.flatnonzero(members == is_in)
             every = _sets(self.inputs - 1, self.size - is_in)
             others[places] = every[below_many(len(every), len(places), block)]
         bit = np.uint64(1) << symbols.astype(np.uint64)
         lower = others & (bit - np.uint64(1))
-        sets[:, 0] = (others << np.uint64(1)) - lower + bit * member
+        sets[:, 0] = (others << np.uint64(1)) - lower + bit * members
 
-    def _draw(self, symbols: Array, sets: Packed, block: Block) -> None:
+    def _draw(self, symbols: Array, members: NDArray[np.bool_], sets: Packed, block: Block) -> None:
         """Draw each other as a member, then take members out or put them in to get the size right.
 
         A set whose members are independent is uniform among those of its size. It stays so, since
@@ -170,13 +172,12 @@ class Subset:
         rows = np.arange(len(symbols))
         word, bit = symbols >> 6, np.uint64(1) << (symbols & 63).astype(np.uint64)
         sets[rows, word] &= ~bit
-        member = self._members(len(symbols), block)
-        surplus = sizes(sets) + member - self.size
+        surplus = sizes(sets) + members - self.size
         self._flip(sets, np.flatnonzero(surplus > 0), surplus, block)
         # A bit that is 1 cannot be put in, so the input's bit is 1 meanwhile.
         sets[rows, word] |= bit
         self._flip(sets, np.flatnonzero(surplus < 0), surplus, block)
-        sets[rows, word] ^= bit * ~member
+        sets[rows, word] ^= bit * ~members
 
     @property
     def _start(self) -> Fraction:
@@ -237,6 +238,15 @@ class Subset:
         within = log(self.include / total) - log(comb(self.inputs - 1, self.size - 1))
         without = log(self.exclude / total) - log(comb(self.inputs - 1, self.size))
         return np.where(self.holds_many(reports, symbols), within, without)
+
+
+def draw_set(inputs: int, size: int, symbol: int, member: bool, words: Iterator[int]) -> list[int]:
+    """Return a sorted list of `size` of `inputs` symbols, drawn uniformly of all such sets.
+
+    These are the sets that hold `symbol` if it is a `member`, else those that do not.
+    """
+    others = chosen(size - member, inputs - 1, words)
+    return [other for other in range(inputs) if (member if other == symbol else next(others))]
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,6 @@ It holds what has no simpler form: classic designs with unequal answers (Greenbe
 By hand: weights [[5, 1], [1, 5]] keep the input 5 times in 6; ratio 5, ε = ln 5 = 1.609.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -17,7 +16,7 @@ import numpy as np
 
 from analysis.core.channels.one_symbol import OneSymbol
 from analysis.core.types import Array
-from analysis.core.words import Block, below, below_many, check_total
+from analysis.core.words import Block, below_many, by_weight, check_total
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Table(OneSymbol):
         check_total(self.name, self.total)
 
     def randomize(self, symbol: int, words: Iterator[int]) -> int:
-        return bisect_right(list(accumulate(self.rows[symbol])), below(self.total, words))
+        return by_weight(self.rows[symbol], words)
 
     def randomize_many(self, symbols: Array, block: Block) -> Array:
         draws = below_many(self.total, len(symbols), block).astype(np.int64)

@@ -44,6 +44,9 @@ class Column:
         The mechanism's name.
     yes : str, optional
         The one of two answers that counts as 1; see `event`.
+    draw : str, optional
+        The draw that the reports come from with those of other columns, whose noise is not
+        independent of theirs (`analysis.survey.joint_draw`).
     """
 
     name: str
@@ -56,6 +59,7 @@ class Column:
     epsilon: float
     mechanism: str
     yes: str | None = None
+    draw: str | None = None
 
     @property
     def n(self) -> int:
@@ -82,6 +86,21 @@ class Column:
         The other is the reference. Of more than two answers, the first is.
         """
         return self.yes or event_of(self.answers) or self.answers[-1]
+
+
+def check_drawn_apart(columns: Iterable[Column]) -> None:
+    """Raise ValueError if two columns come from one draw, as if their noise were independent."""
+    names: dict[str, str] = {}
+    for column in columns:
+        if column.draw is None:
+            continue
+        first = names.setdefault(column.draw, column.name)
+        if first != column.name:
+            raise ValueError(
+                f"{first} and {column.name}: expected columns that were drawn apart, but both go "
+                f'into the draw "{column.draw}", whose noise is not independent; tables and models '
+                "of two such questions cannot be computed yet"
+            )
 
 
 def event_of(answers: Iterable[str]) -> str | None:

@@ -182,7 +182,10 @@ def _column(
     amounts: tuple[float, ...] | None,
 ) -> Column:
     epsilon, mechanism = question.randomizer.epsilon, question.mechanism.name
-    return Column(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism)
+    return Column(
+        *(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism),
+        draw=question.table,
+    )
 
 
 def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Reports], Floats]]:

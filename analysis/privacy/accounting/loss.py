@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import exp, expm1, inf, log, log1p, nextafter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
 from analysis.core.errors import check_count, check_delta, check_order, check_positive
-from analysis.core.randomizer import Randomizer
+from analysis.core.joint_randomizer import AnyDraw
 from analysis.privacy.accounting.lattice import ULP
 
 #: Parts that a continuous loss above 0 is cut into.
@@ -73,7 +73,7 @@ class PrivacyLoss:
     rounding: float = 16 * ULP
 
     @classmethod
-    def of(cls, randomizer: Randomizer[Any, Any]) -> "PrivacyLoss":
+    def of(cls, randomizer: AnyDraw) -> "PrivacyLoss":
         """Return the loss of one report of a randomizer, from the exact chances of its channel.
 
         With a memory it is the law of one wave: several waves are not a sum of such losses, but
@@ -212,11 +212,11 @@ class PrivacyLoss:
 
 
 @lru_cache(maxsize=1024)
-def _of(randomizer: Randomizer[Any, Any]) -> PrivacyLoss:
+def _of(randomizer: AnyDraw) -> PrivacyLoss:
     # Rounded to the nearest float; the next one is not below.
     delta = nextafter(float(randomizer.delta), inf) if randomizer.delta else 0.0
     plain = Total(randomizer.epsilon, delta)
-    pairs = randomizer.channel.contrasts(randomizer.encoder.apart)
+    pairs = randomizer.contrasts()
     if pairs is None:
         # What is (ε, δ)-DP is told apart no better than by randomized response that tells all
         # with probability δ (Kairouz, Oh and Viswanath 2017, section 6).

@@ -1,4 +1,4 @@
-"""The ledger by question, and by respondent and question."""
+"""The ledger by question, or table of questions drawn together, and by respondent and question."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -9,13 +9,16 @@ from functools import cache
 from typing import Any
 
 from analysis.privacy.ledger.totals import Account, Times, Totals, float_above, in_epsilon
+from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Use, uses
 
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One question under one set of terms, and what its `respondents` have spent on it.
+    """One draw under one set of terms, and what its `respondents` have spent on it.
+
+    It is that of a question, or of the questions of a ``[[together]]`` table, by the table's id.
 
     The survey file allows `epsilon_promised` to one report. One report is proved to cost `epsilon`,
     rounded up to whole millionths, with its `delta`. Where the device remembers, the file allows
@@ -58,32 +61,32 @@ def by_question(accounts: Iterable[Account], totals: Totals) -> Iterator[Questio
             continue
         # How many respondents have used each memory how often, or sent so many fresh reports.
         used = {times: uses(totals.answered(times)) for times in answered}
-        for question in survey.questions:
+        for draw in survey.draws:
             often: dict[tuple[int, bool], int] = defaultdict(int)
             for times in answered:
-                use = used[times][survey.use_key(question)]
+                use = used[times][survey.use_key(draw)]
                 often[use.reports, use.agrees] += alike[times]
             yield QuestionRow(
                 version=survey.version,
-                question=question.id,
-                mechanism=question.mechanism.name,
-                epsilon_promised=_promised(question, "epsilon"),
-                epsilon=in_epsilon(question.randomizer.charge),
-                delta=float_above(question.randomizer.delta),
-                epsilon_forever=_forever([question]),
+                question=draw.id,
+                mechanism=draw.mechanism.name,
+                epsilon_promised=_promised(draw, "epsilon"),
+                epsilon=in_epsilon(draw.randomizer.charge),
+                delta=float_above(draw.randomizer.delta),
+                epsilon_forever=_forever([draw]),
                 respondents=sum(often.values()),
                 reports=sum(n * alike[times] for times, n in answered.items()),
-                **_spent("", question, often, False),
-                **_spent("_if_constant", question, often, True),
+                **_spent("", draw, often, False),
+                **_spent("_if_constant", draw, often, True),
                 cap=in_epsilon(survey.cap),
             )
 
 
 def _spent(
-    end: str, question: Question, often: dict[tuple[int, bool], int], stable: bool
+    end: str, draw: Question | JointDraw, often: dict[tuple[int, bool], int], stable: bool
 ) -> dict[str, Decimal]:
     """Return the least, mean and most that respondents spent, by how many used it how."""
-    spent = {use: question.spent(use[0], stable, use[1]) for use in often}
+    spent = {use: draw.spent(use[0], stable, use[1]) for use in often}
     whole = sum(spent[use] * respondents for use, respondents in often.items())
     mean = -(-whole // sum(often.values()))
     summary = {"least": min(spent.values()), "mean": mean, "most": max(spent.values())}
@@ -124,27 +127,27 @@ def _columns(times: Times, totals: Totals) -> Iterator[tuple[Any, ...]]:
     # A question can have several forms in several versions; those of one memory are one.
     forms: dict[str, list[Use]] = defaultdict(list)
     for use in uses(totals.answered(times)).values():
-        forms[use.question.id].append(use)
+        forms[use.draw.id].append(use)
     for name, used in forms.items():
-        questions = [use.question for use in used]
-        deltas = (use.reports * use.question.randomizer.delta for use in used)
+        draws = [use.draw for use in used]
+        deltas = (use.reports * use.draw.randomizer.delta for use in used)
         yield (
             name,
             sum(use.reports for use in used),
-            max(_promised(question, "epsilon") for question in questions),
-            _forever(questions),
+            max(_promised(draw, "epsilon") for draw in draws),
+            _forever(draws),
             in_epsilon(sum(use.spent() for use in used)),
             in_epsilon(sum(use.spent(stable=True) for use in used)),
             float_above(sum(deltas, Fraction(0))),
         )
 
 
-def _promised(question: Question, key: str) -> Decimal:
+def _promised(draw: Question | JointDraw, key: str) -> Decimal:
     """Return an ε of the survey file, as it is written there."""
-    return Decimal(repr(question.spec[key]))
+    return Decimal(repr(draw.spec[key]))
 
 
-def _forever(questions: Iterable[Question]) -> Decimal | None:
+def _forever(draws: Iterable[Question | JointDraw]) -> Decimal | None:
     """Return the largest ``epsilon_forever`` of questions with a memory, if there is one."""
-    remembered = (q for q in questions if q.memo is not None)
-    return max((_promised(question, "epsilon_forever") for question in remembered), default=None)
+    remembered = (draw for draw in draws if draw.memo is not None)
+    return max((_promised(draw, "epsilon_forever") for draw in remembered), default=None)

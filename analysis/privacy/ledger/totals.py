@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import check_delta
-from analysis.core.randomizer import Randomizer
+from analysis.core.joint_randomizer import AnyDraw
 from analysis.privacy.accounting import PrivacyLoss, Total, smallest
 from analysis.survey.survey import Survey, spent_on, uses
 
@@ -80,7 +80,7 @@ def charged_right(accounts: Iterable[Account], surveys: Mapping[str, Survey]) ->
 
 
 #: Fresh reports by randomizer, and memories by what each cost in all, in millionths of ε.
-_Sent = tuple[tuple[tuple[Randomizer[Any, Any], int], ...], tuple[tuple[int, int], ...]]
+_Sent = tuple[tuple[tuple[AnyDraw, int], ...], tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Totals:
 
     def _bill(self, answered: list[tuple[Survey, int]]) -> Bill:
         remembers = any(survey.memos for survey, _ in answered)
-        deltas = (n * q.randomizer.delta for survey, n in answered for q in survey.questions)
+        deltas = (n * draw.randomizer.delta for survey, n in answered for draw in survey.draws)
         delta, method = float_above(sum(deltas, Fraction(0))), "memory" if remembers else "sum"
 
         def proved(stable: bool, allowed: float) -> tuple[int, Total]:
@@ -185,10 +185,10 @@ def float_above(exact: Fraction) -> float:
 
 def _sent(answered: list[tuple[Survey, int]], stable: bool) -> _Sent:
     """Return the number of fresh reports of each randomizer, and what those of each memory cost."""
-    fresh, together = Counter[Randomizer[Any, Any]](), Counter[int]()
+    fresh, together = Counter[AnyDraw](), Counter[int]()
     for use in uses(answered).values():
-        if use.question.memo is None:
-            fresh[use.question.randomizer] += use.reports
+        if use.draw.memo is None:
+            fresh[use.draw.randomizer] += use.reports
         else:
             together[use.spent(stable)] += 1
     return tuple(fresh.items()), tuple(together.items())

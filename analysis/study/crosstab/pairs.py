@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from analysis.core.words import parts
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_drawn_apart
 from analysis.estimate.mixture import Mixture, mixture
 
 Array = NDArray[np.float64]
@@ -140,6 +140,7 @@ def pairs_of(first: Column, second: Column, weights: Array | None = None) -> Pai
             f"columns must be randomized each by itself, got {first.name} and {second.name} of "
             "the same reports"
         )
+    check_drawn_apart((first, second))
     if first.n == 0:
         raise ValueError("a crosstab needs respondents who reported on both questions, got none")
     if weights is not None:

@@ -168,7 +168,7 @@ def _required(
     """Return the half-width if those who would skip answered like the others."""
     given = dict(stated or {})
     answering = 1 - given.pop(NO_ANSWER, 0.0)
-    if answering <= 0 or not question.spec["no_answer"]:
+    if answering <= 0 or not question.spec["no_answer"] or question.table is not None:
         return None
     others = None
     if stated is not None:

@@ -103,7 +103,12 @@ def split_cap(
     if unknown:
         raise ValueError(f"weights: expected questions {', '.join(scales)}, got {min(unknown)}")
     free = [question for question in survey.questions if not _is_kept(question)]
-    spent = sum(question.spent(waves) for question in survey.questions if _is_kept(question))
+    kept = {question.id for question in survey.questions if _is_kept(question)}
+    spent = sum(
+        draw.spent(waves)
+        for draw in survey.draws
+        if all(question.id in kept for question in draw.questions)
+    )
     left = int(Fraction(repr(float(cap))) * MICRO) - spent
     least = len(free) * int(SMALLEST * MICRO)
     if left < least * waves:

@@ -98,7 +98,7 @@ def public_view(survey: Survey, respondents: int, delta: float) -> Total:
         Of the total, in (0, 1).
     """
     charge = survey.charge / MICRO
-    spent = sum(float(question.randomizer.delta) for question in survey.questions)
+    spent = sum(float(draw.randomizer.delta) for draw in survey.draws)
     if spent:
         # What is proved of mixing is for reports whose ε holds outright.
         return Total(charge, spent, "sum")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimate.columns import Column
+from analysis.estimate.columns import Column, check_drawn_apart
 from analysis.study.regression.response import check_known
 from analysis.study.regression.rows import Rows, check_weights, group
 from analysis.study.regression.units import dependent, independent
@@ -90,6 +90,8 @@ def table(
     model = design(formula, columns, known)
     outcome = columns[model.outcome] if model.values is None else model.values
     predictors = [columns[name] for name in model.predictors]
+    drawn = [*model.predictors, *([model.outcome] if model.values is None else [])]
+    check_drawn_apart(columns[name] for name in drawn)
     randomized = [*predictors, *([outcome] if isinstance(outcome, Column) else [])]
     for column in randomized:
         impossible = int((column.chances.max(axis=1) <= 0)[column.codes].sum())

@@ -1,0 +1,216 @@
+"""Pattern channel: several answers in one draw, by which of them the report agrees with.
+
+A report has a set of `sizes[i]` of the `inputs[i]` symbols for each part i. A part agrees if its
+set holds the part's input. What is likely depends only on S, the parts that do not agree:
+
+    P[report | inputs] = v(S) = W(S) / ΣW / cells(S)
+    cells(S) = Π_{i not in S} C(inputs[i]-1, sizes[i]-1) · Π_{i in S} C(inputs[i]-1, sizes[i])
+
+S is drawn by whole weights W, and then each set uniformly among those that hold, or do not hold,
+its input. A single part's report is that of a `Subset` channel, and its law does not depend on the
+other inputs. Two parts' reports are not independent under given inputs.
+
+Several answers in one draw: Domingo-Ferrer and Soria-Comas, arXiv 2010.10881, 2020, section 4;
+without a limit for each answer, sets, or a form that a browser can check.
+By hand: two parts of 2 symbols, sizes 1, weights 6 2 2 1 (both agree, one does not, both do not):
+the worst ratio of all is 6/1, and of one part, the other being known, 6/2.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from math import comb, gcd, lcm, prod
+from typing import ClassVar
+
+import numpy as np
+
+from analysis.core.channels.subset import Subset, draw_set
+from analysis.core.types import Array, Integers
+from analysis.core.words import (
+    LARGEST_TOTAL,
+    Block,
+    below_many,
+    by_weight,
+    by_weight_many,
+    check_total,
+    chosen,
+    parts,
+)
+
+#: Of so many parts there are 4,096 patterns, which a phone still checks at once.
+MOST_PARTS = 12
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The channel with these whole numbers, ``1 <= sizes[i] < inputs[i]``.
+
+    `weights` has one number for each pattern, in which bit i of its place says that part i does
+    not agree; or, with one more number than parts, one for each number of parts that do not agree,
+    all sets of so many parts being equally likely.
+    """
+
+    inputs: tuple[int, ...]
+    sizes: tuple[int, ...]
+    weights: tuple[int, ...]
+
+    name: ClassVar[str] = "pattern"
+
+    def check(self) -> None:
+        """Raise ValueError unless there are as many sizes and weights as parts ask for."""
+        d = len(self.inputs)
+        if not 1 <= d <= MOST_PARTS or len(self.sizes) != d:
+            raise ValueError(
+                f"pattern: inputs and sizes must be equally many, at most {MOST_PARTS}, got {d} "
+                f"and {len(self.sizes)}"
+            )
+        if any(size >= k for k, size in zip(self.inputs, self.sizes, strict=True)):
+            raise ValueError("pattern: sizes must be less than inputs")
+        if len(self.weights) not in (d + 1, 2**d):
+            raise ValueError(
+                f"pattern: weights must be {d + 1} or {2**d} for {d} parts, got {len(self.weights)}"
+            )
+        check_total(self.name, sum(self.weights), LARGEST_TOTAL)
+
+    @property
+    def _is_by_number(self) -> bool:
+        return len(self.weights) == len(self.inputs) + 1
+
+    @cached_property
+    def patterns(self) -> tuple[int, ...]:
+        """The weight of each pattern, whole, up to a common factor."""
+        if not self._is_by_number:
+            return self.weights
+        d = len(self.inputs)
+        common = lcm(*(comb(d, disagreeing) for disagreeing in range(d + 1)))
+        shares = [common // comb(d, number) * weight for number, weight in enumerate(self.weights)]
+        return tuple(shares[pattern.bit_count()] for pattern in range(2**d))
+
+    @cached_property
+    def likelihoods(self) -> tuple[Fraction, ...]:
+        """v(S), the chance of each single report, by the patterns of the parts S."""
+        total = sum(self.patterns)
+        return tuple(
+            Fraction(weight, total * self._cells(pattern))
+            for pattern, weight in enumerate(self.patterns)
+        )
+
+    def _cells(self, pattern: int) -> int:
+        """Return how many reports have a pattern."""
+        return prod(
+            comb(k - 1, size - (not pattern >> part & 1))
+            for part, (k, size) in enumerate(zip(self.inputs, self.sizes, strict=True))
+        )
+
+    def ratio(self, changed: Sequence[int] | None = None) -> Fraction:
+        """Return the largest ratio of the chances of one report under two rows of inputs.
+
+        The rows differ in the parts `changed` at most; without them, in any. Somebody who knows all
+        other inputs learns no more than that about these ones.
+        """
+        d = len(self.inputs)
+        mask = sum(1 << part for part in (range(d) if changed is None else changed))
+        ends: dict[int, tuple[Fraction, Fraction]] = {}
+        for pattern, chance in enumerate(self.likelihoods):
+            low, high = ends.get(pattern & ~mask, (chance, chance))
+            ends[pattern & ~mask] = min(low, chance), max(high, chance)
+        return max(high / low for low, high in ends.values())
+
+    def of(self, chosen_parts: Sequence[int]) -> "Pattern":
+        """Return the channel of the reports of some parts alone, in this order.
+
+        Its weights are whole, but may have a larger sum than can be drawn by two words.
+        """
+        weights = [0] * 2 ** len(chosen_parts)
+        for pattern, weight in enumerate(self.patterns):
+            weights[sum((pattern >> part & 1) << i for i, part in enumerate(chosen_parts))] += (
+                weight
+            )
+        common = gcd(*weights)
+        return Pattern(
+            tuple(self.inputs[part] for part in chosen_parts),
+            tuple(self.sizes[part] for part in chosen_parts),
+            tuple(weight // common for weight in weights),
+        )
+
+    def contrast(self, part: int) -> Fraction:
+        """Return by how much the chance that a part's set holds its input is above chance."""
+        marginal = self.marginal(part)
+        total = marginal.include + marginal.exclude
+        return Fraction(marginal.include, total) - Fraction(marginal.size, marginal.inputs)
+
+    def pair_contrast(self, part: int, other: int) -> Fraction:
+        """Return the expected product of what `contrast` is the expectation of, for two parts."""
+        pair = self.of([part, other])
+        rates = [Fraction(size, k) for size, k in zip(pair.sizes, pair.inputs, strict=True)]
+        total = sum(
+            weight * ((not place & 1) - rates[0]) * ((not place & 2) - rates[1])
+            for place, weight in enumerate(pair.weights)
+        )
+        return Fraction(total) / sum(pair.weights)
+
+    def pair_factor(self, part: int, other: int) -> Fraction:
+        """Return by what the product of two debiased deviations is to be multiplied.
+
+        A debiased share is ``(1{value in set} - q) / (p - q)``, its deviation that less one over
+        the number of inputs. If two parts' reports were independent under given inputs, the product
+        of deviations would be unbiased, and the factor 1. Raise ZeroDivisionError if the reports
+        tell nothing of pairs.
+        """
+        product = self.contrast(part) * self.contrast(other)
+        return product / self.pair_contrast(part, other)
+
+    def marginal(self, part: int) -> Subset:
+        """Return the channel of one part's reports, whatever the other inputs are."""
+        alone = self.of([part])
+        return Subset(alone.inputs[0], alone.sizes[0], *alone.weights)
+
+    def randomize(self, symbols: Sequence[int], words: Iterator[int]) -> list[list[int]]:
+        """Return a sorted list for each part's input: the pattern is drawn first, then each set."""
+        d, place = len(self.inputs), by_weight(self.weights, words)
+        if self._is_by_number:
+            agrees = [not disagrees for disagrees in chosen(place, d, words)]
+        else:
+            agrees = [not place >> part & 1 for part in range(d)]
+        return [
+            draw_set(k, size, symbol, member, words)
+            for k, size, symbol, member in zip(
+                self.inputs, self.sizes, symbols, agrees, strict=True
+            )
+        ]
+
+    def distribution(
+        self, symbols: Sequence[int]
+    ) -> Iterator[tuple[tuple[tuple[int, ...], ...], Fraction]]:
+        """Yield every report with its exact probability for the inputs `symbols`."""
+        every = [combinations(range(k), w) for k, w in zip(self.inputs, self.sizes, strict=True)]
+        for report in product(*every):
+            pattern = sum(
+                (symbol not in members) << part
+                for part, (symbol, members) in enumerate(zip(symbols, report, strict=True))
+            )
+            yield report, self.likelihoods[pattern]
+
+    def randomize_many(self, symbols: Integers, block: Block) -> list[Array]:
+        """Return the packed reports of each part for many (n, parts) rows of inputs.
+
+        They are drawn as exactly as by `randomize`. A part's are as `Subset.randomize_many` gives.
+        """
+        d, n = len(self.inputs), len(symbols)
+        disagrees = np.empty((n, d), dtype=np.bool_)
+        for rows in parts(n):
+            places = by_weight_many(self.weights, rows.stop - rows.start, block)
+            if self._is_by_number:
+                # Which parts disagree is drawn as `chosen` does, one part after another.
+                for part in range(d):
+                    draws = below_many(d - part, len(places), block)
+                    disagrees[rows, part] = draws < places
+                    places = places - disagrees[rows, part]
+            else:
+                disagrees[rows] = places[:, None] >> np.arange(d) & 1
+        return [
+            Subset(k, size, 1, 1).sets_many(symbols[:, part], ~disagrees[:, part], block)
+            for part, (k, size) in enumerate(zip(self.inputs, self.sizes, strict=True))
+        ]

@@ -1,0 +1,355 @@
+"""Linear programs for the pattern of several questions that are drawn together.
+
+The unknowns are the chances v(S) of single reports, by the parts S that do not agree. All limits
+are linear in them, and so is the contrast of a question, c = p - r: p is the chance that its set
+holds the answer, r = ω/k what it would be without one. Two questions have the contrast of a pair,
+the expectation of the product of both. The variance of a share at a stated truth,
+
+    (r + c d)(1 - r - c d) / c²,   d = share - 1/k   (times the square of (k-1)/k),
+
+and of the product of two shares, 1/c² up to a factor, are convex in c. So tangents bound them from
+below: each program gives a design, and a bound that no design can beat, until both agree.
+
+Questions with as many values and members are alike. Since variances are convex, and limits the
+same for all orders of alike questions, a best design treats them alike: only how many of them do
+not agree matters, and programs are small.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from itertools import combinations_with_replacement, product
+from math import comb, exp, prod
+from typing import Any
+
+import numpy as np
+import scipy
+
+from analysis.core.channels.pattern import Pattern
+from analysis.core.epsilon import exp_lower
+from analysis.core.types import Floats, Integers
+from analysis.core.words import LARGEST_TOTAL
+
+#: What a design may be made for: the questions' shares, or the shares of pairs of answers.
+AIMS = ("shares", "pairs")
+
+#: The largest part of a variance by which a design may miss the bound.
+GAP = 1e-5
+
+#: Tangents at first, evenly over the logarithm of a contrast; and programs at most.
+_TANGENTS, _ROUNDS = 24, 40
+
+#: By how much ε is held below its limits, so that rounded weights keep within them: the first that
+#: will do. By the first, the charge, rounded up to whole millionths, is that of the limit.
+_MARGINS = (2e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What the design must know of a question: its number of values, and a usual share of one."""
+
+    k: int
+    share: float
+
+
+def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floats:
+    """Return n times the variance of a share, from the contrast p - ω/k of its reports."""
+    rate = size / k
+    support = rate + contrast * (share - 1 / k) * k / (k - 1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(support * (1 - support) / (contrast * k / (k - 1)) ** 2)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The programs for stated sizes of sets, within the limits `total` and `each`, for an aim."""
+
+    parts: tuple[Part, ...]
+    sizes: tuple[int, ...]
+    total: Fraction
+    each: Fraction
+    aim: str
+
+    @cached_property
+    def groups(self) -> list[list[int]]:
+        """The places of questions that are alike."""
+        kinds = list(zip(self.parts, self.sizes, strict=True))
+        return [
+            [place for place, kind in enumerate(kinds) if kind == one]
+            for one in dict.fromkeys(kinds)
+        ]
+
+    @cached_property
+    def cases(self) -> list[tuple[int, ...]]:
+        """How many questions of each group do not agree: the unknowns of the programs."""
+        return list(product(*(range(len(group) + 1) for group in self.groups)))
+
+    def _cells(self, place: int) -> tuple[int, int]:
+        """Return how many sets hold a question's answer, and how many do not."""
+        k, size = self.parts[place].k, self.sizes[place]
+        return comb(k - 1, size - 1), comb(k - 1, size)
+
+    @cached_property
+    def masses(self) -> Floats:
+        """The chance of each case if all reports are equally likely."""
+        chances = []
+        for case in self.cases:
+            chance = 1.0
+            for group, number in zip(self.groups, case, strict=True):
+                held, not_held = self._cells(group[0])
+                agree = held / (held + not_held)
+                chance *= (
+                    comb(len(group), number)
+                    * agree ** (len(group) - number)
+                    * (1 - agree) ** number
+                )
+            chances.append(chance)
+        return np.array(chances)
+
+    def _contrast(self, group: int) -> Floats:
+        """Return the mean over the group of whether a question agrees, less ω/k, in each case."""
+        places = self.groups[group]
+        rate = self.sizes[places[0]] / self.parts[places[0]].k
+        numbers = np.array([case[group] for case in self.cases])
+        return np.asarray(1 - numbers / len(places) - rate)
+
+    def _pair_contrast(self, group: int, other: int) -> Floats:
+        """Return the mean over pairs of two groups, or of one, of the product of contrasts."""
+        if group != other:
+            return self._contrast(group) * self._contrast(other)
+        d = len(self.groups[group])
+        place = self.groups[group][0]
+        rate = self.sizes[place] / self.parts[place].k
+        numbers = np.array([case[group] for case in self.cases])
+        squares = (d - numbers) * (1 - rate) ** 2 + numbers * rate**2
+        sums = (d - numbers) * (1 - rate) - numbers * rate
+        return np.asarray((sums**2 - squares) / (d * (d - 1)))
+
+    @cached_property
+    def goals(self) -> "list[_Goal]":
+        """What is to be made small together."""
+        if self.aim == "shares":
+            weights = [len(places) / len(self.parts) for places in self.groups]
+            return [
+                self._share_goal(group, weight, self.parts[self.groups[group][0]].share)
+                for group, weight in enumerate(weights)
+            ]
+        # At even, unrelated answers the estimated share of a pair of answers is the sum of three
+        # uncorrelated estimates: of both shares, each over the other's number of values, and of
+        # the product.
+        pairs = comb(len(self.parts), 2)
+        of_shares = [0.0] * len(self.groups)
+        of_products: list[_Goal] = []
+        for group, other in combinations_with_replacement(range(len(self.groups)), 2):
+            count = len(self.groups[group]) * len(self.groups[other])
+            count = comb(len(self.groups[group]), 2) if group == other else count
+            if not count:
+                continue
+            ends = [self.parts[self.groups[place][0]] for place in (group, other)]
+            by_itself = [
+                alone(Part(part.k, 1 / part.k), self.total / len(self.parts)) for part in ends
+            ]
+            usual = by_itself[0] / ends[1].k ** 2 + by_itself[1] / ends[0].k ** 2
+            usual += by_itself[0] * by_itself[1]
+            weight = count / pairs / usual
+            of_shares[group] += weight / ends[1].k ** 2
+            of_shares[other] += weight / ends[0].k ** 2
+            noise = self._noise(group) * self._noise(other)
+            variance = partial(_over_square, noise)
+            of_products.append(_Goal(self._pair_contrast(group, other), weight, variance))
+        return of_products + [
+            self._share_goal(group, weight, None) for group, weight in enumerate(of_shares)
+        ]
+
+    def _noise(self, group: int) -> float:
+        """Return n times the variance of an even share if its reports had a contrast of 1."""
+        place = self.groups[group][0]
+        k = self.parts[place].k
+        return float(contrast_variance(np.array(1.0), k, self.sizes[place], 1 / k))
+
+    def _share_goal(self, group: int, weight: float, share: float | None) -> "_Goal":
+        """Return the goal of a group's shares at a truth: as a part of separate draws', or even."""
+        place = self.groups[group][0]
+        part, size = self.parts[place], self.sizes[place]
+        usual = 1.0 if share is None else alone(part, self.total / len(self.parts))
+        at = 1 / part.k if share is None else share
+
+        def variance(contrast: Floats) -> Floats:
+            return contrast_variance(contrast, part.k, size, at) / usual
+
+        return _Goal(self._contrast(group), weight, variance)
+
+    def solved(self) -> tuple[Pattern, float, float]:
+        """Return the best pattern, its mean variance, and the bound that none is below.
+
+        Both are of chances before they are made whole, which changes them by a millionth or so.
+        """
+        goals, masses, n = self.goals, self.masses, len(self.cases)
+        # Columns: v of each case as a multiple of the even chance, the least v, each variance.
+        fixed = self._limits(len(goals))
+        limits = [0.0] * fixed.shape[0]
+        contrasts = [np.append(goal.contrast * masses, 0) for goal in goals]
+        tangents: list[Floats] = []
+        bounds_of_tangents: list[float] = []
+
+        def add(which: int, at: float) -> None:
+            value, slope = goals[which].tangent(at)
+            row = np.concatenate([slope * contrasts[which], np.zeros(len(goals))])
+            row[n + 1 + which] = -1
+            # Rows of about equal size: the solver's tolerance is one for all.
+            scale = max(1.0, abs(slope))
+            tangents.append(row / scale)
+            bounds_of_tangents.append((slope * at - value) / scale)
+
+        for which, goal in enumerate(goals):
+            largest = float(goal.contrast.max())
+            for part in np.geomspace(1e-3, 1, _TANGENTS):
+                add(which, float(part * largest))
+        cost = np.concatenate([np.zeros(n + 1), [goal.weight for goal in goals]])
+        best, bound, found = np.inf, 0.0, None
+        for _ in range(_ROUNDS):
+            result = scipy.optimize.linprog(
+                cost,
+                A_ub=scipy.sparse.vstack([fixed, np.array(tangents)], format="csr"),
+                b_ub=np.array([*limits, *bounds_of_tangents]),
+                A_eq=np.concatenate([masses, np.zeros(1 + len(goals))])[None],
+                b_eq=[1.0],
+                method="highs",
+                options={"primal_feasibility_tolerance": 1e-10},
+            )
+            if result.x is None:
+                break
+            bound = max(bound, float(result.fun))
+            reached = [float(row @ result.x[: n + 1]) for row in contrasts]
+            variance = sum(
+                goal.weight * float(goal.value(np.array(c)))
+                for goal, c in zip(goals, reached, strict=True)
+            )
+            if variance < best:
+                best, found = variance, result.x[:n]
+            if best - bound <= GAP * best:
+                break
+            for which, contrast in enumerate(reached):
+                if contrast > 0:
+                    add(which, contrast)
+        if found is None:
+            raise ValueError("limits must leave room for a design")
+        return self._whole(found), best, bound
+
+    @property
+    def _each(self) -> Fraction:
+        return min(self.each, self.total)
+
+    @cached_property
+    def _steps(self) -> tuple[Integers, Integers]:
+        """The places of all cases that differ in one question, of which one more does not agree."""
+        places = {case: place for place, case in enumerate(self.cases)}
+        steps = [
+            (place, places[after])
+            for case, place in places.items()
+            for group in range(len(case))
+            if (after := (*case[:group], case[group] + 1, *case[group + 1 :])) in places
+        ]
+        return np.array([one for one, _ in steps]), np.array([other for _, other in steps])
+
+    def _limits(self, more: int) -> Any:
+        """Return rows that are at most 0 for what is within the limits.
+
+        Their columns are the cases, the least v, and `more` that do not count. In each row one
+        entry is 1, and another below 0.
+        """
+        n = len(self.cases)
+        (before, after), every, least = self._steps, np.arange(n), np.full(n, n)
+        ones = np.concatenate([every, least, before, after])
+        others = np.concatenate([least, every, after, before])
+        factors = [exp(self.total), 1.0, *[exp(self._each)] * 2]
+        sizes = [n, n, len(before), len(after)]
+        rows = np.arange(len(ones))
+        entries = np.concatenate([np.ones(len(ones)), -np.repeat(factors, sizes)])
+        cells = np.concatenate([rows, rows]), np.concatenate([ones, others])
+        return scipy.sparse.csr_array((entries, cells), shape=(len(ones), n + 1 + more))
+
+    def _whole(self, multiples: Floats) -> Pattern:
+        """Return the channel with these chances in whole weights, within both limits exactly."""
+        d = len(self.parts)
+        inputs = tuple(part.k for part in self.parts)
+        limits = exp_lower(self.total), exp_lower(self._each)
+        for margin in _MARGINS:
+            chances = np.exp(self._within(np.log(np.maximum(multiples, 1e-300)), margin))
+            chances *= self.masses
+            chances /= chances.sum()
+            of_case = dict(zip(self.cases, chances.tolist(), strict=True))
+            if len(self.groups) == 1:
+                real = [of_case[(number,)] for number in range(d + 1)]
+            else:
+                real = [self._of_pattern(pattern, of_case) for pattern in range(2**d)]
+            weights = tuple(max(1, round(weight * (LARGEST_TOTAL // 2))) for weight in real)
+            channel = Pattern(inputs, self.sizes, weights)
+            channel.check()
+            ones = {channel.ratio([group[0]]) for group in self.groups}
+            if channel.ratio() <= limits[0] and max(ones) <= limits[1]:
+                return channel
+        raise ValueError("limits must leave room for whole weights")
+
+    def _of_pattern(self, pattern: int, of_case: dict[tuple[int, ...], float]) -> float:
+        """Return the chance of a pattern: all patterns of a case are as likely."""
+        case = tuple(sum(pattern >> place & 1 for place in group) for group in self.groups)
+        ways = (comb(len(g), number) for g, number in zip(self.groups, case, strict=True))
+        return of_case[case] / prod(ways)
+
+    def _within(self, logs: Floats, margin: float) -> Floats:
+        """Return the least logarithms of chances, not below these, within limits less a margin.
+
+        What the solver's tolerance left too far below a neighbor, or the largest, is raised.
+        """
+        step, most = float(self._each) - margin, float(self.total) - margin
+        ones, others = self._steps
+        logs = np.maximum(logs, logs.max() - most)
+        for _ in range(len(self.parts)):
+            np.maximum.at(logs, ones, logs[others] - step)
+            np.maximum.at(logs, others, logs[ones] - step)
+        return logs
+
+
+def _over_square(noise: float, contrast: Floats) -> Floats:
+    return noise / contrast**2
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """A variance that counts with a weight: convex in a contrast, which is linear in v.
+
+    `contrast` is that of each case.
+    """
+
+    contrast: Floats
+    weight: float
+    variance: Callable[[Floats], Floats]
+
+    def value(self, contrast: Floats) -> Floats:
+        """Return the variance at a contrast; infinite if it is not above 0."""
+        with np.errstate(divide="ignore"):
+            return np.where(contrast > 0, self.variance(contrast), np.inf)
+
+    def tangent(self, at: float) -> tuple[float, float]:
+        """Return the variance at a contrast, and its slope there."""
+        step = 1e-6 * at
+        low, middle, high = self.value(np.array([at - step, at, at + step]))
+        return float(middle), float((high - low) / (2 * step))
+
+
+@lru_cache(maxsize=1024)
+def alone(part: Part, epsilon: Fraction) -> float:
+    """Return n times the variance of the share if the question is drawn by itself.
+
+    Subset selection, of the best size (Ye and Barg 2018, section III).
+    """
+    bound = exp(epsilon)
+    return min(_alone_of_size(part, size, bound) for size in range(1, part.k))
+
+
+def _alone_of_size(part: Part, size: int, bound: float) -> float:
+    agree = size * bound / (size * bound + part.k - size)
+    contrast = np.array(agree - size / part.k)
+    return float(contrast_variance(contrast, part.k, size, part.share))

@@ -1,0 +1,177 @@
+"""From a checked survey to the frozen one that everybody answers, and from its stored form back.
+
+Mechanisms are chosen and compiled once. What is read back is believed in nothing that can be
+checked: hash, randomizers, and the limits that are stated.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from analysis.core.errors import SurveyError
+from analysis.core.joint_randomizer import JointRandomizer, Marginal
+from analysis.core.memory import NEW_MEMORY, check_frozen, forever_of
+from analysis.core.randomizer import Randomizer
+from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.one_of_k import TOGETHER
+from analysis.mechanisms.selection import choose, compile_as
+from analysis.survey.digest import above
+from analysis.survey.joint_draw import JointDraw, compile_together, limits_of
+from analysis.survey.kinds import KINDS
+from analysis.survey.question import Question
+from analysis.survey.survey import LONGEST_REQUEST, Survey, asked_in, version_of, wishes_of
+
+
+def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
+    """Choose the mechanisms of a checked survey, compile them, and return it with its version."""
+    drawn: dict[str, JointRandomizer] = {}
+    asked, questions = asked_in(spec), []
+    by_id = {question["id"]: question for question in asked}
+    randomizers: dict[str, Randomizer[Any, Any]] = {}
+    tables = {
+        name: table["id"] for table in spec.get("together", []) for name in table["questions"]
+    }
+    for table in spec.get("together", []):
+        try:
+            joint = compile_together(table, [by_id[name] for name in table["questions"]])
+        except ValueError as error:
+            raise SurveyError(f'{place}: together "{table["id"]}": {error}') from None
+        drawn[table["id"]] = joint
+        randomizers |= dict(zip(table["questions"], joint.marginals, strict=True))
+    for question in asked:
+        if question["id"] in randomizers:
+            questions.append(
+                Question(
+                    question,
+                    randomizers[question["id"]],
+                    above(spec["questions"], question),
+                    tables[question["id"]],
+                )
+            )
+            continue
+        domain = KINDS[question["kind"]].domain(question)
+        epsilon = Fraction(repr(question["epsilon"]))
+        wishes, forever = wishes_of(question), forever_of(question)
+        try:
+            if "mechanism" in question:
+                mechanism = MECHANISMS[question["mechanism"]["name"]]
+                randomizer = compile_as(mechanism, domain, epsilon, wishes, forever)
+            else:
+                mechanism, randomizer = choose(domain, epsilon, wishes, forever)
+                question["mechanism"] = {"name": mechanism.name}
+        except ValueError as error:
+            raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
+        if randomizer.stages is not None:
+            question |= NEW_MEMORY
+        questions.append(Question(question, randomizer, above(spec["questions"], question)))
+    # The rest of a request takes less than 512 bytes.
+    longest = len(json.dumps({q.id: q.randomizer.longest() for q in questions}))
+    if longest > LONGEST_REQUEST - 512:
+        raise SurveyError(
+            f"{place}: questions must give reports of at most {LONGEST_REQUEST} bytes together, "
+            f"got {longest}; ask fewer questions or offer fewer options"
+        )
+    survey = Survey(spec, "", tuple(questions), _joined(spec, drawn, questions))
+    return replace(survey, version=version_of(survey.to_json()))
+
+
+def _joined(
+    spec: dict[str, Any], drawn: dict[str, JointRandomizer], questions: Sequence[Question]
+) -> tuple[JointDraw, ...]:
+    """Return the ``[[together]]`` tables of a survey with their randomizers and questions."""
+    by_id = {question.id: question for question in questions}
+    return tuple(
+        JointDraw(table, drawn[table["id"]], tuple(by_id[name] for name in table["questions"]))
+        for table in spec.get("together", [])
+    )
+
+
+def thaw(data: dict[str, Any], version: str) -> Survey:
+    """Return the survey that `Survey.to_json` gave, after checking all that can be checked.
+
+    Raises
+    ------
+    ValueError
+        If the version is not its hash, or a randomizer is unsound or spends more ε than asked.
+    """
+    survey, randomizers = data["survey"], data["randomizers"]
+    if version_of(data) != version:
+        raise ValueError(f"survey {survey['id']}: stored form is not version {version}")
+    drawn, marginals = _thawed_together(survey, randomizers)
+    alone = [spec["id"] for spec in asked_in(survey) if spec["id"] not in marginals]
+    if set(randomizers) != {*alone, *drawn}:
+        raise ValueError(
+            f"survey {survey['id']}: every question must have a randomizer, of its own or of its "
+            "table, and no note"
+        )
+    tables = {
+        name: table["id"] for table in survey.get("together", []) for name in table["questions"]
+    }
+    questions = []
+    for spec in asked_in(survey):
+        if spec["id"] in marginals:
+            law, domain = marginals[spec["id"]], KINDS[spec["kind"]].domain(spec)
+            if ("shows_if" in spec and not spec["no_answer"]) or not law.encoder.fits(domain):
+                raise ValueError(f"question {spec['id']}: its draw does not fit its answers")
+            surroundings = above(survey["questions"], spec)
+            questions.append(Question(spec, law, surroundings, tables[spec["id"]]))
+            continue
+        randomizer = Randomizer.from_json(randomizers[spec["id"]])
+        randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
+        randomizer.check_forever(forever_of(spec))
+        check_frozen(spec, randomizer.stages is not None)
+        mechanism = MECHANISMS.get(spec["mechanism"]["name"])
+        if mechanism is None or ("shows_if" in spec and not spec["no_answer"]):
+            raise ValueError(
+                f"question {spec['id']}: a hidden answer must have a value, a mechanism a name"
+            )
+        if randomizer.delta > Fraction(repr(spec.get("delta", 0))):
+            raise ValueError(f"question {spec['id']}: its delta is more than was asked for")
+        domain = KINDS[spec["kind"]].domain(spec)
+        if not randomizer.encoder.fits(domain):
+            raise ValueError(f"question {spec['id']}: its encoder does not fit its answers")
+        if not mechanism.fits(domain):
+            raise ValueError(f"question {spec['id']}: its mechanism does not fit its answers")
+        questions.append(Question(spec, randomizer, above(survey["questions"], spec)))
+    return Survey(survey, version, tuple(questions), _joined(survey, drawn, questions))
+
+
+def _thawed_together(
+    survey: dict[str, Any], randomizers: dict[str, Any]
+) -> tuple[dict[str, JointRandomizer], dict[str, Marginal]]:
+    """Return the checked randomizer of each ``[[together]]`` table, and the law of each question.
+
+    Raises
+    ------
+    ValueError
+        If one is unsound or spends more than its table states, or a question is not there once.
+    """
+    drawn: dict[str, JointRandomizer] = {}
+    marginals: dict[str, Marginal] = {}
+    specs = {spec["id"]: spec for spec in asked_in(survey)}
+    for table in survey.get("together", []):
+        names, place = table["questions"], f"together {table['id']}"
+        if table["id"] in drawn or table["id"] in {entry["id"] for entry in survey["questions"]}:
+            raise ValueError(f"{place}: its id must be another's nowhere")
+        if len(set(names)) != len(names) or any(n not in specs or n in marginals for n in names):
+            raise ValueError(f"{place}: each question must be there, and in one table once")
+        joint = JointRandomizer.from_json(randomizers.get(table["id"], {}))
+        joint.check_limits(*limits_of(table))
+        if len(joint.encoders) != len(names):
+            raise ValueError(f"{place}: it must have an encoder for each question")
+        for name, marginal in zip(names, joint.marginals, strict=True):
+            stated = specs[name]
+            if stated["epsilon"] != table["epsilon_each"] or "epsilon_forever" in stated:
+                raise ValueError(f"question {name}: its epsilon must be the table's epsilon_each")
+            if stated["mechanism"] != {"name": TOGETHER.name}:
+                raise ValueError(f"question {name}: its mechanism must be {TOGETHER.name}")
+            marginals[name] = marginal
+        drawn[table["id"]] = joint
+    return drawn, marginals
+
+
+def _tables(spec: dict[str, Any]) -> dict[str, str]:
+    """Return the id of the ``[[together]]`` table of each question that has one."""
+    return {name: table["id"] for table in spec.get("together", []) for name in table["questions"]}

@@ -1,0 +1,46 @@
+"""What runs JavaScript of the served modules beside the vectors of the reference."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Run = Callable[[str, str, Any], Any]
+VECTORS = Path(__file__).parent.parent / "vectors"
+#: What every script below can use: a tape of words, values as the modules hold them, and what a
+#: call is refused with.
+TOOLS = """
+  const tape = (list) => { const left = [...list]; return {
+    next: () => { if (!left.length) throw new Error('no word left'); return left.shift(); },
+    get left() { return left.length; } }; };
+  const fraction = (text) => text.split('/').map(BigInt);
+  const given = (value) => value === 'NaN' ? NaN
+    : /^-?\\d+\\/\\d+$/.test(value) ? fraction(value) : value;
+  const refuses = (action) => { try { action(); return 'accepted'; }
+    catch (error) { return `${error.constructor.name}: ${error.message}`; } };
+  const reduced = ([top, bottom]) => {
+    let [a, b] = [top < 0n ? -top : top, bottom]; while (b) [a, b] = [b, a % b];
+    return `${top / a}/${bottom / a}`; };
+"""
+
+
+def vector(name: str) -> dict[str, Any]:
+    """One file of vectors."""
+    found: dict[str, Any] = json.loads((VECTORS / f"{name}.json").read_text())
+    for key, cases in found.items():
+        assert cases, f"{name}.json has no {key}"
+    return found
+
+
+def check_refused(refused: list[Any], results: list[str]) -> None:
+    """Each is refused, and the browser names the same part as the reference does."""
+    for case, got in zip(refused, results, strict=True):
+        part = re.findall(r"\w+", case["error"])[0]
+        assert re.match(rf"RangeError: [^{{]*\b{part}\b", got), f"{case}: {got}"
+
+
+def taken(results: list[Any]) -> list[Any]:
+    """The results, of which each must have used up its words."""
+    assert all(left == 0 for _, left in results), "words were left"
+    return [result for result, _ in results]

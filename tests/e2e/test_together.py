@@ -1,0 +1,213 @@
+"""Questions that are drawn together: the browser draws as the reference, and checks both limits."""
+
+import json
+from typing import Any
+
+import pytest
+from collector import Collector
+from device import Device, answer
+from javascript import Run, taken, vector
+from playwright.sync_api import expect
+from scipy.stats import chi2
+
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey
+
+OPTIONS = [{"id": name, "text": name} for name in ("a", "b")]
+ASKED = {"id": "q", "kind": "choice", "epsilon": 1, "no_answer": True, "options": OPTIONS}
+WINDOW = {"name": "window", "inputs": 3, "width": 1, "near": 271, "far": 100}
+FREE = {"encoder": {"name": "index", "inputs": 3}, "channel": WINDOW, "ratio": ["271", "100"]}
+PAIR = {
+    "encoders": [{"name": "index", "inputs": 3}] * 2,
+    "channel": {"name": "pattern", "inputs": [3, 3], "sizes": [1, 1], "weights": [6, 4, 2]},
+    "ratio": ["12", "1"],
+    "each": ["6", "1"],
+}
+TABLE = {"id": "t", "questions": ["p", "q"], "epsilon": 2.5, "epsilon_each": 1.8}
+IN_TABLE = ASKED | {"epsilon": 1.8}
+
+
+def test_answers_are_drawn_together_as_by_the_reference(run: Run) -> None:
+    cases = vector("together")["cases"]
+    body = """return v.map(({joint}) => m.verifyTogether(joint));"""
+    for case, epsilons in zip(cases, run("randomizer.js", body, cases), strict=True):
+        assert epsilons == pytest.approx(case["epsilons"], abs=1e-12)
+    body = """return v.flatMap(({joint, draws}) => draws.map((one) => {
+      const words = tape(one.words);
+      return [m.randomizeTogether(one.values, joint, words), words.left]; }));"""
+    reports = [draw["reports"] for case in cases for draw in case["draws"]]
+    assert taken(run("randomizer.js", body, cases)) == reports
+
+
+def test_wide_draws_are_those_of_the_reference(run: Run) -> None:
+    cases = vector("together")["below"]
+    body = """return v.map((one) => { const words = tape(one.words);
+      return [m.below(one.total, words), words.left]; });"""
+    assert taken(run("exact.js", body, cases)) == [case["result"] for case in cases]
+
+
+def test_unsound_joint_randomizers_are_refused(run: Run) -> None:
+    refused = vector("together")["refused"]
+    body = "return v.map(({joint}) => refuses(() => m.verifyTogether(joint)));"
+    results = run("randomizer.js", body, refused)
+    assert [got for got in results if not got.startswith("RangeError: ")] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "more"),
+    [
+        ({"epsilon": 2.48}, {}, {}),  # ln 12 = 2.485
+        ({"epsilon_each": 1.79}, {"epsilon": 1.79}, {}),  # ln 6 = 1.792
+        ({}, {"epsilon": 1.5}, {}),
+        ({}, {"epsilon_forever": 3}, {}),
+        ({}, {"memory": 2}, {}),
+        ({}, {"stable": True}, {}),
+        ({}, {"options": OPTIONS[:1]}, {}),
+        ({}, {"kind": "number", "min": 0, "max": 2}, {}),
+        ({"questions": ["p", "p"]}, {}, {}),
+        ({"questions": ["p", "r"]}, {}, {}),
+        ({"questions": ["p"]}, {}, {}),
+        ({"id": "p"}, {}, {}),
+        ({"id": "T"}, {}, {}),
+        ({}, {}, {"q": FREE}),
+        ({}, {}, {"t": PAIR | {"ratio": ["11", "1"]}}),
+        ({}, {}, {"t": PAIR | {"each": ["5", "1"]}}),
+        ({}, {}, {"t": FREE}),
+    ],
+)
+def test_table_that_tells_more_than_it_states_is_refused(
+    run: Run, table: dict[str, Any], question: dict[str, Any], more: dict[str, Any]
+) -> None:
+    body = """try { m.check(v, v.randomizers);
+        return (await m.priceOf(v, v.randomizers))({}).cost; }
+      catch (error) { return error instanceof RangeError ? 'refused' : `${error}`; }"""
+
+    def given(table: dict[str, Any], question: dict[str, Any], more: dict[str, Any]) -> Any:
+        asked = [IN_TABLE | {"id": "p"}, IN_TABLE | question]
+        tables = [TABLE | table]
+        return {
+            "id": "s",
+            "questions": asked,
+            "together": tables,
+            "randomizers": {tables[0]["id"]: PAIR} | more,
+        }
+
+    assert run("report.js", body, given({}, {}, {})) == 2484907  # ln 12, in millionths, rounded up
+    assert run("report.js", body, given(table, question, more)) == "refused"
+
+
+SURVEY = """
+title = "Work"
+id = "work-life"
+[[together]]
+id = "work"
+questions = ["harassed", "told", "team"]
+epsilon = 3.0
+epsilon_each = 1.5
+[[questions]]
+id = "harassed"
+kind = "yes-no"
+text = "Were you harassed at work in the last year?"
+[[questions]]
+id = "told"
+kind = "yes-no"
+text = "Did you tell anybody?"
+shows_if = "harassed = 'yes'"
+[[questions]]
+id = "team"
+kind = "choice"
+text = "Where do you work?"
+required = true
+options = [{id = "a", text = "Sales"}, {id = "b", text = "Lab"}, {id = "c", text = "Office"}]
+[[questions]]
+id = "years"
+kind = "number"
+text = "How many years?"
+min = 0
+max = 40
+step = 1
+epsilon = 1
+"""
+#: Draws in the browser of each row of answers.
+DRAWS = 8_000
+#: The probability that a sound draw fails the test of one row.
+CHANCE = 1e-6
+_DRAW = """async ({ open, rows, count }) => {
+  const { draw, prepare } = await import('/client/report.js');
+  const { keyOf } = await import('/client/hashes.js');
+  const { hex, words } = await import('/client/random.js');
+  const key = await keyOf(hex(32));
+  const source = words();
+  return Promise.all(rows.map(async (answers) => {
+    const times = {};
+    for (let done = 0; done < count; done += 1) {
+      const prepared = await prepare(open, answers, key, source);
+      const { reports } = draw(open, prepared, {}, source).content;
+      const code = JSON.stringify(['harassed', 'told', 'team'].map((id) => reports[id]));
+      times[code] = (times[code] ?? 0) + 1;
+    }
+    return times;
+  }));
+}"""
+
+
+def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
+    device: Device, collector: Collector
+) -> None:
+    survey = collector.publish(SURVEY)
+    page = device.visit(collector.page(survey))
+    told = page.locator("[data-question=harassed]").inner_text()
+    assert "This answer goes into one draw with others, 3 in all." in told
+    assert "at most 4.49 times as likely under one answer as under another" in told
+    assert "All 3 together make it at most 20.1 times as likely" in told
+    answers = {"harassed": "yes", "told": "no", "team": "c", "years": "7"}
+    answer(page, answers)
+    (body,) = device.posted()
+    reports = json.loads(body)["reports"]
+    assert sorted(reports) == ["harassed", "team", "told", "years"]
+    assert all(len(reports[name]) == 1 for name in ("harassed", "told", "team"))
+    assert collector.ledger(survey)[0]["epsilon"] == "4"
+    page.goto(f"{collector.url}/me")
+    expect(page.locator("#spent")).to_contain_text("4")
+
+
+def _rows() -> list[dict[str, str]]:
+    return [
+        {"harassed": harassed, "told": told, "team": team, "years": ""}
+        for harassed, told, team in (("yes", "no", "c"), ("no", "", "a"), ("", "", "b"))
+    ]
+
+
+def _p_value(survey: Survey, row: dict[str, str], times: dict[str, int]) -> float:
+    """How probable it is that so many draws are at least so far from the law that is stated."""
+    (joint,) = survey.joint
+    symbols = [question.value(row[question.id]) for question in joint.questions]
+    law = dict(joint.randomizer.channel.distribution(symbols))
+    seen = {tuple(map(tuple, json.loads(code))): n for code, n in times.items()}
+    assert set(seen) <= set(law)
+    statistic = sum((seen.get(r, 0) - DRAWS * c) ** 2 / (DRAWS * c) for r, c in law.items())
+    return float(chi2.sf(float(statistic), len(law) - 1))
+
+
+def test_shipped_draw_has_the_law_of_both_limits_and_another_one_is_caught(
+    device: Device, collector: Collector
+) -> None:
+    frozen = collector.frozen(collector.publish(SURVEY))
+    survey = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
+    page, rows = device.visit(f"{collector.url}/healthz"), _rows()
+    given = {"open": frozen, "rows": rows, "count": DRAWS}
+    for row, times in zip(rows, page.evaluate(_DRAW, given), strict=True):
+        assert _p_value(survey, row, times) > CHANCE
+    # One part in twenty of the weight of all that agree is moved: the browser refuses it, and
+    # reports that are drawn so all the same are told from the stated law.
+    wrong = json.loads(json.dumps(frozen))
+    weights = wrong["randomizers"]["work"]["channel"]["weights"]
+    moved = weights[0] // 20
+    weights[0], weights[-1] = weights[0] - moved, weights[-1] + moved
+    body = """async (open) => { const { check } = await import('/client/report.js');
+      try { check(open.survey, open.randomizers); return 'accepted'; }
+      catch (error) { return error.message; } }"""
+    assert page.evaluate(body, frozen) == "accepted"
+    assert "ratio must be" in page.evaluate(body, wrong)
+    drawn = page.evaluate(_DRAW, {**given, "open": wrong})
+    assert min(_p_value(survey, *one) for one in zip(rows, drawn, strict=True)) < CHANCE
