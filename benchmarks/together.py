@@ -1,0 +1,117 @@
+"""One draw for several questions beside separate draws: `python benchmarks/together.py`.
+
+For each number of questions, total and limit of one answer it prints n times the variance of a
+share (the mean over questions) and, of yes-no questions, of the product of two (answers counted as
+1 and -1), for separate draws of the same total and for one draw; how many times fewer respondents
+that takes; and its variance as a part of the bound that no pattern with sets of these sizes beats.
+All are exact sums. Then the respondents for a standard error of 0.2 of each slope of a logistic
+model whose outcome and three predictors are all randomized, by Fisher's information: the intercept
+is -1, slopes are 1, predictors are even and unrelated, and their distribution is estimated, too.
+
+Half a minute. Exit status 1 if a variance is over 1.02 times its bound, or the model takes more
+than 1,000 respondents at a total of 4 with both limits alike.
+"""
+
+import sys
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.channels.pattern import Pattern
+from analysis.mechanisms.joint_design import design
+from analysis.mechanisms.joint_program import AIMS, Part, alone, contrast_variance
+
+#: How far a variance may be above its bound, and how many respondents the model may take.
+NEAR, MOST = 1.02, 1000
+#: Questions (numbers of values, usual share), totals, and limits of one answer.
+CELLS: list[tuple[tuple[int, ...], float, str, list[str]]] = [
+    ((2,) * 4, 0.5, "4", ["1", "1.5", "2", "4"]),
+    ((2,) * 6, 0.5, "4", ["1", "4"]),
+    ((2,) * 10, 0.5, "4", ["0.6", "0.8", "4"]),
+    ((2,) * 10, 0.5, "2", ["2"]),
+    ((3,) * 4, 0.3, "4", ["1.5", "2"]),
+    ((8,) * 3, 0.1, "3", ["1.5", "2"]),
+    ((3, 3, 4, 6, 3, 5), 0.2, "6", ["1.5", "2", "3"]),
+    ((3, 3, 4, 6, 3, 5), 0.05, "6", ["1.5", "2", "3"]),
+    ((3, 3, 4, 6, 3, 5), 0.2, "4", ["1", "1.5"]),
+    ((2, 5, 9), 0.1, "3", ["1.5", "3"]),
+]
+
+
+def share_variances(parts: tuple[Part, ...], channel: Pattern) -> list[float]:
+    """n times the variance of each question's share at its usual value."""
+    return [
+        float(contrast_variance(np.array(float(channel.contrast(place))), part.k, size, part.share))
+        for place, (part, size) in enumerate(zip(parts, channel.sizes, strict=True))
+    ]
+
+
+def rows() -> bool:
+    """Print the cells; whether each is near its bound."""
+    print(f"{'values, share':26} {'total':>5} {'each':>4}  {'separate':>8} {'one draw':>8}", end="")
+    print(f" {'fewer':>6}  {'pair: separate':>14} {'one draw':>8} {'fewer':>6}  {'of bound':>8}")
+    good = True
+    for ks, share, total, limits in CELLS:
+        parts = tuple(Part(k, share) for k in ks)
+        even = Fraction(total) / len(ks)
+        separate = [alone(part, even) for part in parts]
+        for each in limits:
+            found = design(parts, Fraction(total), Fraction(each))
+            variances = share_variances(parts, found.channel)
+            saved = float(1 / np.mean(np.array(variances) / separate))
+            pair = ""
+            if set(ks) == {2}:
+                before = 16 * separate[0] * separate[1]
+                after = 1 / float(4 * found.channel.pair_contrast(0, 1)) ** 2
+                pair = f"{before:14.2f} {after:8.2f} {before / after:6.1f}"
+            name = ",".join(map(str, ks)) if len(set(ks)) > 1 else f"{len(ks)} x {ks[0]}"
+            over = 1 / saved / found.bound
+            good = good and over <= NEAR
+            print(
+                f"{f'{name}, {share}':26} {total:>5} {each:>4}  {np.mean(separate):8.3f}"
+                f" {np.mean(variances):8.3f} {saved:6.2f}  {pair:30}  {over:8.6f}"
+            )
+    return good
+
+
+def respondents(chances: NDArray[np.float64]) -> float:
+    """Respondents for a standard error of 0.2 of each slope, by the chances of all 16 patterns."""
+    answers = np.arange(16)
+    outcome = answers & 1
+    predictors = np.array([answers >> place & 1 for place in (1, 2, 3)])
+    design_matrix = np.vstack([np.ones(16), predictors])
+    likely = 1 / (1 + np.exp(-(np.array([-1.0, 1, 1, 1]) @ design_matrix)))
+    law = np.where(outcome, likely, 1 - likely)
+    # Derivatives of the law of answers: by the coefficients, and by the predictors' distribution.
+    slopes = law / 8 * (outcome - likely) * design_matrix
+    groups = answers >> 1
+    mixes = [law * ((groups == group).astype(float) - (groups == 0)) for group in range(1, 8)]
+    reports = chances[answers[:, None] ^ answers]
+    derivatives = reports @ np.vstack([slopes, mixes]).T
+    expected = reports @ (law / 8)
+    information = derivatives.T @ (derivatives / expected[:, None])
+    return float(np.linalg.inv(information).diagonal()[1:4].max() / 0.2**2)
+
+
+def model() -> bool:
+    """Print what the model takes; whether it is few enough where both limits are alike."""
+    print("\nRespondents for a logistic model of four yes-no answers, total 4, standard error 0.2:")
+    keep = exp(1) / (1 + exp(1))
+    flips = np.array([pattern.bit_count() for pattern in range(16)])
+    apart = respondents(keep ** (4 - flips) * (1 - keep) ** flips)
+    print(f"  separate draws,      1 each {apart:8,.0f}")
+    needed = 0.0
+    for aim in AIMS:
+        for each in ("1", "1.5", "2", "4"):
+            parts = (Part(2, 0.5),) * 4
+            channel = design(parts, Fraction(4), Fraction(each), aim).channel
+            needed = respondents(np.array([float(chance) for chance in channel.likelihoods]))
+            print(f"  one draw for {aim:6} {each:>3} each {needed:8,.0f}")
+    return needed <= MOST
+
+
+if __name__ == "__main__":
+    results = [rows(), model()]
+    sys.exit(not all(results))
