@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import exp
+from math import exp, prod
 
 from analysis.core.channels.pattern import Pattern
 from analysis.mechanisms.joint_program import Part, Program
+
+#: Of more unknowns than these, a program takes a second and more.
+_LARGE = 300
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,10 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
 
     Each variance counts as a part of what it is if questions are drawn one by one, with `total`
     divided evenly: of a question's shares at a usual one, or of pairs of answers where all pairs
-    are as frequent. The sizes of sets are searched from those of separate draws on; for these sizes
-    the variance is within `joint_program.GAP` of the best.
+    are as frequent. The sizes of sets are searched from those of separate draws on, and from those
+    that are best if all questions are as one of them; for these sizes the variance is within
+    `joint_program.GAP` of the best. Where questions of many kinds make a program large, it is that
+    of the last sizes alone, which takes seconds instead of minutes.
 
     Parameters
     ----------
@@ -59,11 +64,15 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
             tried[sizes] = Design(*task.solved())
         return tried[sizes]
 
-    even = float(total) / len(parts)
-    starts = {
+    starts = [
         tuple(min(part.k - 1, max(1, round(part.k / (exp(epsilon) + 1)))) for part in alike)
-        for epsilon in (even, float(min(each, total)))
-    }
+        for epsilon in (total / len(parts), min(each, total))
+    ]
+    if len(alike) > 1:
+        as_one = [design((part,) * len(parts), total, each, aim).channel for part in alike]
+        starts.append(tuple(channel.sizes[0] for channel in as_one))
+    if prod(parts.count(part) + 1 for part in alike) > _LARGE:
+        return of(starts[-1])
     best = min(starts, key=lambda sizes: of(sizes).variance)
     while True:
         near = [

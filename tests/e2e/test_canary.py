@@ -49,7 +49,11 @@ HOOKS = [
         "  for (const other of pages) other.hidden = other !== page;",
         "shown?.(page)",
     ),
-    ("report.js", "    const { value, kept } = prepared[id];", "draw?.(id, prepared)"),
+    (
+        "report.js",
+        "    const made = reportsOf(questions, randomizers[id], prepared, words);",
+        "draw?.(id, prepared)",
+    ),
     ("memo.js", "    return {\n      ...before, times,", "keep?.()"),
 ]
 #: Opens all of a page whose program does not run, as the browser's developer tools could.

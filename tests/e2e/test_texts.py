@@ -67,8 +67,8 @@ def test_text_leaves_the_device_in_no_form(
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("report.js", "reports[id] = randomize(value,",
-         "reports[`${id}-${value}`] = randomize(value,"),
+        ("report.js", "reports[question.id] = made[part];",
+         "reports[`${question.id}-${prepared[question.id].value}`] = made[part];"),
         ("report.js", "version, wave, ...who,", "version, wave, x: prepared.boss.value, ...who,"),
         ("page/review.js", "  const list = one('#review dl');",
          "  fetch('/healthz?' + encodeURIComponent(answers.boss));\n"
