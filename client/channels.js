@@ -127,10 +127,11 @@ const choose = (count, size) => range(size)
 export const pattern = {
   fields: { inputs: 1, sizes: 1, weights: 1 },
   mostParts: 12,
+  mostInputs: 1024,
   /** The largest sum that is exact, and that two words draw from. */
   most: Number.MAX_SAFE_INTEGER,
   isSound: ({ inputs, sizes, weights }) => inputs.length === sizes.length &&
-    inputs.length <= pattern.mostParts && sizes.every((size, part) => size < inputs[part]) &&
+    inputs.length <= pattern.mostParts && Math.max(...inputs) <= pattern.mostInputs && sizes.every((size, part) => size < inputs[part]) &&
     [inputs.length + 1, 2 ** inputs.length].includes(weights.length),
   total: (c) => sum(c.weights),
   isByNumber: ({ inputs, weights }) => weights.length === inputs.length + 1,

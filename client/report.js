@@ -90,6 +90,7 @@ function checkTogether(survey, table, randomizers) {
   const areAll = places.every((place) => place >= 0) && new Set(places).size === places.length;
   must(areAll && Object.hasOwn(randomizers, id), `"${id}" expected questions, each once`, questions);
   const joint = randomizers[id];
+  must([total, each].every(Number.isFinite), `"${id}" expected two limits`, total, each);
   const [epsilon, most] = verifyTogether(joint);
   must(epsilon <= total + TOLERANCE, `"${id}" expected ε of ${total}`, epsilon);
   must(most <= each + TOLERANCE, `"${id}" expected ε of ${each} for each answer`, most);
@@ -198,7 +199,8 @@ export async function priceOf(survey, randomizers) {
   const priced = await Promise.all(Object.entries(drawsOf(survey)).map(async ([id, questions]) => {
     const randomizer = randomizers[id];
     const [question] = questions;
-    if (isJoint(randomizer)) return { question: {}, randomizer, memory: id, keys: [] };
+    // Nothing is remembered, and no memory has such a key: memories have a colon.
+    if (isJoint(randomizer)) return { question: {}, randomizer, memory: `:${id}`, keys: [] };
     const memory = `${question.id}:${toHex(await digestOfQuestion(survey, question, randomizer))}`;
     const meaning = toHex(await meaningOf(survey, question, randomizer));
     const both = protocolOf(question) === 1 ? [memory, `${memory}/${meaning}`] : [memory];
@@ -277,9 +279,9 @@ export async function trial({ survey: whole, randomizers }, question, answer, ne
 
 /** The ids of options, and of no answer, that a report plainly names; null if it names none so. */
 export function named(report, question, randomizers) {
-  const alone = randomizers[question.id];
-  if (!alone) return report.map((place) => domain(question)[place]);
-  const { encoder, channel } = alone;
+  const isAlone = Object.hasOwn(randomizers, question.id);
+  if (!isAlone) return report.map((place) => domain(question)[place]);
+  const { encoder, channel } = randomizers[question.id];
   const { weights, placesOf = (places) => [places].flat() } = CHANNELS[channel.name];
   const isPlain = !weights || weights(0, channel).length === channel.inputs;
   if (!isPlain || !ENCODERS[encoder.name].namesValue) return null;

@@ -151,7 +151,7 @@ def test_browsers_load_little_enough_to_be_read_in_one_sitting() -> None:
     # Comments count, blank lines do not. Some 170 lines are the second protocol of memories: frozen
     # surveys keep the first, so that both must be there. Some 130 are questions drawn together.
     lines = [line for path in SCRIPTS for line in path.read_text().splitlines() if line.strip()]
-    assert len(lines) <= 2385
+    assert len(lines) <= 2390
     # Together, as a measure of how much there is to read; each is served by itself, 45 KiB in all.
     files = [*SCRIPTS, *CLIENT.rglob("*.css")]
     assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 39 * 1024

@@ -10,10 +10,10 @@ import numpy as np
 
 from analysis.core.channels.pattern import Pattern
 from analysis.core.encoders import ENCODERS, Encoder
-from analysis.core.epsilon import exp_lower, log_ratio, micro
+from analysis.core.epsilon import log_ratio, micro
 from analysis.core.errors import shown
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
-from analysis.core.randomizer import Randomizer, Reports
+from analysis.core.randomizer import Randomizer, Reports, check_within
 from analysis.core.types import Array
 from analysis.core.words import Block
 
@@ -37,8 +37,22 @@ class Marginal(Randomizer[Any, Any]):
         """`each`, and not the ratio of the channel, which holds for who knows nothing else."""
         return self.each
 
+    @property
+    def largest_ratio(self) -> Fraction:
+        return self.each
+
     def contrasts(self) -> None:
         return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what gives its reports their meaning; nothing is drawn by it."""
+        included = Fraction(self.channel.include, self.channel.include + self.channel.exclude)
+        return {
+            "encoder": to_numbers(self.encoder),
+            "size": self.channel.size,
+            "included": written(included).split("/"),
+            "each": written(self.each).split("/"),
+        }
 
 
 @dataclass(frozen=True)
@@ -117,9 +131,8 @@ class JointRandomizer:
 
     def check_limits(self, total: Fraction, each: Fraction) -> None:
         """Raise ValueError unless both ratios are proved to be at most e^ε of what was asked."""
-        for name, ratio, asked in (("ratio", self.ratio, total), ("each", self.each, each)):
-            if ratio > exp_lower(asked):
-                raise ValueError(f"{name} {ratio} must be at most e^{asked}")
+        check_within("ratio", self.ratio, total)
+        check_within("each", self.each, each)
 
     def to_json(self) -> dict[str, Any]:
         """Return its whole numbers; those of fractions are strings, since they may pass 2^53."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.encoders import ENCODERS, Encoder
-from analysis.core.epsilon import MICRO, exp_lower, is_telling, log_ratio, micro
+from analysis.core.epsilon import LARGEST, MICRO, exp_lower, is_telling, log_ratio, micro
 from analysis.core.errors import ReportError, shown
 from analysis.core.memory import PROTOCOL, Memory
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
@@ -84,6 +84,11 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             return Fraction(0)
         channel: Any = self.channel
         return Fraction(channel.delta(self.limit))
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of the probabilities of one report; with a δ it is above `ratio`."""
+        return self.channel.ratio(self.encoder.apart)
 
     def contrasts(self) -> Array | None:
         """Return the chances of reports under the inputs that are told apart best: see `Channel`.
@@ -282,8 +287,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     def check_epsilon(self, asked: Fraction) -> None:
         """Raise ValueError unless the ratio is proved to be at most e^asked."""
-        if self.ratio > exp_lower(asked):
-            raise ValueError(f"ratio {self.ratio} must be at most e^{asked}")
+        check_within("ratio", self.ratio, asked)
 
     def check_forever(self, asked: Fraction | None) -> None:
         """Raise ValueError unless all waves are proved to have a ratio of at most e^asked.
@@ -342,6 +346,14 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             if top * true.denominator != bottom * true.numerator:
                 raise ValueError(f"{name} must be {written(true)}, got {top}/{bottom}")
         return randomizer
+
+
+def check_within(name: str, ratio: Fraction, asked: Fraction) -> None:
+    """Raise ValueError unless a ratio is proved to be at most e^asked, an ε that can be asked."""
+    if not 0 < asked <= LARGEST:
+        raise ValueError(f"epsilon must be above 0 and at most {LARGEST}, got {float(asked):g}")
+    if ratio > exp_lower(asked):
+        raise ValueError(f"{name} {ratio} must be at most e^{asked}")
 
 
 #: A randomizer of any encoder and channel.

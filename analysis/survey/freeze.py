@@ -15,9 +15,11 @@ from analysis.core.joint_randomizer import JointRandomizer, Marginal
 from analysis.core.memory import NEW_MEMORY, check_frozen, forever_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.joint_program import AIMS
 from analysis.mechanisms.one_of_k import TOGETHER
 from analysis.mechanisms.selection import choose, compile_as
 from analysis.survey.digest import above
+from analysis.survey.document import ID
 from analysis.survey.joint_draw import JointDraw, compile_together, limits_of
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
@@ -151,6 +153,7 @@ def _thawed_together(
     drawn: dict[str, JointRandomizer] = {}
     marginals: dict[str, Marginal] = {}
     specs = {spec["id"]: spec for spec in asked_in(survey)}
+    _check_tables(survey.get("together", []))
     for table in survey.get("together", []):
         names, place = table["questions"], f"together {table['id']}"
         if table["id"] in drawn or table["id"] in {entry["id"] for entry in survey["questions"]}:
@@ -163,6 +166,7 @@ def _thawed_together(
             raise ValueError(f"{place}: it must have an encoder for each question")
         for name, marginal in zip(names, joint.marginals, strict=True):
             stated = specs[name]
+            check_frozen(stated, False)
             if stated["epsilon"] != table["epsilon_each"] or "epsilon_forever" in stated:
                 raise ValueError(f"question {name}: its epsilon must be the table's epsilon_each")
             if stated["mechanism"] != {"name": TOGETHER.name}:
@@ -170,6 +174,25 @@ def _thawed_together(
             marginals[name] = marginal
         drawn[table["id"]] = joint
     return drawn, marginals
+
+
+def _check_tables(tables: Any) -> None:
+    """Raise ValueError unless ``together`` is a list of tables with all keys, and no others."""
+    needed = {"id", "questions", "epsilon", "epsilon_each"}
+    for table in tables if isinstance(tables, list) else [tables]:
+        keys = set(table) if isinstance(table, dict) else set()
+        if not (keys >= needed and keys <= {*needed, "aim"}):
+            raise ValueError(f"together must be a list of tables of {', '.join(sorted(needed))}")
+        total, each = table["epsilon"], table["epsilon_each"]
+        names = table["questions"]
+        if not (isinstance(table["id"], str) and ID.fullmatch(table["id"])):
+            raise ValueError("together: id must be that of a table")
+        if not (isinstance(names, list) and len(names) >= 2):
+            raise ValueError(f"together {table['id']}: it must have 2 questions at least")
+        if not all(type(limit) in (int, float) for limit in (total, each)) or not each <= total:
+            raise ValueError(f"together {table['id']}: epsilon_each must be at most epsilon")
+        if table.get("aim", AIMS[0]) not in AIMS:
+            raise ValueError(f"together {table['id']}: aim must be one of {', '.join(AIMS)}")
 
 
 def _tables(spec: dict[str, Any]) -> dict[str, str]:

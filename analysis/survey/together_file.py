@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from analysis.core.channels.pattern import MOST_PARTS
+from analysis.core.channels.pattern import MOST_INPUTS, MOST_PARTS
 from analysis.core.domain import Domain
 from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
@@ -55,6 +55,11 @@ class Together:
         SurveyError
             If it cannot be drawn together, or says itself how it is drawn.
         """
+        if len(domain.alternatives) > MOST_INPUTS:
+            raise SurveyError(
+                f"{table.place}: a question that is drawn together must have at most {MOST_INPUTS} "
+                f"answers, got {len(domain.alternatives)}"
+            )
         if not domain.alternatives:
             raise SurveyError(
                 f"{table.place}: kind must be yes-no, choice or scale to be drawn together "

@@ -19,6 +19,7 @@ from analysis.privacy.meaning import (
     strongest_posterior,
 )
 from analysis.study.planning import WaveTotal, public_view
+from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 from server.plan import tables
@@ -163,7 +164,7 @@ def together(survey: Survey, question: Question, waves: int) -> str:
     told = survey.telling(question)
     if waves == 1 and len(told) == 1:
         return ""
-    spent = sum(other.spent(waves) for other in told) / MICRO
+    spent = sum(_spent_on(draw, told, waves) for draw in survey.draws) / MICRO
     others = ", ".join(other.id for other in told if other is not question)
     also = f", and on {others}, asked of some because of it" if others else ""
     often = "in one wave" if waves == 1 else f"in {waves} waves"
@@ -173,6 +174,15 @@ def together(survey: Survey, question: Question, waves: int) -> str:
         f" Reports on it {often}{also}, tell about it together: ε = {rounded_up(spent, 4)}{but}, "
         f"which moves a belief of 50 % to {percent(strongest_posterior(0.5, spent))} at most."
     )
+
+
+def _spent_on(draw: Question | JointDraw, told: Sequence[Question], waves: int) -> int:
+    """Return what a draw tells in these waves about some questions, in millionths of ε."""
+    ids = {question.id for question in told}
+    part = [question for question in draw.questions if question.id in ids]
+    if len(part) == len(draw.questions):
+        return draw.spent(waves)
+    return waves * draw.charge_of(part) if part else 0
 
 
 def _meaning_of(survey: Survey, question: Question, waves: int) -> Meaning:

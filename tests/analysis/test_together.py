@@ -16,6 +16,7 @@ from analysis.core.words import seeded_block, seeded_words
 from analysis.estimate.columns.of_survey import columns_of
 from analysis.estimate.quantity import share_quantity
 from analysis.privacy.accounting import PrivacyLoss
+from analysis.privacy.meaning.frequencies import most_told
 from analysis.privacy.one_wave import Group
 from analysis.study.crosstab import crosstab
 from analysis.study.regression import regress
@@ -141,6 +142,22 @@ def _at(*path: Any, to: Any) -> Callable[[Any], None]:
         (_at("randomizers", "work", "ratio", to=["20", "1"]), "ratio must be"),
         (_at("randomizers", "work", "each", to=["4", "1"]), "each must be"),
         (_at("randomizers", "work", to={}), "joint randomizer must have"),
+        (_at("survey", "together", to=None), "together must be a list of tables"),
+        (_at("survey", "together", 0, "delta", to=0.5), "together must be a list of tables"),
+        (_at("survey", "together", 0, "id", to="__proto__"), "id must be that of a table"),
+        (_at("survey", "together", 0, "questions", to=["told"]), "2 questions at least"),
+        (_at("survey", "together", 0, "epsilon", to="9"), "epsilon_each must be at most epsilon"),
+        (
+            _at("survey", "together", 0, "epsilon", to=1e300),
+            "epsilon must be above 0 and at most 20",
+        ),
+        (_at("survey", "together", 0, "aim", to="best"), "aim must be one of"),
+        (_at("survey", "questions", 1, "stable", to=True), "stable must be about a memory"),
+        (_at("survey", "questions", 3, "epsilon", to=1e300), "at most 20"),
+        (
+            _at("randomizers", "work", "channel", "inputs", to=[2**20] * 3),
+            "inputs must be at most 1024 each",
+        ),
     ],
 )
 def test_frozen_form_that_tells_more_than_it_states_is_refused(
@@ -259,3 +276,23 @@ def test_many_devices_draw_as_one_does(survey: Survey) -> None:
         assert shares.sum() == pytest.approx(expected.sum())
     one = joint.randomizer.randomize(values, seeded_words("one"))
     assert [len(report) for report in one] == [1, 1, 1]
+
+
+def test_plans_state_the_limit_and_not_the_law_of_one_question(survey: Survey) -> None:
+    harassed = survey.questions[0]
+    told = most_told(harassed)
+    # e^1.5 = 4.482; the law of its reports alone has a ratio of 3.37 only.
+    assert "more than 4.49 times as likely" in told
+    assert "up to the ε of the whole draw" in told
+    assert float(harassed.randomizer.channel.ratio()) == pytest.approx(3.366, abs=0.01)
+
+
+def test_many_questions_have_a_meaning_each(read: Read) -> None:
+    names = [f"q{number}" for number in range(12)]
+    table = f'[[together]]\nid = "t"\nquestions = {json.dumps(names)}\nepsilon = 6\n'
+    asked = "".join(
+        f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\nrequired = true\n'
+        for name in names
+    )
+    survey = read(HEAD + table + "epsilon_each = 1\n" + asked)
+    assert len({question.meaning for question in survey.questions}) == 12

@@ -69,6 +69,7 @@ def test_unsound_joint_randomizers_are_refused(run: Run) -> None:
         ({"questions": ["p"]}, {}, {}),
         ({"id": "p"}, {}, {}),
         ({"id": "T"}, {}, {}),
+        ({"epsilon": "9999"}, {}, {}),
         ({}, {}, {"q": FREE}),
         ({}, {}, {"t": PAIR | {"ratio": ["11", "1"]}}),
         ({}, {}, {"t": PAIR | {"each": ["5", "1"]}}),
@@ -198,11 +199,11 @@ def test_shipped_draw_has_the_law_of_both_limits_and_another_one_is_caught(
     given = {"open": frozen, "rows": rows, "count": DRAWS}
     for row, times in zip(rows, page.evaluate(_DRAW, given), strict=True):
         assert _p_value(survey, row, times) > CHANCE
-    # One part in twenty of the weight of all that agree is moved: the browser refuses it, and
-    # reports that are drawn so all the same are told from the stated law.
+    # A quarter of the weight of the reports that agree with all is moved: the browser refuses it,
+    # and reports that are drawn so all the same are told from the stated law.
     wrong = json.loads(json.dumps(frozen))
     weights = wrong["randomizers"]["work"]["channel"]["weights"]
-    moved = weights[0] // 20
+    moved = weights[0] // 4
     weights[0], weights[-1] = weights[0] - moved, weights[-1] + moved
     body = """async (open) => { const { check } = await import('/client/report.js');
       try { check(open.survey, open.randomizers); return 'accepted'; }

@@ -41,6 +41,8 @@ from analysis.core.words import (
 
 #: Of so many parts there are 4,096 patterns, which a phone still checks at once.
 MOST_PARTS = 12
+#: Binomial coefficients of larger numbers take long to compute.
+MOST_INPUTS = 1024
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,10 @@ class Pattern:
             raise ValueError(
                 f"pattern: inputs and sizes must be equally many, at most {MOST_PARTS}, got {d} "
                 f"and {len(self.sizes)}"
+            )
+        if max(self.inputs) > MOST_INPUTS:
+            raise ValueError(
+                f"pattern: inputs must be at most {MOST_INPUTS} each, got {max(self.inputs)}"
             )
         if any(size >= k for k, size in zip(self.inputs, self.sizes, strict=True)):
             raise ValueError("pattern: sizes must be less than inputs")

@@ -106,12 +106,17 @@ def most_told(question: Question) -> str:
     a δ, which bounds by how much chances exceed e^ε times each other, not how often they do.
     """
     randomizer = question.randomizer
-    ratio = randomizer.channel.ratio(randomizer.encoder.apart)
+    ratio = randomizer.largest_ratio
     text = (
         f"No report is more than {rounded_up(float(ratio))} times as likely under one answer as "
         "under another; one moves a belief of 50 % to about "
         f"{percent(updated(0.5, Fraction(1), 1 / ratio))} at most."
     )
+    if question.table is not None:
+        text += (
+            " So much it tells somebody who knows the answers that are drawn with it; if these go "
+            "together, it can be up to the ε of the whole draw."
+        )
     if randomizer.delta:
         text += (
             " ε and δ together say: the chance of any set of reports under one answer is at most "
