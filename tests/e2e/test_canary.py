@@ -290,7 +290,19 @@ LEAKS = {
 }
 
 
-@pytest.mark.parametrize("leak", [*LEAKS, "nothing"])
+#: Those that are planted each time; `make test-more` plants the others, too.
+QUICK = ("request", "storage", "nothing")
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        pytest.param(
+            leak, marks=[pytest.mark.more] * (leak not in ("request", "storage", "nothing"))
+        )
+        for leak in (*LEAKS, "nothing")
+    ],
+)
 def test_watchers_catch_a_leak_into(
     new_profile: MakeProfile,
     hooked: tuple[Collector, str],
