@@ -38,7 +38,9 @@ class Split:
 
     `epsilon` is that of one report as it should be, `half_width` the expected one with it, in the
     unit of the question; `own_epsilon` and `own_half_width` are those of the file. `kept` says that
-    its ε was not to be changed: it has a memory, or its author named probabilities.
+    its ε was not to be changed: it has a memory, its author named probabilities, or it is drawn
+    together with others. Then `epsilon` is the limit of its answer, and what is spent is the ε of
+    the table, which is less than the sum over its questions.
     """
 
     question: str
