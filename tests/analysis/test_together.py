@@ -270,10 +270,10 @@ def test_many_devices_draw_as_one_does(survey: Survey) -> None:
     (joint,) = survey.joint
     n, values = 40_000, [0, 2, 1]
     many = joint.randomizer.randomize_many(np.tile(values, (n, 1)), seeded_block("many"))
-    for marginal, reports in zip(joint.randomizer.marginals, many, strict=True):
+    for marginal, reports, value in zip(joint.randomizer.marginals, many, values, strict=True):
         shares = marginal.tally_many(reports)[0] / n
-        expected = marginal.channel.moments(values[joint.randomizer.marginals.index(marginal)])[0]
-        assert shares.sum() == pytest.approx(expected.sum())
+        expected, _ = marginal.channel.moments(value)
+        assert (np.abs(shares - expected) < 6 * np.sqrt(expected * (1 - expected) / n)).all()
     one = joint.randomizer.randomize(values, seeded_words("one"))
     assert [len(report) for report in one] == [1, 1, 1]
 
