@@ -262,7 +262,7 @@ _TWINS = {
     "skewed": ("square-wave", "channels.js", "draw / c.near", "draw / c.near / 1.1"),
     "no words": ("krr", "exact.js", "words.next();", "0;"),
     "always in": ("subset", "channels.js", "< c.include;", "<= c.include + c.exclude;"),
-    "not uniform": ("subset", "channels.js", "below(left, words) < needed", "needed > 0"),
+    "not uniform": ("subset", "channels.js", "below(count, words) < needed", "needed > 0"),
     "last bit kept": ("sue", "channels.js", "below(c.total, words) <",
                       "(place === 2 ? (isOne(2) ? 0 : c.total) : below(c.total, words)) <"),
     "one word for all bits": ("sue", "channels.js", "below(c.total, words) <",
