@@ -64,7 +64,7 @@ def rows() -> bool:
             pair = ""
             if set(ks) == {2}:
                 before = 16 * separate[0] * separate[1]
-                after = 1 / float(4 * found.channel.pair_contrast(0, 1)) ** 2
+                after = 1 / float(4 * found.channel.contrast(0, 1)) ** 2
                 pair = f"{before:14.2f} {after:8.2f} {before / after:6.1f}"
             name = ",".join(map(str, ks)) if len(set(ks)) > 1 else f"{len(ks)} x {ks[0]}"
             over = 1 / saved / found.bound

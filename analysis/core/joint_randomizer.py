@@ -21,6 +21,15 @@ _MEMBERS = {"encoders", "channel", "ratio", "each"}
 
 
 @dataclass(frozen=True)
+class Place:
+    """Which part of a draw it is: the draw's id, its channel, and the number of the part."""
+
+    draw: str
+    channel: Pattern
+    part: int
+
+
+@dataclass(frozen=True)
 class Marginal(Randomizer[Any, Any]):
     """The law of one question's reports, where several questions are drawn together.
 

@@ -13,13 +13,14 @@ from scipy.special import chdtrc, fdtrc
 
 from analysis.estimate.columns import Column
 from analysis.estimate.intervals import FEW
-from analysis.study.crosstab.pairs import pairs_of
+from analysis.study.crosstab.pairs import Pairs, pairs_of
 from analysis.study.scores import (
     ALONE,
     Scored,
     check_column,
     few_flag,
     inverse_and_rank,
+    kurtosis,
     likeliest_shares,
     peak,
 )
@@ -57,10 +58,13 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     tested, by the correlations of the scores of both (Pillai's trace). It is compared with
     chi-square, or one as wide as the statistic is if one question's reports are shuffled.
 
+    In one draw for both, reports on independent answers are not independent. Then the debiased
+    covariances of the answers are tested, with those of respondents (Hotelling's T²).
+
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself.
+        Of the same respondents, in the same order, each randomized by itself or in one draw.
 
     Raises
     ------
@@ -69,6 +73,8 @@ def independence(first: Column, second: Column) -> HypothesisTest:
         respondents, or a question has more than 64 values.
     """
     n, pairs = first.n, pairs_of(first, second)
+    if pairs.together is not None:
+        return _of_one_draw(pairs)
     left, right = sides = [Scored(column, likeliest_shares(column)) for column in (first, second)]
     cross = pairs.averages(left.ratios, right.ratios) - np.outer(left.mean, right.mean)
     inverses, ranks = zip(*(inverse_and_rank(side.covariance) for side in sides), strict=True)
@@ -81,6 +87,35 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     p_value = float(chdtrc(df / wide, statistic / wide)) if df else 1.0
     flag = "few" if n < FEW or not df or wide > _WIDEST else ""
     return HypothesisTest("independence", statistic, df, p_value, n, flag)
+
+
+def _of_one_draw(pairs: Pairs) -> HypothesisTest:
+    """Test whether the debiased covariances of the answers are 0."""
+    n, columns = pairs.n, (pairs.first, pairs.second)
+    for column in columns:
+        check_column(column)
+    # The last value's covariances follow from the others'.
+    left, right = ((col.scores - col.counts() @ col.scores / n)[:, :-1] for col in columns)
+    apart = pairs.averages(left, right).ravel()
+    inverse, rank = inverse_and_rank(pairs.covariance(left, right))
+    statistic = float(apart @ inverse @ apart)
+    rows, others, times = pairs.seen
+    peaks = []
+    for value in range(left.shape[1]):
+        one, other = left[:, [value]], right
+        made = pairs.debiased(one[rows], other[others], (one[-1], other[-1]))
+        peaks.append(kurtosis(times, made - times @ made / times.sum()))
+    effective = n / max(peaks) / ALONE if rank else 0.0
+    return HypothesisTest(
+        "independence", statistic, rank, _hotelling(statistic, rank, n), n, few_flag(n, effective)
+    )
+
+
+def _hotelling(statistic: float, rank: int, n: int) -> float:
+    """Return the chance of a T² as large, of n respondents; 1 if there are too few of them."""
+    if not 0 < rank < n:
+        return 1.0
+    return float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
 
 
 def widening(n: int, ranks: tuple[int, ...], squares: list[float]) -> float:
@@ -152,9 +187,7 @@ def goodness_of_fit(
     inverse, rank = inverse_and_rank(scored.covariance)
     effective = n / peak(counts, scored.centered, scored.covariance) / ALONE
     statistic = (n - 1) * float(away @ inverse @ away)
-    p_value = 1.0
-    if 0 < rank < n:
-        p_value = float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
+    p_value = _hotelling(statistic, rank, n)
     return HypothesisTest(name, statistic, rank, p_value, n, few_flag(n, effective))
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.core.errors import SurveyError
-from analysis.core.joint_randomizer import JointRandomizer, Marginal
+from analysis.core.joint_randomizer import JointRandomizer, Marginal, Place
 from analysis.core.memory import NEW_MEMORY, check_frozen, forever_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
@@ -32,9 +32,7 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
     asked, questions = asked_in(spec), []
     by_id = {question["id"]: question for question in asked}
     randomizers: dict[str, Randomizer[Any, Any]] = {}
-    tables = {
-        name: table["id"] for table in spec.get("together", []) for name in table["questions"]
-    }
+    places: dict[str, Place] = {}
     for table in spec.get("together", []):
         try:
             joint = compile_together(table, [by_id[name] for name in table["questions"]])
@@ -42,6 +40,7 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
             raise SurveyError(f'{place}: together "{table["id"]}": {error}') from None
         drawn[table["id"]] = joint
         randomizers |= dict(zip(table["questions"], joint.marginals, strict=True))
+        places |= _places(table, joint)
     for question in asked:
         if question["id"] in randomizers:
             questions.append(
@@ -49,7 +48,7 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
                     question,
                     randomizers[question["id"]],
                     above(spec["questions"], question),
-                    tables[question["id"]],
+                    places[question["id"]],
                 )
             )
             continue
@@ -108,9 +107,9 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
             f"survey {survey['id']}: every question must have a randomizer, of its own or of its "
             "table, and no note"
         )
-    tables = {
-        name: table["id"] for table in survey.get("together", []) for name in table["questions"]
-    }
+    places: dict[str, Place] = {}
+    for table in survey.get("together", []):
+        places |= _places(table, drawn[table["id"]])
     questions = []
     for spec in asked_in(survey):
         if spec["id"] in marginals:
@@ -118,7 +117,7 @@ def thaw(data: dict[str, Any], version: str) -> Survey:
             if ("shows_if" in spec and not spec["no_answer"]) or not law.encoder.fits(domain):
                 raise ValueError(f"question {spec['id']}: its draw does not fit its answers")
             surroundings = above(survey["questions"], spec)
-            questions.append(Question(spec, law, surroundings, tables[spec["id"]]))
+            questions.append(Question(spec, law, surroundings, places[spec["id"]]))
             continue
         randomizer = Randomizer.from_json(randomizers[spec["id"]])
         randomizer.check_epsilon(Fraction(repr(spec["epsilon"])))
@@ -174,6 +173,14 @@ def _thawed_together(
             marginals[name] = marginal
         drawn[table["id"]] = joint
     return drawn, marginals
+
+
+def _places(table: dict[str, Any], joint: JointRandomizer) -> dict[str, Place]:
+    """Return the part of the draw that each question of a table is."""
+    return {
+        name: Place(table["id"], joint.channel, part)
+        for part, name in enumerate(table["questions"])
+    }
 
 
 def _check_tables(tables: Any) -> None:

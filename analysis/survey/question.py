@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from analysis.core.domain import Domain
+from analysis.core.joint_randomizer import Place
 from analysis.core.memory import Memory, is_stable, protocol_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
@@ -23,13 +24,18 @@ class Question:
     randomizer: Randomizer[Any, Any]
     #: What stands above the question in its survey (`analysis.survey.digest.above`).
     surroundings: dict[str, Any] = field(default_factory=lambda: {"notes": []})
-    #: The id of the ``[[together]]`` table whose draw its answer goes into, if it is not alone.
-    table: str | None = None
+    #: Its part of the draw of a ``[[together]]`` table, if it is not drawn alone.
+    place: Place | None = None
 
     @property
     def id(self) -> str:
         """The question's id in the survey, on the wire and in tables."""
         return str(self.spec["id"])
+
+    @property
+    def table(self) -> str | None:
+        """The id of the table that its draw is for; None if it is drawn alone."""
+        return None if self.place is None else self.place.draw
 
     @property
     def mechanism(self) -> Mechanism:

@@ -92,7 +92,7 @@ def test_a_part_alone_has_the_law_of_its_subset_whatever_the_others_are(channel:
 
 @every_sample
 def test_shares_and_products_of_pairs_are_unbiased(channel: Pattern) -> None:
-    # The debiased share of value x is (1{x in set} - q) / (p - q); for pairs see `pair_factor`.
+    # The debiased share of value x is (1{x in set} - q) / (p - q); for pairs see `factor`.
     d = len(channel.inputs)
     support = [TOGETHER.support(marginal) for marginal in joint_of(channel).marginals]
 
@@ -107,7 +107,7 @@ def test_shares_and_products_of_pairs_are_unbiased(channel: Pattern) -> None:
                 share = sum(c * debiased(part, r[part], value) for r, c in law.items())
                 assert share == (row[part] == value)
         for i, j in combinations(range(d), 2):
-            factor = channel.pair_factor(i, j)
+            factor = channel.factor(i, j)
             for x, y in product(range(channel.inputs[i]), range(channel.inputs[j])):
                 even = Fraction(1, channel.inputs[i]), Fraction(1, channel.inputs[j])
                 cell = Fraction(0)
@@ -286,7 +286,7 @@ def test_designs_of_yes_no_questions_are_as_good_as_the_best_known(
 ) -> None:
     found = design(COINS[d], Fraction(total), Fraction(each))
     assert variances(COINS[d], found.channel) == pytest.approx([share] * d, rel=2e-3)
-    product_contrast = 4 * found.channel.pair_contrast(0, 1)
+    product_contrast = 4 * found.channel.contrast(0, 1)
     assert 1 / float(product_contrast) ** 2 == pytest.approx(pair, rel=3e-3)
     assert found.variance <= found.bound * (1 + 1e-5)
 
@@ -349,9 +349,7 @@ def test_pairs_are_told_better_where_they_are_the_aim() -> None:
     shares, pairs = (
         design(COINS[10], Fraction(2), Fraction(2), aim) for aim in ("shares", "pairs")
     )
-    assert float(pairs.channel.pair_contrast(0, 1)) > 1.2 * float(
-        shares.channel.pair_contrast(0, 1)
-    )
+    assert float(pairs.channel.contrast(0, 1)) > 1.2 * float(shares.channel.contrast(0, 1))
     assert max(variances(COINS[10], pairs.channel)) > 1.3 * max(
         variances(COINS[10], shares.channel)
     )

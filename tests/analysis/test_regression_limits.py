@@ -301,13 +301,16 @@ def test_nothing_warns_where_numbers_overflow() -> None:
     assert found.converged
 
 
-@pytest.mark.parametrize("outcome", ["categories", "gaussian", "counts"])
+@pytest.mark.parametrize(
+    "outcome", ["categories", "categories of one draw with predictors", "gaussian", "counts"]
+)
 @pytest.mark.parametrize("cells", [1, 3])
 def test_derivatives_are_those_of_the_likelihood(outcome: str, cells: int) -> None:
     rng = np.random.default_rng(4)
     n = 7
     outcomes: dict[str, Outcome] = {
-        "categories": Categories(rng.random((3, n))),
+        "categories": Categories(rng.random((3, n, 1))),
+        "categories of one draw with predictors": Categories(rng.random((3, n, cells))),
         "gaussian": Gaussian(rng.normal(size=n)),
         "counts": Counts(rng.poisson(2, n).astype(float)),
     }

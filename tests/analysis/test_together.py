@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from analysis.privacy.accounting import PrivacyLoss
 from analysis.privacy.meaning.frequencies import most_told
 from analysis.privacy.one_wave import Group
 from analysis.study.crosstab import crosstab
+from analysis.study.crosstab.association import association_rows
+from analysis.study.crosstab.pairs import pairs_of
+from analysis.study.hypotheses import independence
 from analysis.study.regression import regress
 from analysis.survey.check import check
 from analysis.survey.freeze import thaw
@@ -220,13 +224,17 @@ def test_check_compares_with_separate_draws_of_the_same_total(survey: Survey) ->
     assert survey.joint[0].saving == pytest.approx(1.47, abs=0.01)
 
 
+#: Shares of the teams of those who were harassed, and of others.
+TEAMS = {"yes": [0.4, 0.5, 0.1], "no": [0.1, 0.5, 0.4]}
+
+
 def _answers(n: int) -> list[dict[str, str]]:
     rng = np.random.default_rng(5)
     rows = []
     for _ in range(n):
         harassed = "yes" if rng.random() < 0.3 else "no"
         told = ("yes" if rng.random() < 0.5 else "no") if harassed == "yes" else ""
-        team = str(rng.choice(["a", "b"] if harassed == "yes" else ["b", "c"]))
+        team = str(rng.choice(["a", "b", "c"], p=TEAMS[harassed]))
         rows.append({"harassed": harassed, "told": told, "team": team, "years": "5"})
     return rows
 
@@ -250,20 +258,35 @@ def test_shares_are_estimated_from_what_devices_send(survey: Survey) -> None:
                 assert got.interval.low <= truth <= got.interval.high
 
 
-def test_tables_and_models_of_one_draw_are_refused_not_wrong(survey: Survey) -> None:
-    rows = _answers(300)
+def test_tables_and_models_of_a_survey_know_its_draw(survey: Survey) -> None:
+    rows = _answers(8000)
     sent = [payload["reports"] for payload in payloads(survey, rows, 1, 7)]
     columns = {
         question.id: columns_of(question, [report[question.id] for report in sent])[0]
         for question in survey.questions
     }
-    message = "expected columns that were drawn apart, but both go into the draw"
-    with pytest.raises(ValueError, match=message):
-        crosstab(columns["harassed"], columns["team"], 0.95)
-    with pytest.raises(ValueError, match=message):
-        regress("harassed ~ team", columns, {})
-    apart = replace(columns["team"], draw=None)
-    assert crosstab(columns["harassed"], apart, 0.5).pairs.n == 300
+    pair = crosstab(columns["harassed"], columns["team"], 1 - 1e-6)
+    groups = {"yes": 0.3, "no": 0.7, "no-answer": 0.0}
+    for (a, harassed), (b, team) in product(
+        enumerate(pair.pairs.first.values), enumerate(pair.pairs.second.values)
+    ):
+        interval = pair.intervals[a][b]
+        share = groups[harassed] * TEAMS.get(harassed, [0, 0, 0])[b]
+        assert interval.low <= share <= interval.high, (harassed, team)
+        assert interval.high - interval.low < 0.25
+    assert independence(columns["harassed"], columns["team"]).p_value < 1e-6
+    model = regress("harassed ~ team", columns, {}, confidence_level=1 - 1e-6)
+    assert model.converged
+    truth = np.log(np.array(TEAMS["yes"]) * 0.3 / (np.array(TEAMS["no"]) * 0.7))
+    for term, true in zip(model.terms, [truth[0], *(truth[1:] - truth[0])], strict=False):
+        assert (term.conf_low or 9) <= true <= (term.conf_high or -9), term
+    # With a question that is drawn alone, the draw does not matter.
+    apart = replace(columns["team"], place=None)
+    beside = [
+        association_rows(pairs_of(columns["years"], each), 0.95)
+        for each in (columns["team"], apart)
+    ]
+    assert beside[0] == beside[1]
 
 
 def test_many_devices_draw_as_one_does(survey: Survey) -> None:

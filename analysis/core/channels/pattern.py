@@ -141,32 +141,39 @@ class Pattern:
             tuple(weight // common for weight in weights),
         )
 
-    def contrast(self, part: int) -> Fraction:
-        """Return by how much the chance that a part's set holds its input is above chance."""
-        marginal = self.marginal(part)
-        total = marginal.include + marginal.exclude
-        return Fraction(marginal.include, total) - Fraction(marginal.size, marginal.inputs)
+    def contrast(self, *chosen_parts: int) -> Fraction:
+        """Return the expected product, over some parts, of whether a part agrees, less ω/k.
 
-    def pair_contrast(self, part: int, other: int) -> Fraction:
-        """Return the expected product of what `contrast` is the expectation of, for two parts."""
-        pair = self.of([part, other])
-        rates = [Fraction(size, k) for size, k in zip(pair.sizes, pair.inputs, strict=True)]
+        For a single part it is by how much the chance that its set holds its input is above that of
+        any set of the size. Whether a set holds another value has -1/(k-1) times this expectation.
+        """
+        some = self.of(chosen_parts)
+        rates = [Fraction(size, k) for size, k in zip(some.sizes, some.inputs, strict=True)]
         total = sum(
-            weight * ((not place & 1) - rates[0]) * ((not place & 2) - rates[1])
-            for place, weight in enumerate(pair.weights)
+            weight * prod((not place >> i & 1) - rate for i, rate in enumerate(rates))
+            for place, weight in enumerate(some.weights)
         )
-        return Fraction(total) / sum(pair.weights)
+        return Fraction(total) / sum(some.weights)
 
-    def pair_factor(self, part: int, other: int) -> Fraction:
-        """Return by what the product of two debiased deviations is to be multiplied.
+    def factor(self, *chosen_parts: int) -> Fraction:
+        """Return by what the product of the parts' debiased deviations is to be multiplied.
 
         A debiased share is ``(1{value in set} - q) / (p - q)``, its deviation that less one over
-        the number of inputs. If two parts' reports were independent under given inputs, the product
-        of deviations would be unbiased, and the factor 1. Raise ZeroDivisionError if the reports
-        tell nothing of pairs.
+        the number of inputs. If the parts' reports were independent under given inputs, the product
+        of deviations would be unbiased, and the factor 1.
+
+        Raises
+        ------
+        ValueError
+            If the reports tell nothing of how the parts' inputs go together.
         """
-        product = self.contrast(part) * self.contrast(other)
-        return product / self.pair_contrast(part, other)
+        together = self.contrast(*chosen_parts)
+        if not together:
+            raise ValueError(
+                "pattern: expected reports that tell how answers go together, got weights by which "
+                "they tell of each answer alone"
+            )
+        return prod(self.contrast(part) for part in chosen_parts) / together
 
     def marginal(self, part: int) -> Subset:
         """Return the channel of one part's reports, whatever the other inputs are."""

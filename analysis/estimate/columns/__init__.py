@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.domain import NO_ANSWER
+from analysis.core.joint_randomizer import Place
 from analysis.estimate import Floats, Ints
+from analysis.estimate.columns.together import Seen
 
 #: How the answer that counts as 1 is usually written, beside "1" itself.
 _YES = ("yes", "true")
@@ -44,9 +46,10 @@ class Column:
         The mechanism's name.
     yes : str, optional
         The one of two answers that counts as 1; see `event`.
-    draw : str, optional
-        The draw that the reports come from with those of other columns, whose noise is not
-        independent of theirs (`analysis.survey.joint_draw`).
+    place : Place, optional
+        The place of its reports in a draw that those of other columns come from, too: their noise
+        is not independent. A report is then a set of values, and the last row of `scores` that of
+        an average report, which nobody makes: its `chances` are 0.
     """
 
     name: str
@@ -59,7 +62,7 @@ class Column:
     epsilon: float
     mechanism: str
     yes: str | None = None
-    draw: str | None = None
+    place: Place | None = None
 
     @property
     def n(self) -> int:
@@ -75,6 +78,15 @@ class Column:
         return replace(self, codes=self.codes[chosen])
 
     @property
+    def holds(self) -> NDArray[np.bool_]:
+        """(reports, k) whether the report of one draw for several columns is a set with a value."""
+        return np.asarray(self.scores > self.scores[-1])
+
+    def seen(self, function: Floats) -> Seen:
+        """Return what respondents' reports tell of functions of the value, a column for each."""
+        return Seen((self.scores @ function)[self.codes], function.mean(axis=0), self.place)
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The values without no-answer."""
         return tuple(value for value in self.values if value != NO_ANSWER)
@@ -86,21 +98,6 @@ class Column:
         The other is the reference. Of more than two answers, the first is.
         """
         return self.yes or event_of(self.answers) or self.answers[-1]
-
-
-def check_drawn_apart(columns: Iterable[Column]) -> None:
-    """Raise ValueError if two columns come from one draw, as if their noise were independent."""
-    names: dict[str, str] = {}
-    for column in columns:
-        if column.draw is None:
-            continue
-        first = names.setdefault(column.draw, column.name)
-        if first != column.name:
-            raise ValueError(
-                f"{first} and {column.name}: expected columns that were drawn apart, but both go "
-                f'into the draw "{column.draw}", whose noise is not independent; tables and models '
-                "of two such questions cannot be computed yet"
-            )
 
 
 def event_of(answers: Iterable[str]) -> str | None:

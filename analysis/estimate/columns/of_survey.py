@@ -103,6 +103,9 @@ def _categories(question: Question, reports: Reports) -> Column:
     scores = _support_scores(question, kinds)
     if scores is None:
         scores = left_inverse(chances)
+    if question.place is not None:
+        chances = np.vstack([chances, np.zeros(len(domain.alternatives))])
+        scores = np.vstack([scores, np.full(len(domain.alternatives), 1 / channel.inputs)])
     values, amounts = domain.alternatives, domain.amounts
     return _column(question, question.id, values, codes, chances, scores, whole, amounts)
 
@@ -184,7 +187,7 @@ def _column(
     epsilon, mechanism = question.randomizer.epsilon, question.mechanism.name
     return Column(
         *(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism),
-        draw=question.table,
+        place=question.place,
     )
 
 

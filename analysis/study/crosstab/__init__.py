@@ -1,7 +1,8 @@
 """Two questions at once: shares of all pairs of answers, in groups and between them.
 
-Each answer was randomized by itself, so that debiased reports multiply: the product of two scores
-is 1 on average for the true pair, and 0 for every other (Kronecker inversion).
+If each answer was randomized by itself, debiased reports multiply: the product of two scores is 1
+on average for the true pair, and 0 for every other (Kronecker inversion). Of one draw for both
+answers their products are debiased in turn (`analysis.estimate.columns.together`).
 """
 
 from collections.abc import Callable, Iterator
@@ -84,8 +85,7 @@ class Crosstab:
         share, error = float(self.shares[a, b]), float(self.std_errors[a, b])
         if error < 1e-9:
             # Reports are all alike: only their range can tell how far off the share may be.
-            first, second = self.pairs.first.scores[:, a], self.pairs.second.scores[:, b]
-            ends = np.outer([first.min(), first.max()], [second.min(), second.max()])
+            ends = np.array([self._cell(a, b).above.min(), self._cell(a, b).above.max()])
             n = round(self.pairs.n_effective)
             return average_interval(ends, share, n, self.confidence_level)
         if len(self.pairs.seen[0]) * self.shares.size > MOST_PROFILED:
@@ -149,8 +149,8 @@ def crosstab(
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself: two options that
-        share a report are not.
+        Of the same respondents, in the same order, each randomized by itself or in one draw: two
+        options that share a report are not.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     weights : (n,) array, optional
@@ -174,7 +174,7 @@ def crosstab(
                 f"{len(column.values)}; its mean in groups and its correlation can be told"
             )
     pairs = pairs_of(first, second, weights)
-    reach = float(ndtri((1 + confidence_level) / 2)) * (_noise(first) * _noise(second)) ** 0.5
+    reach = float(ndtri((1 + confidence_level) / 2)) * _noise(pairs) ** 0.5
     half = reach / pairs.n_effective**0.5
     if half >= NOTHING or pairs.n < 2:
         needed = max(2, ceil((reach / WORTH) ** 2))
@@ -188,7 +188,20 @@ def crosstab(
     return Crosstab(pairs, confidence_level)
 
 
-def _noise(column: Column) -> float:
-    """Return the largest mean square of a value's scores, if all values were equally common."""
-    law = column.chances.mean(axis=1) if column.whole else column.counts() / column.n
-    return float((law @ column.scores**2).max())
+def _noise(pairs: Pairs) -> float:
+    """Return the largest mean square of a cell's scores, if all were equally common."""
+    first, second = (
+        float((_law(column) @ column.scores**2).max()) for column in (pairs.first, pairs.second)
+    )
+    # Deviations from the mean score have the mean square of the scores, less that mean's square.
+    means = 1 / len(pairs.first.values) ** 2, 1 / len(pairs.second.values) ** 2
+    together = ((1 + pairs.excess) ** 2 - 1) * (first - means[0]) * (second - means[1])
+    return first * second + together
+
+
+def _law(column: Column) -> Array:
+    """Return (reports,) the chance of each report if all values were equally common.
+
+    Where not all reports are listed, it is how often each was made.
+    """
+    return column.chances.mean(axis=1) if column.whole else column.counts() / column.n

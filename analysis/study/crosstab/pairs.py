@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from analysis.core.channels.pattern import Pattern
 from analysis.core.words import parts
-from analysis.estimate.columns import Column, check_drawn_apart
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.together import chance_of, channel_of, drawn_together
 from analysis.estimate.mixture import Mixture, mixture
 
 Array = NDArray[np.float64]
@@ -27,7 +30,7 @@ class Pairs:
     Attributes
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself.
+        Of the same respondents, in the same order, each randomized by itself or in one draw.
     counts, squares : (reports of first, reports of second) arrays, dense or sparse
         Sums of the respondents' weights, and of the squares of them; the same without weights.
     n : int
@@ -50,12 +53,42 @@ class Pairs:
         """The effective number of respondents, of equal weight (Kish, Survey Sampling 1965)."""
         return self.total**2 / float(self.squares.sum())
 
+    @cached_property
+    def together(self) -> Pattern | None:
+        """The channel of both reports, if they come from one draw."""
+        places = [self.first.place, self.second.place]
+        return channel_of(places) if len(drawn_together(places)) == 1 else None
+
+    @cached_property
+    def excess(self) -> float:
+        """By how much the factor of a product of deviations is above 1, its value if drawn apart.
+
+        See `analysis.estimate.columns.together`.
+        """
+        return 0.0 if self.together is None else float(self.together.factor(0, 1) - 1)
+
+    def debiased(self, left: Array, right: Array, means: tuple[Any, Any]) -> Array:
+        """Return the debiased product of two scores; `means` are theirs of average reports."""
+        both = left * right
+        if self.excess:
+            both = both + self.excess * (left - means[0]) * (right - means[1])
+        return np.asarray(both)
+
+    def _terms(self, left: Array, right: Array) -> list[tuple[Array, Array]]:
+        """Return scores whose products make up the debiased product of two scores, as a sum."""
+        if not self.excess:
+            return [(left, right)]
+        return [(left, right), (self.excess * (left - left[-1]), right - right[-1])]
+
+    def _sums(self, left: Array, right: Array, counts: Any) -> Array:
+        return np.asarray(sum(one.T @ (counts @ other) for one, other in self._terms(left, right)))
+
     def averages(self, left: Array, right: Array) -> Array:
-        """Return the (i, j) weighted averages over respondents of products of two scores.
+        """Return the (i, j) weighted averages over respondents of debiased products of two scores.
 
         `left` has i scores of each report of the first column, `right` j of the second.
         """
-        return np.asarray(left.T @ (self.counts @ right)) / self.total
+        return self._sums(left, right, self.counts) / self.total
 
     def covariance(self, left: Array, right: Array) -> Array:
         """Return the (i j, i j) covariance of raveled `averages`, linearized if there are weights.
@@ -65,19 +98,23 @@ class Pairs:
         if self.n < 2:
             raise ValueError(f"expected 2 respondents at least to tell an error, got {self.n}")
         wide, high = left.shape[1], right.shape[1]
-        products = _products(left).T @ (self.squares @ _products(right))
+        products = np.zeros((wide * wide, high * high))
+        for (one, other), (again, and_other) in product(self._terms(left, right), repeat=2):
+            products += _products(one, again).T @ (self.squares @ _products(other, and_other))
         products = products.reshape(wide, wide, high, high).transpose(0, 2, 1, 3)
         products = products.reshape(wide * high, wide * high)
         mean = self.averages(left, right).ravel()
-        cross = np.outer(mean, left.T @ (self.squares @ right))
+        cross = np.outer(mean, self._sums(left, right, self.squares))
         apart = products - cross - cross.T + float(self.squares.sum()) * np.outer(mean, mean)
         return np.asarray(apart * (self.n / (self.n - 1) / self.total**2))
 
     def variances(self, left: Array, right: Array) -> Array:
         """Return the diagonal of `covariance` as (i, j)."""
         mean = self.averages(left, right)
-        apart = (left**2).T @ (self.squares @ right**2)
-        apart += float(self.squares.sum()) * mean**2 - 2 * mean * (left.T @ (self.squares @ right))
+        apart = float(self.squares.sum()) * mean**2
+        apart -= 2 * mean * self._sums(left, right, self.squares)
+        for (one, other), (again, and_other) in product(self._terms(left, right), repeat=2):
+            apart += (one * again).T @ (self.squares @ (other * and_other))
         return np.asarray(np.maximum(apart, 0) * (self.n / (self.n - 1) / self.total**2))
 
     @property
@@ -110,6 +147,10 @@ class Pairs:
         cells, where = np.unique(kinds, return_inverse=True)
         rows, columns = np.divmod(cells, len(second))
         products = first[rows][:, :, None] * second[columns][:, None, :]
+        if self.together is not None:
+            # The largest entry of a row is that of the values in the set.
+            holds = first[rows][:, :, None] == 1, second[columns][:, None, :] == 1
+            products = chance_of(self.together, holds)
         often = np.asarray(np.bincount(where, times), dtype=np.float64)
         return mixture(products.reshape(len(cells), -1), often)
 
@@ -120,7 +161,7 @@ def pairs_of(first: Column, second: Column, weights: Array | None = None) -> Pai
     Parameters
     ----------
     first, second : Column
-        Of the same respondents, in the same order, each randomized by itself.
+        Of the same respondents, in the same order, each randomized by itself or in one draw.
     weights : (n,) array, optional
         Of respondents, at least 0.
 
@@ -140,7 +181,6 @@ def pairs_of(first: Column, second: Column, weights: Array | None = None) -> Pai
             f"columns must be randomized each by itself, got {first.name} and {second.name} of "
             "the same reports"
         )
-    check_drawn_apart((first, second))
     if first.n == 0:
         raise ValueError("a crosstab needs respondents who reported on both questions, got none")
     if weights is not None:
@@ -167,8 +207,8 @@ def _counted(first: Column, second: Column, weights: Array | None) -> Any:
     return counts.reshape(shape)
 
 
-def _products(scores: Array) -> Array:
-    return (scores[:, :, None] * scores[:, None, :]).reshape(len(scores), -1)
+def _products(scores: Array, others: Array) -> Array:
+    return (scores[:, :, None] * others[:, None, :]).reshape(len(scores), -1)
 
 
 def _kinds(chances: Array) -> tuple[Array, NDArray[np.int64]]:

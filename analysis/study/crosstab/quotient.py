@@ -56,19 +56,22 @@ def quotient(pairs: Pairs, group: Array, above: Array, below: Array | None = Non
     `group` has a score for each report of the first question, `above` and `below` of the second.
     """
     rows, columns, times = pairs.seen
-    made = group[rows]
-    base = np.ones_like(times) if below is None else made * below[columns]
     # Kinds at the corners of what is possible; all others have scores in between.
     first, second = pairs.first.chances.any(axis=1), pairs.second.chances.any(axis=1)
-    ends = np.array([group[first].min(), group[first].max()])
+    ends = np.array([group[first].min(), group[first].max()])[:, None]
     # Two scores as one complex number: numpy sorts these ten times as fast as rows of two.
     corners = np.unique(above[second] + 1j * (above if below is None else below)[second])
-    over = np.outer(ends, corners.real).ravel()
-    under = np.ones_like(over) if below is None else np.outer(ends, corners.imag).ravel()
-    nobody = np.zeros_like(over)
+
+    def scores(of_values: Array, at_corners: Array) -> Array:
+        """Return the debiased products of the group's score and another, for all kinds."""
+        means = group[-1], of_values[-1]
+        made = pairs.debiased(group[rows], of_values[columns], means)
+        return np.append(made, pairs.debiased(ends, at_corners, means).ravel())
+
+    over, nobody = scores(above, corners.real), np.zeros(ends.size * corners.size)
     return Quotient(
         np.append(times, nobody),
         np.append(pairs.squares_seen, nobody),
-        np.append(made * above[columns], over),
-        np.append(base, under),
+        over,
+        np.ones_like(over) if below is None else scores(below, corners.imag),
     )

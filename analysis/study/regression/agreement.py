@@ -77,6 +77,6 @@ def _spread(table: Table, coefficients: NDArray[np.float64], design: NDArray[np.
     """
     counts = np.asarray(table.outcome, dtype=np.float64)[:, None]
     above = (counts - np.exp(design @ coefficients)) ** 2 - counts
-    each = np.sum(table.cell_values("scores") * above, axis=1)
+    each = np.sum(table.cell_scores() * above, axis=1)
     error = float(np.sqrt(table.rows.squares @ each**2))
     return float(table.rows.times @ each) / error if error else 0.0

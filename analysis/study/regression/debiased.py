@@ -49,19 +49,15 @@ class Solution:
 class Equations:
     """The equations of n respondents.
 
-    Noise is drawn for each column on its own, so products of debiased reports are unbiased. The
-    mean is over those who answered.
+    The mean is over those who answered.
 
     Attributes
     ----------
     design : (n, cells, p) array
         Under each combination of latent values; in units of `analysis.study.regression.units`.
-    scores : (n, cells) array
-        The debiased combination: its expectation is 1 for the true one, and 0 for others.
-    outcome : (n,) array
-        Known, or debiased and 0 in expectation for who did not answer.
-    present : (n,) array
-        1, or the debiased indicator of an answer.
+    outcome, present : (n, cells) arrays
+        For the true combination their expectations are the outcome, 0 for who did not answer, and
+        whether there is an answer; for others 0.
     times, squares : (n,) array
         What each respondent weighs, and the sum of squares of that.
     loglinear : bool
@@ -73,7 +69,6 @@ class Equations:
     """
 
     design: Array
-    scores: Array
     outcome: Array
     present: Array
     times: Array
@@ -87,9 +82,7 @@ class Equations:
         """
         coefficients, reached = self._climb(self._start())
         means, slopes, _ = self._means(coefficients)
-        weighed = np.einsum("nc,ncp->np", self.scores, self.design)
-        expected = np.einsum("nc,ncp->np", self.scores * means, self.design)
-        errors = weighed * self.outcome[:, None] - expected * self.present[:, None]
+        errors = np.einsum("nc,ncp->np", self.outcome - self.present * means, self.design)
         bread = self._at(coefficients)[2]
         return Solution(coefficients, bread, errors, reached and self._is_certain(bread, slopes))
 
@@ -120,7 +113,7 @@ class Equations:
         width = self.design.shape[2]
         if not self.loglinear:
             return np.zeros(width)
-        total = max(float(self.times @ self.outcome), 0.5)
+        total = max(float(self.times @ self.outcome.sum(axis=1)), 0.5)
         # The columns' mean products are the identity.
         return np.asarray(
             np.log(total / self.times.sum())
@@ -139,9 +132,9 @@ class Equations:
     def _at(self, coefficients: Array) -> tuple[float, Array, Array]:
         """Return the corrected log-likelihood, its gradient, and minus its second derivative."""
         means, slopes, integrals = self._means(coefficients)
-        weights = (self.times * self.present)[:, None] * self.scores
+        weights = self.times[:, None] * self.present
         flat = self.design.reshape(-1, len(coefficients))
-        pull = np.einsum("n,nc,ncp->p", self.times * self.outcome, self.scores, self.design)
+        pull = (self.times[:, None] * self.outcome).reshape(-1) @ flat
         # Too far off these are no numbers, and the climb turns back.
         with np.errstate(all="ignore"):
             return (
@@ -151,11 +144,10 @@ class Equations:
             )
 
     def _is_certain(self, bread: Array, slopes: Array) -> bool:
-        if self.scores.shape[1] == 1 and not np.ptp(self.present):
+        if self.present.shape[1] == 1 and not np.ptp(self.present):
             return True
         values, ways = np.linalg.eigh(bread)
-        weights = self.scores * slopes * self.present[:, None]
-        along = np.sum(weights * (self.design @ ways[:, 0]) ** 2, axis=1)
+        along = np.sum(self.present * slopes * (self.design @ ways[:, 0]) ** 2, axis=1)
         noise = np.sqrt(self.squares @ (along - values[0] / self.times.sum()) ** 2)
         return bool(values[0] > _CERTAIN * noise)
 
@@ -168,8 +160,9 @@ def debiased(table: Table, family: str, confidence_level: float) -> Regression:
     rows = table.rows
     design, back = unit_matrix(table.design, rows.times)
     if isinstance(table.outcome, Column):
-        outcome, present, unit = _amounts(table.outcome)
-        solution = _solve(table, family, design, outcome / unit, present)
+        outcome, present, unit = _amounts(table, table.outcome)
+        equations = Equations(design, outcome, present, rows.times, rows.squares)
+        solution = equations.solve()
         messages = ["least squares of the debiased outcome: there is no likelihood"]
     else:
         unit = known_response(family, table.name, table.outcome, rows.times).unit
@@ -204,25 +197,23 @@ def corrected(table: Table, family: str, design: Array, unit: float) -> Solution
     `design` is that of the table in units of `analysis.study.regression.units`, and the outcome is
     counted in units of `unit`.
     """
-    outcome = np.asarray(table.outcome, dtype=np.float64) / unit
-    return _solve(table, family, design, outcome, np.ones(len(outcome)))
-
-
-def _solve(table: Table, family: str, design: Array, outcome: Array, present: Array) -> Solution:
-    scores, rows = table.cell_values("scores"), table.rows
+    outcome, scores = np.asarray(table.outcome, dtype=np.float64) / unit, table.cell_scores()
+    times, squares = table.rows.times, table.rows.squares
     loglinear = family == "poisson"
-    return Equations(design, scores, outcome, present, rows.times, rows.squares, loglinear).solve()
+    return Equations(design, outcome[:, None] * scores, scores, times, squares, loglinear).solve()
 
 
-def _amounts(column: Column) -> tuple[Array, Array, float]:
-    """Return (n,) debiased amounts and indicators of an answer; and a unit of amounts."""
+def _amounts(table: Table, column: Column) -> tuple[Array, Array, float]:
+    """Return the outcome and the presence of `Equations`, and the unit of the outcome."""
     if column.amounts is None:
         raise ValueError(
             f'the outcome of a linear model must have amounts, got "{column.name}", whose values '
             'have none: take "logistic" or "multinomial"'
         )
-    answered = np.array([value != NO_ANSWER for value in column.values])
-    amounts = np.where(answered, column.amounts, 0.0)
-    present = column.scores @ answered if not answered.all() else np.ones(len(column.scores))
+    answered = np.array([[value != NO_ANSWER] for value in column.values], dtype=np.float64)
+    amounts = np.nan_to_num(np.array(column.amounts))[:, None]
     unit = float(np.abs(amounts).max()) or 1.0
-    return (column.scores @ amounts)[column.codes], present[column.codes], unit
+    # What is the same for all values is known without a report.
+    present = None if answered.all() else column.seen(answered)
+    outcome = table.cell_scores(column.seen(amounts / unit))
+    return outcome, table.cell_scores(present), unit

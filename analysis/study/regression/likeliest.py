@@ -29,14 +29,14 @@ def likeliest(
     rows, cells = table.rows, len(table.cells)
     times = rows.times
     if isinstance(table.outcome, Column):
-        response = randomized_response(family, table.outcome)
+        response = randomized_response(family, table.outcome, table.outcome_chances)
     else:
         response = known_response(family, table.name, table.outcome, times)
     outcome, unit = response.outcome, response.unit
     design, back = unit_matrix(table.design, times)
     shares, shares_back = unit_matrix(table.shares[:, None], times)
     flat = np.ones((*design.shape[:2], 1))
-    chances = table.cell_values("chances")
+    chances = table.cell_chances
     designs = (design,) * outcome.sloped + (flat,) * outcome.flat
     likelihood = Likelihood(outcome, designs, shares[:, 0], chances, times)
     names = [prefix + term for prefix in response.prefixes for term in table.terms]

@@ -60,8 +60,9 @@ class Categories:
 
     Attributes
     ----------
-    chances : (k, n) array
-        The chance of each respondent's report under each category, up to a factor for each.
+    chances : (k, n, cells or 1) array
+        The chance of each respondent's report under each category, up to a factor for each; in
+        each cell of its own, if it depends on the reports on predictors.
 
     References
     ----------
@@ -78,7 +79,7 @@ class Categories:
 
     def start(self, times: Array) -> Array:
         """Return the log-odds of shares after some steps of EM."""
-        shares = likely_shares(self.chances.T, times)
+        shares = likely_shares(self.chances.mean(axis=2).T, times)
         return np.asarray(np.log(shares[1:] / shares[0]))
 
     def density(self, predictors: Array) -> Density:
@@ -88,8 +89,8 @@ class Categories:
         base = np.exp(-top)
         total = base + odds.sum(axis=0)
         shares = odds / total
-        joint = shares * self.chances[1:, :, None]
-        seen = joint.sum(axis=0) + base / total * self.chances[0][:, None]
+        joint = shares * self.chances[1:]
+        seen = joint.sum(axis=0) + base / total * self.chances[0]
         given = joint / seen
         most = _spread(shares)
         return Density(np.log(seen), given - shares, _spread(given) - most, most)

@@ -25,10 +25,11 @@ class Response:
     unit: float = 1.0
 
 
-def randomized_response(family: str, column: Column) -> Response:
+def randomized_response(family: str, column: Column, chances: NDArray[np.float64]) -> Response:
     """Return the categories of a randomized column.
 
-    Raise `ValueError` unless the family takes categories, and as many as the column has.
+    `chances` are those of its reports, (k, n, cells or 1). Raise `ValueError` unless the family
+    takes categories, and as many as the column has.
     """
     if family not in ("logistic", "multinomial"):
         raise ValueError(
@@ -41,11 +42,10 @@ def randomized_response(family: str, column: Column) -> Response:
             f'{column.name}": take "multinomial"'
         )
     order = levels(column)
-    chances = np.ascontiguousarray(column.chances[:, order].T[:, column.codes])
     # Terms of the event of two answers are plain; others have their category.
     plain = [""] * (family == "logistic")
     named = [f"{column.values[index]}:" for index in order[1 + len(plain) :]]
-    return Response(Categories(chances), (*plain, *named))
+    return Response(Categories(chances[list(order)]), (*plain, *named))
 
 
 def known_response(
@@ -62,10 +62,10 @@ def known_response(
                 f'outcome "{name}" must have two categories or more, got {names[0]} alone'
             )
         prefixes = tuple(f"{category}:" for category in names[1:])
-        return Response(Categories(np.eye(len(names))[:, codes]), prefixes)
+        return Response(Categories(np.eye(len(names))[:, codes, None]), prefixes)
     numbers = values.astype(np.float64)
     if family == "logistic":
-        return Response(Categories(np.stack([1 - numbers, numbers])), ("",))
+        return Response(Categories(np.stack([1 - numbers, numbers])[:, :, None]), ("",))
     if family == "poisson":
         return Response(Counts(numbers), ("",))
     unit = float(np.sqrt(np.cov(numbers, aweights=times, ddof=0)))

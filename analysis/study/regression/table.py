@@ -1,13 +1,21 @@
 """The table of a model: respondents who are alike, with all that their likelihood depends on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimate.columns import Column, check_drawn_apart
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.together import (
+    Seen,
+    chance_of,
+    channel_of,
+    debiased_product,
+    drawn_together,
+)
 from analysis.study.regression.response import check_known
 from analysis.study.regression.rows import Rows, check_weights, group
 from analysis.study.regression.units import dependent, independent
@@ -47,18 +55,62 @@ class Table:
     shares_terms: tuple[str, ...]
     shares: Array
 
-    def cell_values(self, table: str) -> Array:
-        """Return (groups, cells) products of the predictors' `chances` or `scores`.
+    @cached_property
+    def cell_chances(self) -> Array:
+        """(groups, cells) chances of the predictors' reports, up to a factor for each group."""
+        chances = np.ones((len(self.design), 1))
+        for indices in drawn_together([column.place for column in self.predictors]):
+            chances = chances * self._chances(indices)
+        return chances
 
-        Columns are randomized independently of each other.
+    @cached_property
+    def outcome_chances(self) -> Array:
+        """(k, groups, cells or 1) chances of the reports on a randomized outcome of k values.
+
+        They are those given the reports on predictors: they depend on the cell if some of these
+        come from one draw with it.
         """
-        if not self.predictors:
-            return np.ones((len(self.design), 1))
-        tables = [
-            getattr(column, table)[:, values][column.codes]
+        outcome = self.outcome
+        if not isinstance(outcome, Column):
+            raise TypeError(f"outcome must be randomized, got the known {self.name}")
+        *_, indices = drawn_together([column.place for column in (*self.predictors, outcome)])
+        if indices == [len(self.predictors)]:
+            return outcome.chances.T[:, outcome.codes, None]
+        places = [self.predictors[index].place for index in indices[:-1]]
+        channel = channel_of([*places, outcome.place])
+        holds = self._holds(indices[:-1])
+        both = [
+            chance_of(channel, [*holds, there[:, None]])
+            for there in outcome.holds.T[:, outcome.codes]
+        ]
+        return np.array(both) / self._chances(indices[:-1])
+
+    def _chances(self, indices: Sequence[int]) -> Array:
+        """Return (groups, cells) chances of the reports on predictors of one draw."""
+        if len(indices) == 1:
+            column, values = self.predictors[indices[0]], self.cells[:, indices[0]]
+            return column.chances[:, values][column.codes]
+        channel = channel_of([self.predictors[index].place for index in indices])
+        return chance_of(channel, self._holds(indices))
+
+    def _holds(self, indices: Sequence[int]) -> list[NDArray[np.bool_]]:
+        """Return for predictors of one draw, (groups, cells), if reports hold the cells' values."""
+        return [
+            self.predictors[index].holds[:, self.cells[:, index]][self.predictors[index].codes]
+            for index in indices
+        ]
+
+    def cell_scores(self, outcome: Seen | None = None) -> Array:
+        """Return (groups, cells) debiased combinations: 1 for the true cell, and 0 for others.
+
+        That is their expectation; with a function of a randomized `outcome`, times its value.
+        """
+        functions = [
+            column.seen(np.eye(len(column.values))[:, values])
             for column, values in zip(self.predictors, self.cells.T, strict=True)
         ]
-        return np.asarray(np.prod(tables, axis=0))
+        product = debiased_product([*functions, *([] if outcome is None else [outcome])])
+        return np.broadcast_to(product, (len(self.design), len(self.cells)))
 
     @property
     def cell_names(self) -> list[str]:
@@ -90,8 +142,6 @@ def table(
     model = design(formula, columns, known)
     outcome = columns[model.outcome] if model.values is None else model.values
     predictors = [columns[name] for name in model.predictors]
-    drawn = [*model.predictors, *([model.outcome] if model.values is None else [])]
-    check_drawn_apart(columns[name] for name in drawn)
     randomized = [*predictors, *([outcome] if isinstance(outcome, Column) else [])]
     for column in randomized:
         impossible = int((column.chances.max(axis=1) <= 0)[column.codes].sum())
