@@ -14,14 +14,13 @@ than 1,000 respondents at a total of 4 with both limits alike.
 
 import sys
 from fractions import Fraction
-from math import exp
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.core.channels.pattern import Pattern
 from analysis.mechanisms.joint_design import design
 from analysis.mechanisms.joint_program import AIMS, Part, alone, contrast_variance
+from analysis.study.planning.together import slope_variance
 
 #: How far a variance may be above its bound, and how many respondents the model may take.
 NEAR, MOST = 1.02, 1000
@@ -76,38 +75,21 @@ def rows() -> bool:
     return good
 
 
-def respondents(chances: NDArray[np.float64]) -> float:
-    """Respondents for a standard error of 0.2 of each slope, by the chances of all 16 patterns."""
-    answers = np.arange(16)
-    outcome = answers & 1
-    predictors = np.array([answers >> place & 1 for place in (1, 2, 3)])
-    design_matrix = np.vstack([np.ones(16), predictors])
-    likely = 1 / (1 + np.exp(-(np.array([-1.0, 1, 1, 1]) @ design_matrix)))
-    law = np.where(outcome, likely, 1 - likely)
-    # Derivatives of the law of answers: by the coefficients, and by the predictors' distribution.
-    slopes = law / 8 * (outcome - likely) * design_matrix
-    groups = answers >> 1
-    mixes = [law * ((groups == group).astype(float) - (groups == 0)) for group in range(1, 8)]
-    reports = chances[answers[:, None] ^ answers]
-    derivatives = reports @ np.vstack([slopes, mixes]).T
-    expected = reports @ (law / 8)
-    information = derivatives.T @ (derivatives / expected[:, None])
-    return float(np.linalg.inv(information).diagonal()[1:4].max() / 0.2**2)
+def respondents(channel: Pattern) -> float:
+    """Respondents for a standard error of 0.2 of each slope."""
+    return slope_variance(channel) / 0.2**2
 
 
 def model() -> bool:
     """Print what the model takes; whether it is few enough where both limits are alike."""
     print("\nRespondents for a logistic model of four yes-no answers, total 4, standard error 0.2:")
-    keep = exp(1) / (1 + exp(1))
-    flips = np.array([pattern.bit_count() for pattern in range(16)])
-    apart = respondents(keep ** (4 - flips) * (1 - keep) ** flips)
+    parts = (Part(2, 0.5),) * 4
+    apart = respondents(design(parts, Fraction(4), Fraction(1)).channel)
     print(f"  separate draws,      1 each {apart:8,.0f}")
     needed = 0.0
     for aim in AIMS:
         for each in ("1", "1.5", "2", "4"):
-            parts = (Part(2, 0.5),) * 4
-            channel = design(parts, Fraction(4), Fraction(each), aim).channel
-            needed = respondents(np.array([float(chance) for chance in channel.likelihoods]))
+            needed = respondents(design(parts, Fraction(4), Fraction(each), aim).channel)
             print(f"  one draw for {aim:6} {each:>3} each {needed:8,.0f}")
     return needed <= MOST
 

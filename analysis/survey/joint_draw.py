@@ -98,9 +98,13 @@ def compile_together(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) 
 
 def compiled(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) -> Design:
     """Return the design of a ``[[together]]`` table, for even shares of all answers."""
+    return design(parts_of(questions), *limits_of(spec), spec.get("aim", AIMS[0]))
+
+
+def parts_of(questions: Iterable[dict[str, Any]]) -> tuple[Part, ...]:
+    """Return what a design must know of questions, for even shares of all answers."""
     domains = [KINDS[question["kind"]].domain(question) for question in questions]
-    sizes = [len(domain.alternatives) for domain in domains]
-    return design(tuple(Part(k, 1 / k) for k in sizes), *limits_of(spec), spec.get("aim", AIMS[0]))
+    return tuple(Part(len(domain.alternatives), 1 / len(domain.alternatives)) for domain in domains)
 
 
 def limits_of(spec: dict[str, Any]) -> tuple[Fraction, Fraction]:

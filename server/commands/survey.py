@@ -9,6 +9,7 @@ from analysis.core.epsilon import MICRO
 from analysis.core.randomizer import is_weak
 from analysis.privacy.one_wave import readable_odds, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
+from analysis.study.planning.together import suggestion
 from analysis.survey.check import check as check_questions
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
@@ -49,6 +50,9 @@ def check(survey_file: Path, form: str) -> None:
             "together, as with separate draws); "
             f"separate draws of the same total would need {draw.saving:.3g} times the respondents"
         )
+    told = suggestion(survey)
+    if told:
+        print_message(told)
     if survey.memos and spent_on([(survey, 2)]) > survey.cap:
         print_message("nobody could answer a second wave: raise the cap in [privacy]")
     delta = float(sum(draw.randomizer.delta for draw in survey.draws))

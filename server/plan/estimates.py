@@ -1,13 +1,20 @@
 """Sections of a plan about estimates: their precision, their power, and simulated examples."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from analysis.core.epsilon import MICRO, TELLING
 from analysis.study.planning import Point, Sampled
+from analysis.study.planning.together import HALF_WIDTH, SLOPE_WIDTH, one_draws
 from analysis.survey.survey import Survey
 from server.plan import tables
 from server.plan.parts import Figure, Part, Table, cell
-from server.plan.pictures import epsilon_chart, respondents_charts, sample_charts
+from server.plan.pictures import (
+    epsilon_chart,
+    respondents_charts,
+    sample_charts,
+    tradeoff_charts,
+)
 from server.plan.tables import Asked
 
 _PRECISION = {
@@ -32,6 +39,16 @@ _POWER = {
     "respondents_needed": "Respondents needed",
 }
 _COMPARISONS = {"one": "a known value", "groups": "another half", "waves": "another wave"}
+_TOGETHER = {
+    "table": "Draw",
+    "aim": "Aim",
+    "epsilon": "ε of all",
+    "epsilon_each": "ε of one",
+    "share": "For shares",
+    "pair": "For pairs",
+    "model": "For the model",
+    "saving": "Times as many by separate draws",
+}
 _SPLIT = {
     "question": "Question",
     "own_epsilon": "ε now",
@@ -79,6 +96,32 @@ def half_widths(asked: Asked) -> Part:
         [point for each in questions for point in tables.against_respondents(asked, each)],
         {question.id: tables.against_epsilon(asked, question) for question in questions},
     )
+
+
+def together(asked: Asked) -> Part:
+    """Return the section on what one draw for several questions takes within its two limits."""
+    rows = list(tables.together(asked))
+    if not rows:
+        return Part()
+    width = asked.half_width or HALF_WIDTH
+    texts = [] if asked.survey.joint else [f"If one draw were for {rows[0].table}:"]
+    texts.append(
+        "Answers that go into one draw have two limits: ε of all of them, and ε of one of them for "
+        "somebody who knows the others. The looser the second, the fewer respondents it takes; "
+        "where it is the total divided by the number of questions, at the left end of a curve, "
+        "separate draws are as good. Respondents are those for a half-width of "
+        f"{width:g} of a share, and of the share of a pair of answers, on average over questions; "
+        f"and of {SLOPE_WIDTH:g} of a slope in a logistic model of one answer by up to three "
+        "others. The draws are the best for what is shown, by their aim; all answers are taken to "
+        "be equally common and unrelated."
+    )
+    figures = [
+        Figure(svg)
+        for draw in one_draws(asked.survey)
+        for svg in tradeoff_charts([row for row in rows if row.table == draw.id], draw)
+    ]
+    table = replace(Table.of("Respondents needed", _TOGETHER, rows), folded=True)
+    return Part(texts, figures, [table])
 
 
 def power(asked: Asked) -> Part:

@@ -7,7 +7,8 @@ from statistics import fmean
 from analysis.charts import Mark, Series, dot_plot, line_chart
 from analysis.core.domain import Estimand
 from analysis.privacy.accounting import Composition
-from analysis.study.planning import Point, Sampled
+from analysis.study.planning import Point, Sampled, Tradeoff
+from analysis.study.planning.together import OneDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -18,6 +19,12 @@ METHODS = {
     "convolution": "convolution",
     "renyi": "Rényi",
     "zcdp": "zCDP",
+}
+#: What respondents are needed for, by the attributes of a trade-off: the aim of the draw, in words.
+TRADEOFFS = {
+    "share": ("shares", "a share"),
+    "pair": ("pairs", "a pair of answers"),
+    "model": ("pairs", "a model"),
 }
 #: Curves in one picture.
 _MOST = 6
@@ -96,6 +103,35 @@ def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -
         y_unit="" if is_number else "%",
         marks=[Mark(f"ε = {planned:.3g}", x=planned)],
     )
+
+
+def tradeoff_charts(rows: Sequence[Tradeoff], own: OneDraw) -> list[str]:
+    """Draw the respondents of one draw for several questions against the limit of one answer.
+
+    There is a picture for shares, pairs and a model, with a curve for each total, of draws that are
+    best for it: a model is told by pairs.
+    """
+    drawn = []
+    marks = [] if own.each is None else [Mark(f"{float(own.each):g}", x=float(own.each))]
+    for name, (aim, told) in TRADEOFFS.items():
+        best = [row for row in rows if row.aim == aim and getattr(row, name) is not None]
+        series = [
+            Series(f"total {of_all:g}", [(row.epsilon_each, getattr(row, name)) for row in curve])
+            for of_all, curve in groupby(best, lambda row: row.epsilon)
+        ]
+        if series:
+            drawn.append(
+                line_chart(
+                    f"Respondents of one draw for {own.id}: {told}",
+                    series,
+                    "ε of one answer, for who knows the others",
+                    f"respondents for {told}",
+                    log_x=True,
+                    log_y=True,
+                    marks=marks,
+                )
+            )
+    return drawn
 
 
 def sample_charts(survey: Survey, rows: Sequence[Sampled]) -> dict[str, str]:

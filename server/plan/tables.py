@@ -19,6 +19,7 @@ from analysis.study.planning import (
     Sampled,
     Split,
     Stated,
+    Tradeoff,
     WaveTotal,
     curve_of_epsilon,
     curve_of_respondents,
@@ -27,8 +28,10 @@ from analysis.study.planning import (
     sample_run,
     split_cap,
     totals_of_waves,
+    tradeoffs,
     waves_to_show,
 )
+from analysis.study.planning.together import HALF_WIDTH, one_draws
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 
@@ -138,6 +141,15 @@ def against_respondents(asked: Asked, question: Question) -> list[Point]:
     return curve_of_respondents(question, grid, asked.level)
 
 
+def together(asked: Asked) -> Iterable[Tradeoff]:
+    """Yield what the limits of each draw for several questions cost in respondents.
+
+    If the survey has none, it is that of the questions that could be drawn together.
+    """
+    for draw in one_draws(asked.survey):
+        yield from tradeoffs(draw, asked.half_width or HALF_WIDTH, asked.level)
+
+
 def curves(asked: Asked) -> Iterable[dict[str, Any]]:
     """Yield half-widths against ε and against respondents."""
     for question in asked.survey.questions:
@@ -210,6 +222,7 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Asked], Iterable[Any]]]] = {
     ),
     "power": (_columns(Power), power),
     "split": (_columns(Split), split),
+    "together": (_columns(Tradeoff), together),
     "sample": (_columns(Sampled), sample),
     "curves": (("against", *_columns(Point)), curves),
     "deployments": ((*_columns(Deployment), "nearest"), deployed),

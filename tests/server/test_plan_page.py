@@ -22,6 +22,7 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.plan.epsilons import composition, deployed, meaning, together
 from server.plan.estimates import half_widths_part, power, precision, sample_part
+from server.plan.estimates import together as one_draw
 from server.plan.page import SECTIONS, lead, render, whole_page
 from server.plan.parts import Figure, Part, Table
 from server.plan.tables import Asked
@@ -118,9 +119,20 @@ def test_the_whole_page_has_all_sections_and_ticks_once_for_each() -> None:
     ticks: list[int] = []
     page = whole_page(Asked(survey_with("T"), 200, runs=2), ticks.append)
     found = [one["id"] for tag, one in Page(page).elements if tag == "section"]
-    assert found == [name for name, _, _ in SECTIONS]
-    assert len(set(found)) == len(ticks) == len(SECTIONS)
+    # There is nothing to be drawn together.
+    assert found == [name for name, _, _ in SECTIONS if name != "together"]
+    assert len(set(found)) + 1 == len(ticks) == len(SECTIONS)
     assert Page(page).text.count("version ") == 1
+
+
+def test_one_draw_is_compared_with_separate_ones() -> None:
+    examples = {path.stem: read_survey(path) for path in EXAMPLES}
+    part = one_draw(Asked(examples["one-draw"], 100))
+    assert part.texts[0].startswith("Answers that go into one draw have two limits")
+    assert len(part.figures) == 3
+    assert "total 4: 1: 3,025, 1.4: 2,020, 1.5: 1,869" in Page(part.figures[0].svg).text
+    part = one_draw(Asked(examples["working-conditions"], 100))
+    assert part.texts[0] == "If one draw were for harassed + told + team:"
 
 
 def test_a_section_that_cannot_be_told_says_why() -> None:

@@ -14,6 +14,7 @@ from analysis.study.planning.power_table import Power, powers
 from analysis.study.planning.questions import Plan, plan
 from analysis.study.planning.sample import Sampled, sample_run
 from analysis.study.planning.split import Split, split_cap
+from analysis.study.planning.together import Tradeoff, tradeoffs
 from analysis.study.planning.truth import Stated, shares_of_answers, truth_of
 from analysis.study.planning.waves import (
     WaveTotal,
@@ -35,6 +36,7 @@ __all__ = [
     "Sampled",
     "Split",
     "Stated",
+    "Tradeoff",
     "WaveTotal",
     "costs_of_waves",
     "curve_of_epsilon",
@@ -54,6 +56,7 @@ __all__ = [
     "shares_of_answers",
     "split_cap",
     "totals_of_waves",
+    "tradeoffs",
     "truth_of",
     "warnings",
     "waves_to_show",

@@ -1,0 +1,159 @@
+"""What the two limits of one draw cost in respondents, before anybody is asked."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.core.channels.pattern import Pattern
+from analysis.mechanisms.joint_design import design
+from analysis.mechanisms.joint_program import Part
+from analysis.study.planning.together import (
+    OneDraw,
+    one_draws,
+    pair_variances,
+    share_variances,
+    slope_variance,
+    suggestion,
+    tradeoffs,
+)
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
+
+HEAD = 'title = "Work"\nid = "work"\n'
+YES_NO = '[[questions]]\nid = "{}"\nkind = "yes-no"\ntext = "?"\nrequired = true\n'
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[str], Survey]:
+    def from_text(text: str) -> Survey:
+        path = tmp_path / "work.toml"
+        path.write_text(HEAD + text)
+        return read_survey(path)
+
+    return from_text
+
+
+CHANNEL = Pattern((3, 2, 4), (1, 1, 2), (50, 6, 5, 4, 9, 7, 3, 8))
+
+
+def test_variances_are_those_of_all_reports() -> None:
+    rows = list(product(*map(range, CHANNEL.inputs)))
+    even = 1 / len(rows)
+    law: dict[object, float] = {}
+    for row in rows:
+        for report, chance in CHANNEL.distribution(row):
+            law[report] = law.get(report, 0.0) + even * float(chance)
+    scores = []
+    for part, k in enumerate(CHANNEL.inputs):
+        marginal = CHANNEL.marginal(part)
+        p = marginal.include / (marginal.include + marginal.exclude)
+        q = (marginal.size - p) / (k - 1)
+        scores.append([((0 in report[part]) - q) / (p - q) for report in law])  # type: ignore[index]
+    chances = np.array(list(law.values()))
+    for one, known in zip(scores, share_variances(CHANNEL), strict=True):
+        assert known == pytest.approx(chances @ np.square(one) - (chances @ one) ** 2)
+    pairs = pair_variances(CHANNEL)
+    for place, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        means = 1 / CHANNEL.inputs[i], 1 / CHANNEL.inputs[j]
+        left, right = np.array(scores[i]), np.array(scores[j])
+        factor = float(CHANNEL.factor(i, j))
+        cell = left * right + (factor - 1) * (left - means[0]) * (right - means[1])
+        assert chances @ cell == pytest.approx(means[0] * means[1])
+        assert pairs[place] == pytest.approx(chances @ cell**2 - (chances @ cell) ** 2)
+
+
+def test_reports_that_tell_nothing_of_pairs_are_never_enough() -> None:
+    blind = Pattern((2, 2), (1, 1), (3, 2, 2, 1))
+    assert pair_variances(blind).tolist() == [np.inf]
+
+
+def test_slopes_have_fishers_information_of_all_reports() -> None:
+    # With two questions, the law of reports by the intercept, the slope and the predictor's share.
+    channel = Pattern((3, 4), (1, 2), (30, 5, 6, 4))
+
+    def law(at: np.ndarray) -> np.ndarray:
+        intercept, slope, share = at
+        found: dict[object, float] = {}
+        for row in product(range(3), range(4)):
+            first = row[1] == 0
+            likely = 1 / (1 + np.exp(-(intercept + slope * first)))
+            # Other values than the first are equally common.
+            chance = (likely if row[0] == 0 else (1 - likely) / 2) * (
+                share if first else (1 - share) / 3
+            )
+            for report, drawn in channel.distribution(row):
+                has = 0 in report[0], 0 in report[1]
+                found[has] = found.get(has, 0.0) + chance * float(drawn)
+        return np.array([found[key] for key in sorted(found)])  # type: ignore[type-var]
+
+    at, steps = np.array([-1.0, 1.0, 0.25]), 1e-5 * np.eye(3)
+    slopes = np.array([(law(at + step) - law(at - step)) / 2e-5 for step in steps])
+    information = (slopes / law(at)) @ slopes.T
+    assert slope_variance(channel) == pytest.approx(np.linalg.inv(information)[1, 1], rel=1e-5)
+
+
+def test_looser_limits_take_fewer_respondents() -> None:
+    draw = OneDraw("work", (Part(2, 0.5),) * 4, Fraction(4), Fraction(3, 2))
+    rows = tradeoffs(draw)
+    own = [row for row in rows if (row.epsilon, row.epsilon_each) == (4, 1.5)]
+    assert [row.aim for row in own] == ["shares", "pairs"]
+    channel = design(draw.parts, Fraction(4), Fraction(3, 2)).channel
+    assert own[0].share == np.ceil(1.959964**2 / 0.05**2 * share_variances(channel)[0])
+    for aim, name in (("shares", "share"), ("pairs", "pair"), ("pairs", "model")):
+        for total in (2.0, 4.0, 8.0):
+            curve = [row for row in rows if (row.aim, row.epsilon) == (aim, total)]
+            needed = [getattr(row, name) for row in curve]
+            assert curve[0].epsilon_each == total / 4
+            assert curve[-1].epsilon_each == total
+            assert all(after <= 1.001 * before for before, after in pairwise(needed))
+    # At equal precision, the saving is the ratio to separate draws.
+    separate = next(
+        row for row in rows if (row.aim, row.epsilon, row.epsilon_each) == ("shares", 4, 1)
+    )
+    assert separate.share is not None
+    assert own[0].share is not None
+    assert separate.saving == pytest.approx(1, abs=1e-4)
+    assert own[0].saving == pytest.approx(separate.share / own[0].share, abs=0.01)
+
+
+def test_a_survey_without_a_table_is_told_what_one_would_save(
+    read: Callable[[str], Survey],
+) -> None:
+    asked = "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "abcd")
+    survey = read(asked + '[[questions]]\nid = "t"\nkind = "text"\ntext = "?"\nepsilon = 1\n')
+    (draw,) = one_draws(survey)
+    assert draw == OneDraw("a + b + c + d", (Part(2, 0.5),) * 4, Fraction(4), None)
+    told = suggestion(survey)
+    assert told is not None
+    assert "a, b, c, d are drawn one by one" in told
+    assert "1.7 times fewer if it may be ε = 1.5, 2.3 times fewer if it may be ε = 2" in told
+    # One question alone, or a table, leaves nothing to suggest.
+    assert suggestion(read(YES_NO.format("a") + "epsilon = 1\n")) is None
+    table = '[[together]]\nid = "t"\nquestions = ["a", "b"]\nepsilon = 2\nepsilon_each = 1.5\n'
+    with_table = read(table + YES_NO.format("a") + YES_NO.format("b"))
+    assert suggestion(with_table) is None
+    assert [draw.id for draw in one_draws(with_table)] == ["t"]
+
+
+def test_questions_with_a_memory_are_not_suggested(read: Callable[[str], Survey]) -> None:
+    memory = YES_NO.format("m") + "epsilon = 1\nepsilon_forever = 2\n"
+    survey = read(memory + "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "ab"))
+    assert [draw.id for draw in one_draws(survey)] == ["a + b"]
+
+
+def test_large_programs_are_told_of_fewer_questions(read: Callable[[str], Survey]) -> None:
+    asked = []
+    for k in range(3, 12):
+        options = ", ".join(f'{{id = "o{x}", text = "x"}}' for x in range(k))
+        asked.append(
+            f'[[questions]]\nid = "q{k}"\nkind = "choice"\ntext = "?"\nepsilon = 1\n'
+            f"required = true\noptions = [{options}]\n"
+        )
+    told = suggestion(read("".join(asked)))
+    assert told is not None
+    assert told.startswith("q3, q4, q5, q6, q7 are drawn one by one")
+    assert "total of ε = 5 " in told
