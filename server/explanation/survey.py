@@ -55,6 +55,13 @@ def _odds(charge: int) -> Value:
     return bound(odds) if odds < 10 else float(math.ceil(odds))
 
 
+def limits_of_one(survey: Survey) -> Iterator[Phrase]:
+    """Yield what somebody who knows the other answers of a draw learns about one, for receipts."""
+    for draw in survey.joint:
+        each = round(float(draw.spec["epsilon_each"]), 4)
+        yield Phrase.of("receipt.drawn-together", n=len(draw.questions), each=each)
+
+
 def costs(survey: Survey) -> Iterator[Phrase]:
     """Yield what one wave costs, what a few cost where the device remembers, and what δ adds."""
     yield Phrase.of(

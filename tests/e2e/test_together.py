@@ -1,17 +1,28 @@
 """Questions that are drawn together: the browser draws as the reference, and checks both limits."""
 
+import csv
 import json
+from itertools import chain, product
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 from collector import Collector
 from device import Device, answer
 from javascript import Run, taken, vector
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 from scipy.stats import chi2
 
+from analysis.study.crosstab import crosstab
+from analysis.study.hypotheses import independence
+from analysis.study.regression import regress
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
+from server.cli import main
+from server.store import Store
+from server.stored_results import StoredWave
 
 OPTIONS = [{"id": name, "text": name} for name in ("a", "b")]
 ASKED = {"id": "q", "kind": "choice", "epsilon": 1, "no_answer": True, "options": OPTIONS}
@@ -167,9 +178,13 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
     reports = json.loads(body)["reports"]
     assert sorted(reports) == ["harassed", "team", "told", "years"]
     assert all(len(reports[name]) == 1 for name in ("harassed", "told", "team"))
+    receipt = page.locator("#receipt")
+    expect(receipt).to_contain_text("3 answers go into one draw: somebody who knows the others")
+    expect(receipt).to_contain_text("learns at most ε = 1.5 about one.")
     assert collector.ledger(survey)[0]["epsilon"] == "4"
     page.goto(f"{collector.url}/me")
     expect(page.locator("#spent")).to_contain_text("4")
+    expect(page.locator("#spent")).to_contain_text("tells somebody who knows the others")
 
 
 def _rows() -> list[dict[str, str]]:
@@ -188,6 +203,72 @@ def _p_value(survey: Survey, row: dict[str, str], times: dict[str, int]) -> floa
     assert set(seen) <= set(law)
     statistic = sum((seen.get(r, 0) - DRAWS * c) ** 2 / (DRAWS * c) for r, c in law.items())
     return float(chi2.sf(float(statistic), len(law) - 1))
+
+
+#: Made-up respondents, and how many of them answer the page in a browser of their own.
+PEOPLE, ON_THE_PAGE = 20_000, 200
+#: Teams of those who were harassed and of others, and what part of the former told somebody.
+TEAMS, TOLD = {"yes": (0.4, 0.5, 0.1), "no": (0.1, 0.5, 0.4)}, 0.4
+SHARES = {"yes": 0.3, "no": 0.7}
+
+
+def _person(rng: np.random.Generator) -> dict[str, str]:
+    harassed = "yes" if rng.random() < SHARES["yes"] else "no"
+    told = ("yes" if rng.random() < TOLD else "no") if harassed == "yes" else ""
+    team = "abc"[rng.choice(3, p=TEAMS[harassed])]
+    return {"harassed": harassed, "told": told, "team": team, "years": str(rng.integers(41))}
+
+
+@pytest.mark.more
+def test_tables_and_models_of_what_people_answer_cover_the_truth(
+    browser: Browser, collector: Collector, tmp_path: Path
+) -> None:
+    rng, survey = np.random.default_rng(6), collector.publish(SURVEY)
+    people = [_person(rng) for _ in range(PEOPLE)]
+    for given in people[:ON_THE_PAGE]:
+        device = Device(browser)
+        shown = given if given["told"] else {k: v for k, v in given.items() if k != "told"}
+        answer(device.visit(collector.page(survey)), shown)
+        device.context.close()
+    table = tmp_path / "answers.csv"
+    with table.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(people[0]))
+        writer.writeheader()
+        writer.writerows(people[ON_THE_PAGE:])
+    path = collector.database.parent / f"{survey}.toml"
+    asked = ["simulate", str(path), "--answers", str(table), "--db", str(collector.database)]
+    assert CliRunner().invoke(main, [*asked, "--seed", "3"]).exit_code == 0
+    assert collector.stored(survey) == PEOPLE
+    wave = StoredWave(Store(collector.database), survey)
+    (harassed, team, told), _ = wave.columns(["harassed", "team", "told"])
+    # Of some twenty intervals, all hold with a chance above .99.
+    level = 1 - 1e-4
+    by_team = {
+        (harm, name): SHARES[harm] * part
+        for harm, parts in TEAMS.items()
+        for name, part in zip("abc", parts, strict=True)
+    }
+    by_told = {
+        ("yes", "yes"): SHARES["yes"] * TOLD,
+        ("yes", "no"): SHARES["yes"] * (1 - TOLD),
+        ("no", "no-answer"): SHARES["no"],
+    }
+    for other, truth in ((team, by_team), (told, by_told)):
+        found = crosstab(harassed, other, level)
+        for cell, interval in zip(
+            product(harassed.values, other.values), chain(*found.intervals), strict=True
+        ):
+            assert interval.low <= truth.get(cell, 0.0) <= interval.high, cell
+            assert interval.high - interval.low < 0.2
+        assert independence(harassed, other).p_value < 1e-6
+    model = regress(
+        "harassed ~ team", {"harassed": harassed, "team": team}, {}, confidence_level=level
+    )
+    odds = np.log(np.array(TEAMS["yes"]) * SHARES["yes"] / (np.array(TEAMS["no"]) * SHARES["no"]))
+    for term, true in zip(model.terms, [odds[0], *(odds[1:] - odds[0])], strict=False):
+        assert term.conf_low is not None
+        assert term.conf_high is not None
+        assert term.conf_low <= true <= term.conf_high, term
 
 
 def test_shipped_draw_has_the_law_of_both_limits_and_another_one_is_caught(
