@@ -4,7 +4,9 @@
  * `weights` where it is one symbol; `randomize`, to a report; `remember`, to what is kept, if it
  * `canBeKept`.
  */
-import { below, between, byWeight, larger, power, range, sum, worstOf } from './exact.js';
+import {
+  below, between, byWeight, choose, larger, power, range, sum, worstOf,
+} from './exact.js';
 
 /** The `width` outputs from the input on have weight `near`, all others `far`. */
 const window = {
@@ -116,9 +118,32 @@ const table = {
   randomize: (symbol, c, words) => byWeight(c.rows[symbol], words),
 };
 
-/** The binomial coefficient: of `count` things, how many sets of `size` there are. */
-const choose = (count, size) => range(size)
-  .reduce((product, done) => (product * BigInt(count - done)) / BigInt(done + 1), 1n);
+/** The largest of fractions, divided by the least. */
+const spread = (fractions) => {
+  const [high, low] = [fractions, fractions.map(([top, bottom]) => [bottom, top])]
+    .map((some) => some.reduce(larger));
+  return [high[0] * low[0], high[1] * low[1]];
+};
+
+/** `size` symbols, by the weights of how many of the input's ones are among them. */
+const overlap = {
+  fields: { inputs: 0, ones: 0, size: 0, weights: 1 },
+  takesBits: true,
+  least: ({ inputs, ones, size }) => Math.max(0, size + ones - inputs),
+  isSound: (c) => c.inputs <= 1024 && c.ones < c.inputs && c.size < c.inputs &&
+    c.weights.length === Math.min(c.size, c.ones) - overlap.least(c) + 1,
+  total: (c) => sum(c.weights),
+  ratio: (c) => spread(c.weights.map((weight, more) => {
+    const hits = overlap.least(c) + more;
+    return [BigInt(weight), choose(c.ones, hits) * choose(c.inputs - c.ones, c.size - hits)];
+  })),
+  randomize(symbol, c, words) {
+    const hits = overlap.least(c) + byWeight(c.weights, words);
+    const isHit = chooser(hits, c.ones, words);
+    const isOther = chooser(c.size - hits, c.inputs - c.ones, words);
+    return range(c.inputs).filter((place) => (symbol.includes(place) ? isHit() : isOther()));
+  },
+};
 
 /**
  * Several answers in one draw: by the weights of which parts do not agree, or of how many; then
@@ -150,14 +175,11 @@ export const pattern = {
   /** The worst ratio of two rows of answers that differ in the parts `changed` at most. */
   ratio(c, changed = range(c.inputs.length)) {
     const mask = changed.reduce((bits, part) => bits | (1 << part), 0);
-    const ends = {};
+    const known = {};
     pattern.likelihoods(c).forEach((chance, place) => {
-      const { low, high } = ends[place & ~mask] ?? { low: chance, high: chance };
-      const isLess = chance[0] * low[1] < low[0] * chance[1];
-      ends[place & ~mask] = { low: isLess ? chance : low, high: larger(high, chance) };
+      known[place & ~mask] = [...known[place & ~mask] ?? [], chance];
     });
-    return Object.values(ends).map(({ low, high }) => [high[0] * low[1], high[1] * low[0]])
-      .reduce(larger);
+    return Object.values(known).map(spread).reduce(larger);
   },
   randomize(symbols, c, words) {
     const d = c.inputs.length;
@@ -169,4 +191,4 @@ export const pattern = {
   },
 };
 
-export const CHANNELS = { window, subset, bits, shift, table };
+export const CHANNELS = { window, subset, overlap, bits, shift, table };

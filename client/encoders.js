@@ -1,5 +1,5 @@
 /** Encoders: the public step before a channel, from a value to one of its inputs. */
-import { bernoulli, must, range, sum, whole } from './exact.js';
+import { bernoulli, choose, must, range, sum, whole } from './exact.js';
 import { asFour, bytesOf, sha256, wordsIn } from './hashes.js';
 
 /** Of a number of 2 to 2^16. */
@@ -65,6 +65,15 @@ const grid = {
   },
 };
 
+/** The places of what is ticked of so many options: some, at most, or the last, "none of these". */
+function ticked(value, options, most) {
+  const flags = flagsOf(value, options + 1);
+  const places = range(flags.length).filter((place) => flags[place]);
+  const fits = places.length >= 1 && places.length <= (places.includes(options) ? 1 : most);
+  must(fits, `value must have 1 to ${most} flags, or that of "none"`, flags);
+  return places;
+}
+
 /** A bit for each option, then one for "none of these", then, if there is one, for no-answer. */
 const multihot = {
   fields: { options: 0, at_most: 0, inputs: 0 },
@@ -77,14 +86,24 @@ const multihot = {
     const other = Math.max(1, Math.min(most, options - most));
     return [[most, other], [other, most]];
   },
+  encode: (value, e) => (value === null && e.inputs === e.options + 2
+    ? [e.options + 1] : ticked(value, e.options, e.at_most)),
+};
+
+/** The same, then `at_most` - 1 pads, of which as many are set as ticks are missing. */
+const padded = {
+  fields: multihot.fields,
+  skips: (e) => e.inputs - e.options - e.at_most,
+  isSound: (e) => e.at_most <= e.options && [0, 1].includes(padded.skips(e)),
+  fits: (e, { flags, most }, skips) =>
+    e.at_most === most && e.options + 1 === flags && padded.skips(e) === Number(skips),
+  ones: (e) => e.at_most,
+  apart: ({ at_most: most }) => [[most, most]],
   encode(value, e) {
-    if (value === null && e.inputs === e.options + 2) return [e.options + 1];
-    const flags = flagsOf(value, e.options + 1);
-    const places = range(flags.length).filter((place) => flags[place]);
-    const most = places.includes(e.options) ? 1 : e.at_most;
-    const fits = places.length >= 1 && places.length <= most;
-    must(fits, `value must have 1 to ${e.at_most} flags, or that of "none"`, flags);
-    return places;
+    const places = value === null && padded.skips(e)
+      ? [e.options + 1] : ticked(value, e.options, e.at_most);
+    const pad = (place) => e.options + 1 + padded.skips(e) + place;
+    return [...places, ...range(e.at_most - places.length).map(pad)];
   },
 };
 
@@ -113,6 +132,53 @@ const order = {
     const before = range(items).map((item) => losers.filter((one) => one === item).length);
     must(new Set(before).size === items, 'value must be the flags of an order', value);
     return sum(all.map(([one], place) => (flags[place] ? 0 : factorial(items - 1 - one))));
+  },
+};
+
+/** Which `size` of so many stand at a place of all such sets, in the order of their members. */
+const chosenAt = (place, count, size) => range(count).filter((member) => {
+  const beginning = size && Number(choose(count - 1 - member, size - 1));
+  const isChosen = place < beginning;
+  if (isChosen) size -= 1;
+  else place -= beginning;
+  return isChosen;
+});
+
+const areGroups = (e, cohorts, patterns) =>
+  [0, 1].includes(e.inputs - patterns) && cohorts * e.inputs <= 2 ** 18;
+
+/** Some flags together, those of the cohort, as a number; if all are, they are the options'. */
+const group = {
+  fields: { parts: 0, picked: 0, inputs: 0 },
+  cohorts: ({ parts, picked }) => Number(choose(parts, picked)),
+  flags: ({ parts, picked }) => parts + Number(picked === parts),
+  isSound: (e) => e.picked >= 2 && e.picked <= Math.min(e.parts, 8) &&
+    areGroups(e, group.cohorts(e), 2 ** e.picked),
+  fits: (e, { flags }, skips) =>
+    group.flags(e) === flags && e.inputs === 2 ** e.picked + Number(skips),
+  encode(value, e, cohort) {
+    whole('cohort', cohort, group.cohorts(e));
+    if (value === null && e.inputs > 2 ** e.picked) return e.inputs - 1;
+    const flags = flagsOf(value, group.flags(e));
+    return sum(chosenAt(cohort, e.parts, e.picked).map((part, place) => flags[part] * 2 ** place));
+  },
+};
+
+/** The order of some items, those of the cohort, to its place among all their orders. */
+const suborder = {
+  fields: { items: 0, picked: 0, inputs: 0 },
+  cohorts: ({ items, picked }) => Number(choose(items, picked)),
+  isSound: (e) => e.picked >= 3 && e.picked <= Math.min(e.items - 1, 5) &&
+    areGroups(e, suborder.cohorts(e), factorial(e.picked)),
+  fits: (e, { items }, skips) =>
+    e.items === items && e.inputs === factorial(e.picked) + Number(skips),
+  encode(value, { items, picked, inputs }, cohort) {
+    whole('cohort', cohort, suborder.cohorts({ items, picked }));
+    const all = pairs(range(items));
+    const chosen = chosenAt(cohort, items, picked);
+    const own = value && flagsOf(value, all.length)
+      .filter((_, place) => all[place].every((item) => chosen.includes(item)));
+    return order.encode(own, { items: picked, inputs });
   },
 };
 
@@ -184,6 +250,8 @@ export const TEXTS = { digest, bloom, prefix };
  * the depth of lists of them; `isSound`, whether they make sense; `fits`, whether it maps all the
  * values that a kind describes (kinds.js), and nothing else, to its inputs; `namesValue`, if the
  * place of an input is that of its value; `cohorts`, how many, if reports name one; `apart`, if it
- * gives bits: in how many ones two inputs can differ, [more, fewer].
+ * gives bits: in how many ones two inputs can differ, [more, fewer]; `ones`, if all have as many.
  */
-export const ENCODERS = { index, onehot, hash, grid, multihot, pick, order, ...TEXTS };
+export const ENCODERS = {
+  ...{ index, onehot, hash, grid, multihot, padded, pick, group, order, suborder }, ...TEXTS,
+};

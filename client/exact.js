@@ -103,3 +103,7 @@ export function fewestParts([top, bottom], parts) {
 
 /** What a report of this worst ratio costs: the fewest whole millionths of ε that prove it. */
 export const micro = (ratio) => fewestParts(ratio, 1_000_000);
+
+/** The binomial coefficient: of `count` things, how many sets of `size` there are. */
+export const choose = (count, size) => range(size)
+  .reduce((product, done) => (product * BigInt(count - done)) / BigInt(done + 1), 1n);

@@ -62,9 +62,10 @@ export function verify(randomizer) {
   const expected = 'channel, encoder, ratio, and may have delta, or permanent and forever';
   must(known, `randomizer must have ${expected}`, randomizer);
   const { encoder, channel, permanent, ...stated } = randomizer;
-  const { apart, cohorts } = part('encoder', ENCODERS, encoder);
+  const { apart, cohorts, ones } = part('encoder', ENCODERS, encoder);
   const { takesBits = false, weights, ratio } = part('channel', CHANNELS, channel);
-  const fits = takesBits === Boolean(apart) && encoder.inputs === channel.inputs;
+  const fits = takesBits === Boolean(apart) && encoder.inputs === channel.inputs &&
+    ones?.(encoder) === channel.ones;
   must(fits, `channel must take what ${encoder.name} gives`, channel);
   const differences = apart?.(encoder);
   const limit = fraction('ratio', stated.ratio);

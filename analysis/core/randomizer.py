@@ -267,9 +267,10 @@ class Randomizer(Generic[EncoderT, ChannelT]):
             check_part(channel)
         if self.stages is not None:
             _check_stages(*self.stages)
-        if (self.encoder.gives_bits, self.encoder.inputs) != (
+        if (self.encoder.gives_bits, self.encoder.inputs, self.encoder.ones) != (
             self.channel.takes_bits,
             self.channel.inputs,
+            self.channel.ones,
         ):
             raise ValueError(
                 f"channel must take what {self.encoder.name} gives, {self.encoder.inputs} "

@@ -9,6 +9,7 @@ from analysis.mechanisms.noise import Gaussian, Laplace
 from analysis.mechanisms.one_of_k import Krr, OptimizedUnary, SubsetSelection, SymmetricUnary
 from analysis.mechanisms.one_of_texts import Rappor
 from analysis.mechanisms.several import AllBits, Permutations, PickOne
+from analysis.mechanisms.several_at_once import GroupOfItems, GroupOfOptions, PrivSet
 
 #: Of equally good ones the first is chosen.
 _ALL: tuple[Mechanism, ...] = (
@@ -33,6 +34,9 @@ _ALL: tuple[Mechanism, ...] = (
     PickOne(),
     AllBits(),
     Permutations(),
+    PrivSet(),
+    GroupOfOptions(),
+    GroupOfItems(),
     Rappor(),
 )
 

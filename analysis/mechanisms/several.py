@@ -3,8 +3,7 @@
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 from math import factorial
 from typing import ClassVar
 
@@ -15,7 +14,8 @@ from analysis.core.channels.bits import Bits
 from analysis.core.channels.table import Table
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Domain, Rankings, Sets
-from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.encoders.groups import Order, orders
+from analysis.core.encoders.several import Multihot, Pick
 from analysis.core.epsilon import exp_lower
 from analysis.core.randomizer import Randomizer
 from analysis.core.types import Integers
@@ -175,16 +175,16 @@ class Permutations(Mechanism):
 
     def means(self, randomizer: Randomizer[Order, Table], domain: Rankings) -> tuple[Mean, ...]:
         """Return mean ranks, then the share of each pair's order, then that of no-answer."""
-        orders = _orders(len(domain.items))
+        every = orders(len(domain.items))
         skipped = (Fraction(0),) * domain.no_answer
-        absent = (Fraction(0),) * len(orders) + (Fraction(1),) * domain.no_answer
+        absent = (Fraction(0),) * len(every) + (Fraction(1),) * domain.no_answer
         ranks = [mean for item in domain.items if (mean := domain.mean_of(item))]
-        places = [tuple(rank.place(order) or Fraction(0) for order in orders) for rank in ranks]
+        places = [tuple(rank.place(order) or Fraction(0) for order in every) for rank in ranks]
         targets = (
             *(row + skipped for row in places),
             *(tuple(place**2 for place in row) + skipped for row in places),
             tuple(1 - away for away in absent),
-            *(tuple(map(Fraction, flags)) + skipped for flags in zip(*orders, strict=True)),
+            *(tuple(map(Fraction, flags)) + skipped for flags in zip(*every, strict=True)),
             *[absent] * domain.no_answer,
         )
         solved = decoded(randomizer.channel, targets)
@@ -203,22 +203,12 @@ class Permutations(Mechanism):
         )
 
 
-@lru_cache
-def _orders(items: int) -> tuple[tuple[int, ...], ...]:
-    """Return the flags of every order, as encoder `order` numbers them."""
-    # By where each item is placed, permutations come in the order of their Lehmer codes.
-    return tuple(
-        tuple(int(first < second) for first, second in combinations(places, 2))
-        for places in permutations(range(items))
-    )
-
-
 def _order_table(items: int, no_answer: bool, epsilon: Fraction, radius: int) -> Table:
-    orders = _orders(items)
-    n, bound = len(orders), exp_lower(epsilon)
+    every = orders(items)
+    n, bound = len(every), exp_lower(epsilon)
     near = [
-        [sum(a != b for a, b in zip(order, other, strict=True)) <= radius for other in orders]
-        for order in orders
+        [sum(a != b for a, b in zip(order, other, strict=True)) <= radius for other in every]
+        for order in every
     ]
     members = sum(near[0])
     inputs = n + no_answer
@@ -234,10 +224,10 @@ def _order_table(items: int, no_answer: bool, epsilon: Fraction, radius: int) ->
 
 def _order_variance(table: Table, items: int) -> float:
     """Return the variance of the pairs' shares from one report, if all orders are as frequent."""
-    orders = np.array(_orders(items), dtype=float)
+    every = np.array(orders(items), dtype=float)
     weights = np.array(table.rows, dtype=float) / table.total
-    target = np.vstack([orders, np.zeros((table.inputs - len(orders), orders.shape[1]))])
+    target = np.vstack([every, np.zeros((table.inputs - len(every), every.shape[1]))])
     if np.linalg.matrix_rank(weights) < table.inputs:
         return float("inf")
     scores = np.linalg.solve(weights, target)
-    return float((weights[: len(orders)] @ scores**2).mean())
+    return float((weights[: len(every)] @ scores**2).mean())

@@ -106,7 +106,7 @@ def _what_is_sent(question: Question) -> Iterator[Phrase]:
         return
     shares = _shares(question)
     if shares and shares[0].portion < 1:
-        yield Phrase.of("odds.part")
+        yield Phrase.of("odds.part" if randomizer.encoder.parts_told == 1 else "odds.parts")
 
 
 def _bounds(question: Question, joint: JointDraw | None) -> Iterator[Phrase]:

@@ -31,6 +31,7 @@ QUESTIONS: list[dict[str, Any]] = [
     {"kind": "choices", "options": options(4), "at_most": 2, "no_answer": True},
     {"kind": "choices", "options": options(3), "at_most": 1, "no_answer": False},
     {"kind": "rank", "options": options(3), "no_answer": True},
+    {"kind": "rank", "options": options(4), "no_answer": True},
 ]
 YES_NO, CHOICE, SCALE, NUMBER, SETS, RANK = (QUESTIONS[place] for place in (0, 2, 3, 6, 7, 9))
 TEXT: dict[str, Any] = {

@@ -16,6 +16,7 @@ from scipy.stats import chi2
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.one_symbol import OneSymbol
+from analysis.core.channels.overlap import Overlap
 from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.table import Table
@@ -39,6 +40,10 @@ SAMPLES: list[Any] = [
     Subset(4, 2, 3, 1),
     Subset(5, 2, 2, 5),
     Subset(3, 2, 1, 1),
+    Overlap(4, 2, 1, (1, 3)),
+    Overlap(5, 2, 3, (1, 4, 2)),
+    Overlap(5, 3, 3, (3, 2, 5)),
+    Overlap(3, 1, 2, (1, 2)),
     Bits(1, 1, 1, 2),
     Bits(2, 5, 2, 9),
     Bits(3, 3, 1, 4),
@@ -66,7 +71,8 @@ def symbols_of(channel: Channel) -> list[Any]:
     places = range(channel.inputs)
     if not channel.takes_bits:
         return list(places)
-    return [ones for size in range(channel.inputs + 1) for ones in combinations(places, size)]
+    sizes = range(channel.inputs + 1) if channel.ones is None else [channel.ones]
+    return [ones for size in sizes for ones in combinations(places, size)]
 
 
 def sent(report: Any) -> Any:
@@ -94,7 +100,7 @@ def largest_ratio(channel: Channel, symbols: list[Any]) -> Fraction:
 
 
 @pytest.mark.parametrize(
-    "channel", [sample for sample in SAMPLES if not sample.takes_bits], ids=str
+    "channel", [one for one in SAMPLES if not one.takes_bits or one.ones is not None], ids=str
 )
 def test_ratio_is_the_largest_of_the_exact_channel(channel: Channel) -> None:
     assert channel.ratio() == largest_ratio(channel, symbols_of(channel))

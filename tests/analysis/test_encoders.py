@@ -14,7 +14,8 @@ from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Ranking
 from analysis.core.encoders import ENCODERS, Encoder
 from analysis.core.encoders.categories import Hash, Index, Onehot, is_prime
 from analysis.core.encoders.grid import Grid
-from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.encoders.groups import Group, Order, Suborder, chosen_at
+from analysis.core.encoders.several import Multihot, Padded, Pick
 from analysis.core.encoders.text import Bloom, Digest, Prefix
 from analysis.core.words import WORD
 
@@ -43,6 +44,14 @@ CASES: list[tuple[Any, list[Any]]] = [
     (Multihot(4, 2, 5), sets(4, 2)),
     (Multihot(4, 4, 6), [*sets(4, 4), None]),
     (Multihot(70, 1, 72), [(1,) + (0,) * 70, (0,) * 70 + (1,), None]),
+    (Padded(4, 2, 6), sets(4, 2)),
+    (Padded(4, 4, 9), [*sets(4, 4), None]),
+    (Padded(70, 1, 72), [(1,) + (0,) * 70, (0,) * 70 + (1,), None]),
+    (Group(4, 2, 4), sets(3, 3)),
+    (Group(5, 3, 9), [*sets(4, 4), None]),
+    (Group(3, 3, 9), [*sets(3, 3), None]),
+    (Suborder(4, 3, 6), [ordered(places) for places in permutations(range(4))]),
+    (Suborder(5, 4, 25), [*(ordered(places) for places in permutations(range(5))), None]),
     (Pick(4, 2), sets(3, 3)),
     (Pick(4, 3), [*sets(3, 3), None]),
     (Order(3, 6), [ordered(places) for places in permutations(range(3))]),
@@ -209,6 +218,33 @@ def test_sets_are_the_flags_that_may_be_set_together(options: int, at_most: int)
         else:
             with pytest.raises(ValueError, match="value must have 1 to"):
                 encoder.encode(flags, 0, iter(()))
+
+
+def test_sets_stand_in_the_order_of_their_members() -> None:
+    for count, size in ((4, 2), (6, 4), (5, 5), (51, 3)):
+        every = list(combinations(range(count), size))
+        assert [chosen_at(place, count, size) for place in range(len(every))] == every
+
+
+def test_groups_tell_their_flags_and_none_where_all_are_told() -> None:
+    # Cohorts of four flags, two each: 01 02 03 12 13 23.
+    group = Group(4, 2, 4)
+    assert [group.encode((0, 1, 1, 0), c, iter(())) for c in range(6)] == [2, 2, 0, 3, 1, 1]
+    assert Group(3, 3, 8).encode((0, 0, 0, 1), 0, iter(())) == 0
+    assert Group(3, 3, 8).encode((1, 0, 1, 0), 0, iter(())) == 5
+    # Of the items 0, 1, 2, 3 in the order 2, 0, 3, 1; cohorts 012 013 023 123.
+    value = ordered((2, 0, 3, 1))
+    own = Order(3, 6)
+    expected = [ordered(one) for one in ((2, 0, 1), (0, 2, 1), (1, 0, 2), (1, 2, 0))]
+    found = [Suborder(4, 3, 6).encode(value, cohort, iter(())) for cohort in range(4)]
+    assert found == [own.encode(one, 0, iter(())) for one in expected]
+
+
+def test_pads_make_all_inputs_as_large() -> None:
+    encoder = Padded(3, 3, 7)
+    assert encoder.encode((1, 0, 1, 0), 0, iter(())) == (0, 2, 5)
+    assert encoder.encode((0, 0, 0, 1), 0, iter(())) == (3, 5, 6)
+    assert encoder.encode(None, 0, iter(())) == (4, 5, 6)
 
 
 def test_pick_tells_the_flag_of_its_cohort() -> None:

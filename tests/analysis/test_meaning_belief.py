@@ -49,7 +49,12 @@ def answers_of(question: Question) -> dict[str, Any]:
     if isinstance(domain, Numbers):
         answers = ["0", "10", "3.7", *[""] * domain.no_answer]
     elif isinstance(domain, Rankings):
-        answers = ["v0|v1|v2", "v2|v1|v0", "v1|v0|v2", ""]
+        orders = (
+            domain.items,
+            domain.items[::-1],
+            (domain.items[1], domain.items[0], *domain.items[2:]),
+        )
+        answers = [*map("|".join, orders), ""]
     elif not isinstance(domain, Categories):
         answers = ["v0", "v1", "none"]
     return {answer: question.value(answer) for answer in answers}

@@ -7,26 +7,24 @@ probability of at most `CHANCE`. The quick form of all this is test_vectors.py, 
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pytest
+from audited import GAMES, SMALL, Case
 from collector import Collector
 from device import Device
 from numpy.typing import NDArray
 from scipy.stats import beta, chisquare, norm
 
 from analysis.core.channels import CHANNELS
-from analysis.core.domain import Categories, Domain, Numbers, Rankings, Sets
+from analysis.core.domain import Numbers
 from analysis.core.encoders import ENCODERS
 from analysis.core.randomizer import Randomizer
-from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.noise import Noise
 
 DRAWS, GAME, CHANCE = 200_000, 1_000_000, 1e-6
 pytestmark = pytest.mark.more
@@ -87,103 +85,6 @@ _COUNT = f"""async ([randomizer, values, draws, places, event]) => {{
 }}"""
 
 Part = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A randomizer, and values of its domain as the device gets them."""
-
-    mechanism: str
-    domain: Domain
-    epsilon: str
-    params: dict[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def randomizer(self) -> Randomizer[Any, Any]:
-        """What is stated."""
-        return self.spending(Fraction(self.epsilon))
-
-    def spending(self, epsilon: Fraction) -> Randomizer[Any, Any]:
-        """The same at another ε."""
-        mechanism = MECHANISMS[self.mechanism]
-        if isinstance(mechanism, Noise) and isinstance(self.domain, Numbers):
-            # The grid of least variance is too coarse to test much of it.
-            return mechanism.noise(self.domain.steps, epsilon, self.params)
-        return mechanism.compile(self.domain, epsilon, self.params)
-
-    @cached_property
-    def values(self) -> list[Any]:
-        """All; of numbers, the points of the grid; None is no answer, where there is one."""
-        domain, found = self.domain, list[Any]()
-        if isinstance(domain, Categories):
-            return list(range(len(domain.ids)))
-        if isinstance(domain, Numbers):
-            steps = self.randomizer.encoder.steps
-            found = [f"{point}/{steps}" for point in range(steps + 1)]
-        elif isinstance(domain, Sets):
-            places = range(len(domain.options))
-            ticked = [*combinations(places, 1), *combinations(places, 2)]
-            sets = [one for one in ticked if len(one) <= domain.at_most]
-            found = [[int(place in one) for place in places] + [0] for one in sets]
-            found.append([0] * len(places) + [1])
-        else:
-            assert isinstance(domain, Rankings)
-            places = range(len(domain.items))
-            found = [
-                [int(order.index(a) < order.index(b)) for a, b in combinations(places, 2)]
-                for order in permutations(places)
-            ]
-        return found + [None] * domain.no_answer
-
-
-def names(count: int) -> tuple[str, ...]:
-    return tuple(f"v{value}" for value in range(count))
-
-
-def categories(k: int) -> Categories:
-    return Categories(names(k))
-
-
-def numbers(steps: int, no_answer: bool = False) -> Numbers:
-    return Numbers(Fraction(0), Fraction(8), steps, no_answer)
-
-
-SCALE = Categories(names(5), tuple(map(Fraction, range(5))))
-#: Coarse enough that every single report is seen often.
-SMALL = {
-    "krr": Case("krr", categories(3), "1"),
-    "square-wave": Case("square-wave", numbers(8, no_answer=True), "2"),
-    "hadamard": Case("hadamard", categories(4), "1"),
-    "pick": Case("pick", Sets(names(3), 2, True), "1"),
-    "subset": Case("subset", categories(6), "1/2"),
-    "sue": Case("sue", categories(3), "1"),
-    "multihot": Case("multihot", Sets(names(3), 2, False), "1"),
-    "laplace": Case("laplace", numbers(4), "2"),
-    "gaussian": Case("gaussian", numbers(3), "2", {"delta": 0.01}),
-    "exponential": Case("exponential", SCALE, "2"),
-    "optimal": Case("optimal", numbers(2, no_answer=True), "1"),
-    "permutations": Case("permutations", Rankings(names(3), True), "2"),
-}
-#: Every channel at every ε, and every encoder.
-GAMES = {
-    "krr of 2": Case("krr", categories(2), "1/2"),
-    "krr of 100": Case("krr", categories(100), "1"),
-    "square-wave": Case("square-wave", numbers(40, no_answer=True), "2"),
-    "hashed-krr": Case("hashed-krr", categories(100), "2"),
-    "pick of options": Case("pick", Sets(names(5), 2, False), "1"),
-    "subset of 5": Case("subset", categories(5), "1/2"),
-    "subset of 8": Case("subset", categories(8), "1"),
-    "subset of 50": Case("subset", categories(50), "2"),
-    "sue": Case("sue", categories(3), "1/2"),
-    "multihot": Case("multihot", Sets(names(4), 2, False), "1"),
-    "oue": Case("oue", categories(8), "2"),
-    "laplace on a fine grid": Case("laplace", numbers(12), "1/2"),
-    "gaussian": Case("gaussian", numbers(8), "1", {"delta": 1e-6}),
-    "laplace": Case("laplace", numbers(4), "2"),
-    "exponential": Case("exponential", SCALE, "1/2"),
-    "permutations": Case("permutations", Rankings(names(3), False), "1"),
-    "optimal": Case("optimal", numbers(20, no_answer=True), "2"),
-}
 
 
 @pytest.mark.parametrize("cases", [SMALL, GAMES], ids=["distributions", "games"])
@@ -277,6 +178,11 @@ _TWINS = {
                    "(place) => flags[place]).slice(-1);"),
     "first part": ("pick", "encoders.js", "flagsOf(value, e.parts)[cohort]",
                    "flagsOf(value, e.parts)[0]"),
+    "all hits": ("privset", "channels.js", "chooser(hits, c.ones, words)",
+                 "chooser(c.ones, c.ones, words)"),
+    "no pads": ("privset", "encoders.js", "range(e.at_most - places.length).map(pad)", "[]"),
+    "first group": ("group", "encoders.js", "chosenAt(cohort, e.parts", "chosenAt(0, e.parts"),
+    "first items": ("suborder", "encoders.js", "chosenAt(cohort, items", "chosenAt(0, items"),
     "one digit": ("hadamard", "encoders.js", "range(e.digits)", "range(1)"),
     "other order": ("permutations", "encoders.js", "0 : factorial(items - 1 - one)", "0 : 1"),
 }  # fmt: skip
@@ -324,7 +230,7 @@ def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
     values = values if len(values) <= 24 else [*values[:10], *values[-10:]]
     cohorts = encoder.cohorts or 1
     tables = [[encode(randomizer, one, cohort) for cohort in range(cohorts)] for one in values]
-    several = channel.takes_bits or channel.name == "subset"
+    several = not channel.gives_one_symbol
     if not several:
         seen = [str(symbol) for symbol in range(channel.symbols)]
         if encoder.cohorts:
@@ -339,6 +245,9 @@ def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
             places = sorted(set(one) ^ set(other) if channel.takes_bits else {one, other})
             seen = ["".join(map(str, bits)) for bits in product((0, 1), repeat=len(places))]
             likelier, less = (patterns(channel, tables[x][0], places) for x in (a, b))
+            # A set of few symbols cannot hold all places.
+            seen = [one for one, chance in zip(seen, likelier, strict=True) if chance > 0]
+            likelier, less = likelier[likelier > 0], less[less > 0]
         else:
             likelier, less = rows[a], rows[b]
         promise, event = best_event(seen, likelier, less, delta)
@@ -348,6 +257,12 @@ def best_game(case: Case) -> tuple[list[Any], list[int], list[str]]:
 
 def patterns(channel: Any, x: Any, places: list[int]) -> Part:
     """The chances of which of the places a report holds, in the order of `product`."""
+    if channel.name == "overlap":
+        law: Counter[tuple[bool, ...]] = Counter()
+        for members, chance in channel.distribution(x):
+            law[tuple(place in members for place in places)] += chance
+        held = product((False, True), repeat=len(places))
+        return np.array([float(law[pattern]) for pattern in held])
     mean, second = channel.moments(x)
     if channel.takes_bits:
         each = [(1 - mean[place], mean[place]) for place in places]

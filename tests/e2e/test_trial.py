@@ -20,6 +20,7 @@ from analysis.survey.survey import Survey
 OPTIONS = """options = [
   {id = "a", text = "A"}, {id = "b", text = "B"}, {id = "c", text = "C"}]"""
 ITEMS = OPTIONS.replace("options", "items")
+FOUR = ITEMS.replace("]", ', {id = "d", text = "D"}]')
 #: A question of each kind, and of each encoder; of those that name options, of each channel.
 QUESTIONS = {
     "coin": 'kind = "yes-no"\nepsilon = 1',
@@ -29,6 +30,9 @@ QUESTIONS = {
     "hashed": f'kind = "choice"\nmechanism = "hadamard"\nepsilon = 1\n{OPTIONS}',
     "often": 'kind = "scale"\npoints = ["1", "2", "3"]\nmechanism = "exponential"\nepsilon = 1',
     "several": f'kind = "choices"\nmechanism = "multihot"\nepsilon = 1\n{OPTIONS}',
+    "some-of": f'kind = "choices"\nmechanism = "privset"\nepsilon = 1\n{OPTIONS}',
+    "few-of": f'kind = "choices"\nmechanism = "group"\nepsilon = 1\n{OPTIONS}',
+    "first": f'kind = "rank"\nmechanism = "suborder"\nepsilon = 2\n{FOUR}',
     "one-of": f'kind = "choices"\nmechanism = "pick"\nepsilon = 1\n{OPTIONS}',
     "heat": 'kind = "number"\nmin = -40.5\nmax = 60.25\nepsilon = 1',
     "pay": 'kind = "number"\nmin = 1\nmax = 4.5\nstep = 0.1\nrequired = true\nepsilon = 1',
@@ -45,6 +49,9 @@ MADE_UP = {
     "hashed": ["a", "b", "c", ""],
     "often": ["1", "2", "3", ""],
     "several": ["a", "b", "c", "none", ""],
+    "some-of": ["a", "b", "c", "none", ""],
+    "few-of": ["a", "b", "c", "none", ""],
+    "first": ["a|b|c|d", "d|c|b|a", ""],
     "one-of": ["a", "b", "c", "none", ""],
     "heat": ["-40.5", "9.5", "60.25", ""],
     "pay": ["1", "2.7", "4.5"],

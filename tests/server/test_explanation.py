@@ -45,7 +45,7 @@ CASES = [
     *((SCALE + '\naim = "mean"', "optimal", e) for e in (0.5, 2)),
     *((NUMBER, name, 1) for name in ("optimal", "duchi", "piecewise", "square-wave")),
     (NUMBER + "\nrequired = true", "laplace", 1),
-    *((CHOICES, name, 2) for name in ("pick", "multihot")),
+    *((CHOICES, name, 2) for name in ("pick", "multihot", "privset", "group")),
     *((RANK, name, 1.5) for name in ("pick", "permutations")),
 ]
 
@@ -198,7 +198,8 @@ def test_a_bound_is_never_rounded_to_less() -> None:
             1,
             "With a chance of at most 1 in 1",
         ),
-        (CHOICES, 1, "A report is about one part of your answer alone"),
+        (CHOICES + '\nmechanism = "pick"', 1, "A report is about one part of your answer alone"),
+        (CHOICES + '\nmechanism = "group"', 2, "A report is about some parts of your answer"),
     ],
 )
 def test_each_circumstance_is_said(read: Read, keys: str, epsilon: float, sentence: str) -> None:

@@ -10,18 +10,18 @@ import sys
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate, chain
-from math import nan
 from pathlib import Path
 from typing import Any
 
 from analysis.core.channels import CHANNELS
 from analysis.core.channels.bits import Bits
+from analysis.core.channels.overlap import Overlap
 from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.window import Window
 from analysis.core.encoders.categories import Hash
 from analysis.core.encoders.grid import Grid
-from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.encoders.several import Multihot
 from analysis.core.memory import Memory, pseudonym
 from analysis.core.randomizer import Randomizer
 from analysis.core.texts import BEGINNING, NOTHING, WHOLE, normalized, text_words
@@ -38,53 +38,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import memories
 import samples
 import together
+from tape import Tape, edges, error, given, refusal
 
 HERE = Path(__file__).parent
-
-
-class Tape:
-    """A stream that remembers which words were taken."""
-
-    def __init__(self, words: Any) -> None:
-        self._words, self.taken = iter(words), list[int]()
-
-    def __iter__(self) -> "Tape":
-        return self
-
-    def __next__(self) -> int:
-        self.taken.append(next(self._words))
-        return self.taken[-1]
-
-
-def error(action: Any) -> str:
-    """The message with which an action is refused."""
-    try:
-        action()
-    except ValueError as refusal:
-        return str(refusal)
-    raise AssertionError("it is not refused")
-
-
-def refusal(randomizer: Any) -> dict[str, Any]:
-    """A randomizer as it comes as JSON, with the message with which it is refused."""
-    return {"randomizer": randomizer, "error": error(lambda: Randomizer.from_json(randomizer))}
-
-
-def given(value: Any, encoder: Any = None) -> Any:
-    """A value of a vector, as Python's encoders take it."""
-    if isinstance(value, list) and isinstance(encoder, Multihot | Pick | Order):
-        return tuple(value)
-    if isinstance(value, str) and "/" in value:
-        return Fraction(value)
-    return nan if value == "NaN" else value
-
-
-def edges(total: int, marks: list[int]) -> list[int]:
-    """Words at both ends of each interval of a draw below `total`, and of those drawn again."""
-    limit = WORD - WORD % total
-    found = {0, limit - 1, limit, WORD - 1, limit - total}
-    found |= {word for mark in marks for word in (mark - 1, mark)}
-    return sorted({word % WORD for word in found})
 
 
 def first_words(channel: Any, symbol: Any) -> list[list[int]]:
@@ -98,8 +54,12 @@ def first_words(channel: Any, symbol: Any) -> list[list[int]]:
     elif isinstance(channel, Bits):
         total, marks = channel.total, [channel.zero, channel.one, channel.total]
     else:
-        row = channel.noise if isinstance(channel, Shift) else channel.rows[symbol]
-        total, marks = channel.total, list(accumulate(row))
+        row = {"shift": "noise", "overlap": "weights"}.get(channel.name, "rows")
+        weights = getattr(channel, row)
+        total, marks = (
+            channel.total,
+            list(accumulate(weights[symbol] if row == "rows" else weights)),
+        )
     times = channel.inputs if isinstance(channel, Bits) else 1
     return [[word] * times for word in edges(total, marks)]
 
@@ -126,6 +86,9 @@ def _channel_case(encoder: Any, channel: Any, number: int) -> dict[str, Any]:
         symbols = [(0,), (last,)]
         if isinstance(encoder, Multihot):
             symbols.append(tuple(range(encoder.at_most)))
+        if channel.ones is not None:
+            symbols = [tuple(range(first, first + channel.ones)) for first in (0, 1)]
+            symbols.append((*range(channel.ones - 1), last))
     draws = []
     for symbol in symbols:
         for place, start in enumerate([*first_words(channel, symbol), [], []]):
@@ -174,7 +137,9 @@ def encoders() -> dict[str, Any]:
 
 def encoder_json(encoder: Any) -> Any:
     """An encoder as it is sent."""
-    channel = (Bits if encoder.gives_bits else Window)(encoder.inputs, 1, 1, 2)
+    channel: Any = (Bits if encoder.gives_bits else Window)(encoder.inputs, 1, 1, 2)
+    if encoder.ones is not None:
+        channel = Overlap(encoder.inputs, encoder.ones, 1, (1, 1))
     return Randomizer(encoder, channel).to_json()["encoder"]
 
 

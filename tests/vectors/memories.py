@@ -7,28 +7,47 @@ from typing import Any
 
 import samples
 
+from analysis.core.domain import NO_ANSWER, Categories, Domain, Sets, Texts
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import compiled
 from analysis.survey.freeze import freeze, thaw
 from analysis.survey.survey import Survey, spent_on, version_of
 
+#: Mechanisms of bits, and numbers of waves.
+BITS: list[tuple[str, Domain, tuple[int, ...]]] = [
+    ("oue", Categories(("yes", "no")), (0, 1, 2, 3, 5, 12, 13)),
+    ("sue", Categories(("a", "b", NO_ANSWER)), (2, 3, 6, 14)),
+    ("oue", Categories(tuple(f"v{value}" for value in range(9))), (2, 4, 5, 7)),
+    ("multihot", Sets(("a", "b"), 2, False), (2, 3, 12)),
+    ("multihot", Sets(("a", "b", "c", "d", "e"), 4, True), (2, 3, 6, 12, 13)),
+    ("rappor", Texts(("a", "b"), 12, True), (2, 6, 12)),
+]
+#: What versions of `panel` differ in: labels of a fact, the heading, a note, the help of a matrix.
+LABELS = [
+    ("Here", "There", "Now", "Think back.", "At work."),
+    ("There", "Here", "Now", "Think back.", "At work."),
+    ("Here", "There", "Last year", "Think of \u00e9t\u00e9.", "At home."),
+]
+#: Which of these versions is answered in which wave.
+ORDERS = [(0, 0, 0), (0, 1, 0, 1), (1, 2, 0)]
+
 
 def memories() -> dict[str, Any]:
     """The second protocol of memories: digests, costs of waves of bits, and prices of versions."""
     bits: list[dict[str, Any]] = []
-    for name, domain, waves in samples.BITS:
+    for name, domain, waves in BITS:
         one = compiled(MECHANISMS[name], domain, Fraction(1), {}, Fraction(2))
         spent = [[n, one.spent(n), one.spent(n, protocol=1)] for n in waves]
         bits.append({"randomizer": one.to_json(), "spent": spent})
     digests, prices = [], []
     for first in (False, True):
-        versions = [freeze(samples.panel(*labels)) for labels in samples.LABELS]
+        versions = [freeze(samples.panel(*labels)) for labels in LABELS]
         if first:
             versions = [_of_first_protocol(one) for one in versions]
         for survey in versions:
             known = {one.id: [one.digest.hex(), one.meaning] for one in survey.questions}
             digests.append({**survey.to_json(), "digests": known})
-        for order in samples.ORDERS:
+        for order in ORDERS:
             rows = []
             for n, place in enumerate(order):
                 counts = Counter(order[: n + 1])

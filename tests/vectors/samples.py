@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.core.channels.bits import Bits
+from analysis.core.channels.overlap import Overlap
 from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.table import Table
@@ -11,7 +12,8 @@ from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets, Texts
 from analysis.core.encoders.categories import Hash, Index, Onehot
 from analysis.core.encoders.grid import Grid
-from analysis.core.encoders.several import Multihot, Order, Pick
+from analysis.core.encoders.groups import Group, Order, Suborder
+from analysis.core.encoders.several import Multihot, Padded, Pick
 from analysis.core.encoders.text import Bloom, Digest, Prefix
 from analysis.core.randomizer import Randomizer
 from analysis.core.words import WORD
@@ -43,6 +45,11 @@ SAMPLES: list[tuple[Any, Any]] = [
     (Multihot(3, 2, 5), Bits(5, 700, 300, 1001)),
     (Multihot(3, 3, 4), Bits(4, 5, 2, 6)),
     (Multihot(16, 5, 17), Bits(17, 2**31 - 1, 2**30, 2**31 + 1)),
+    (Padded(2, 2, 4), Overlap(4, 2, 1, (1, 3))),
+    (Padded(3, 2, 6), Overlap(6, 2, 3, (4, 9, 5))),
+    (Padded(3, 3, 6), Overlap(6, 3, 4, (1, 7, 2))),
+    (Padded(4, 1, 6), Overlap(6, 1, 2, (2**31, 2**30))),
+    (Padded(10, 3, 13), Overlap(13, 3, 2, (1650000000, 2000000000, 644967295))),
 ]  # fmt: skip
 
 #: A sound channel of each name, with changes that make it unsound.
@@ -75,6 +82,29 @@ BROKEN: dict[str, tuple[Any, list[dict[str, Any]]]] = {
             {"include": 2**53 - 1, "exclude": 2**53 - 1},
             {"exclude": -1},
             {"exclude": ...},
+        ],
+    ),
+    "overlap": (
+        (Padded(3, 2, 6), Overlap(6, 2, 3, (4, 9, 5))),
+        [
+            {"weights": []},
+            {"weights": [4, 9]},
+            {"weights": [4, 9, 5, 1]},
+            {"weights": [4, 0, 5]},
+            {"weights": [4, WORD, 5]},
+            {"weights": [2**53 - 1] * 3},
+            {"weights": [4, 9.5, 5]},
+            {"weights": 4},
+            {"size": 0},
+            {"size": 6},
+            {"size": 2**53 - 1},
+            {"ones": 0},
+            {"ones": 1, "weights": [4, 9]},
+            {"ones": 3, "weights": [4, 9, 5, 1]},
+            {"ones": 6, "weights": [1]},
+            {"ones": ...},
+            {"inputs": 5},
+            {"inputs": 1025},
         ],
     ),
     "bits": (
@@ -148,6 +178,19 @@ ENCODED: list[tuple[Any, list[Any], list[Any]]] = [
         ],
     ),
     (Multihot(12, 12, 14), [[1] * 12 + [0], [0] * 12 + [1], None], [[1] * 13, [0] * 13]),
+    (
+        Padded(3, 2, 5),
+        [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]],
+        [None, 1, [], [1, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0], [1, 0, 0, 2]],
+    ),
+    (Padded(5, 4, 10), [[1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 0, 0], [0] * 5 + [1], None], [[1] * 6]),
+    (Padded(4, 1, 6), [[0, 1, 0, 0, 0], None], [[1, 1, 0, 0, 0]]),
+    (Group(4, 2, 4), [[1, 0, 0, 1], [0, 1, 1, 0]], [None, [1, 0, 0], [1, 0, 0, 2], "x" * 100]),
+    (Group(5, 3, 9), [[1, 0, 0, 1, 0], [0, 0, 0, 0, 1], None], [[1, 0, 0, 1]]),
+    (Group(3, 3, 9), [[1, 0, 1, 0], [0, 0, 0, 1], None], [[1, 0, 1]]),
+    (Group(51, 3, 8), [[1, 0, 0] * 17, [0] * 50 + [1]], [None]),
+    (Suborder(4, 3, 6), [[0] * 6, [1] * 6, [1, 1, 0, 1, 0, 0]], [None, [1] * 5, [0, 1, 0] * 2]),
+    (Suborder(6, 4, 25), [[0] * 15, [1] * 15, None], [[2] * 15]),
     (Pick(4, 2), [[1, 0, 0, 1]], [None, [1, 0, 0], [1, 0, 0, 2], "x" * 100]),
     (Pick(3, 3), [[1, 0, 0], None], [[]]),
     (Order(2, 2), [[0], [1]], [None, [], [2]]),
@@ -175,6 +218,17 @@ UNSOUND: list[tuple[str, dict[str, Any]]] = [
     ("multihot", {"options": 2, "at_most": 1, "inputs": 5}),
     ("multihot", {"options": 401, "at_most": 401, "inputs": 402}),
     ("multihot", {"options": 2**53 - 1, "at_most": 2**53 - 1, "inputs": 3}),
+    *(("padded", {"options": 4, "at_most": 2, "inputs": one}) for one in (5, 8)),
+    ("padded", {"options": 4, "at_most": 5, "inputs": 9}),
+    *(("group", {"parts": 4, "picked": 2, "inputs": one}) for one in (3, 6)),
+    *(("group", {"parts": 4, "picked": one, "inputs": 2**one}) for one in (1, 5)),
+    ("group", {"parts": 9, "picked": 9, "inputs": 512}),
+    ("group", {"parts": 60, "picked": 5, "inputs": 32}),
+    ("group", {"parts": 2**53 - 1, "picked": 8, "inputs": 256}),
+    *(("suborder", {"items": 4, "picked": 3, "inputs": one}) for one in (5, 8)),
+    *(("suborder", {"items": 4, "picked": one, "inputs": 2}) for one in (2, 4)),
+    ("suborder", {"items": 8, "picked": 6, "inputs": 720}),
+    ("suborder", {"items": 60, "picked": 4, "inputs": 24}),
     *(("pick", {"parts": 4, "inputs": one}) for one in (1, 4)),
     *(("order", {"items": one, "inputs": 3}) for one in (1, 3, 9)),
     *(("order", {"items": 3, "inputs": one}) for one in (5, 8)),
@@ -208,23 +262,6 @@ TEXTS: list[tuple[Domain, list[Any]]] = [
     (Texts(("a", "b"), 12, True), ["a", "größe", None]),
     (Texts(None, 12, True), ["a", "abc def ghij", None]),
 ]
-#: Mechanisms of bits, and numbers of waves.
-BITS: list[tuple[str, Domain, tuple[int, ...]]] = [
-    ("oue", Categories(("yes", "no")), (0, 1, 2, 3, 5, 12, 13)),
-    ("sue", Categories(("a", "b", NO_ANSWER)), (2, 3, 6, 14)),
-    ("oue", Categories(tuple(f"v{value}" for value in range(9))), (2, 4, 5, 7)),
-    ("multihot", Sets(("a", "b"), 2, False), (2, 3, 12)),
-    ("multihot", Sets(("a", "b", "c", "d", "e"), 4, True), (2, 3, 6, 12, 13)),
-    ("rappor", Texts(("a", "b"), 12, True), (2, 6, 12)),
-]
-#: What versions of `panel` differ in: labels of a fact, the heading, a note, the help of a matrix.
-LABELS = [
-    ("Here", "There", "Now", "Think back.", "At work."),
-    ("There", "Here", "Now", "Think back.", "At work."),
-    ("Here", "There", "Last year", "Think of \u00e9t\u00e9.", "At home."),
-]
-#: Which of these versions is answered in which wave.
-ORDERS = [(0, 0, 0), (0, 1, 0, 1), (1, 2, 0)]
 #: Texts as they are typed.
 SPELLED = [
     *(

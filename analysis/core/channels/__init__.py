@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.channels.bits import Bits
+from analysis.core.channels.overlap import Overlap
 from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.table import Table
@@ -34,6 +35,10 @@ class Channel(Protocol):
     @property
     def inputs(self) -> int:
         """How many different inputs there are, or how many bits one has."""
+
+    @property
+    def ones(self) -> int | None:
+        """How many ones each input of bits must have; None if it may have any number."""
 
     @property
     def symbols(self) -> int:
@@ -122,5 +127,5 @@ class Channel(Protocol):
 
 #: Every channel by its name on the wire.
 CHANNELS: dict[str, type[Channel]] = {
-    channel.name: channel for channel in (Window, Subset, Bits, Shift, Table)
+    channel.name: channel for channel in (Window, Subset, Overlap, Bits, Shift, Table)
 }

@@ -42,6 +42,7 @@ class Bits:
 
     name: ClassVar[str] = "bits"
     takes_bits: ClassVar[bool] = True
+    ones: ClassVar[int | None] = None
     gives_one_symbol: ClassVar[bool] = False
     can_be_kept: ClassVar[bool] = True
 

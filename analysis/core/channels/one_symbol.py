@@ -20,6 +20,7 @@ class OneSymbol(ABC):
     """A channel that a table of weights describes whole: a row for each input."""
 
     takes_bits: ClassVar[bool] = False
+    ones: ClassVar[int | None] = None
     gives_one_symbol: ClassVar[bool] = True
     inputs: int
 

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import comb, log
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.errors import ReportError, shown
-from analysis.core.packed import Packed, clear_tail, column_sums, pack, sizes, unpack, words_for
+from analysis.core.channels.set_reports import SetReports
+from analysis.core.packed import Packed, clear_tail, sizes, unpack, words_for
 from analysis.core.types import Apart, Array, Floats, Integers
 from analysis.core.words import (
     Block,
@@ -40,7 +40,7 @@ _FEW = 16384
 
 
 @dataclass(frozen=True)
-class Subset:
+class Subset(SetReports):
     """The channel with these whole numbers: ``1 <= size < inputs``, weights at least 1."""
 
     inputs: int
@@ -50,13 +50,9 @@ class Subset:
 
     name: ClassVar[str] = "subset"
     takes_bits: ClassVar[bool] = False
+    ones: ClassVar[int | None] = None
     gives_one_symbol: ClassVar[bool] = False
     can_be_kept: ClassVar[bool] = False
-
-    @property
-    def symbols(self) -> int:
-        """There are as many symbols as inputs, since a set counts for each of its members."""
-        return self.inputs
 
     def check(self) -> None:
         if self.size >= self.inputs:
@@ -104,30 +100,6 @@ class Subset:
         include = self.include / (self.include + self.exclude)
         chances = include, (self.size - include) / (self.inputs - 1)
         return np.full(self.inputs, min(chances)), np.full(self.inputs, max(chances))
-
-    def size_chances(self, ones: int) -> None:
-        return None
-
-    @classmethod
-    def report_schema(cls) -> dict[str, Any]:
-        members = {"type": "integer", "minimum": 0}
-        return {"type": "array", "items": members, "minItems": 1, "uniqueItems": True}
-
-    def check_report(self, report: Any, field: str) -> None:
-        if (
-            not isinstance(report, list)
-            or len(report) != self.size
-            or not all(type(member) is int and 0 <= member < self.inputs for member in report)
-            or not all(first < second for first, second in pairwise(report))
-        ):
-            expected = f"{self.size} different integers of 0..{self.inputs - 1} in rising order"
-            raise ReportError(field, expected, shown(report))
-
-    def longest(self) -> list[int]:
-        return list(range(self.inputs - self.size, self.inputs))
-
-    def reports_in(self, counts: Array) -> int:
-        return int(counts.sum()) // self.size
 
     def randomize_many(self, symbols: Array, block: Block) -> Packed:
         reports = np.empty((len(symbols), words_for(self.inputs)), dtype=np.uint64)
@@ -212,22 +184,6 @@ class Subset:
             if not left.all():
                 rows = np.flatnonzero(left)
                 left, starts = left[rows], starts[rows]
-
-    def read_many(self, sent: Sequence[list[int]]) -> Packed:
-        members = np.array(sent, dtype=np.int64).reshape(len(sent), self.size)
-        flags = np.zeros((len(sent), self.inputs), dtype=np.uint8)
-        np.put_along_axis(flags, members, 1, axis=1)
-        return pack(flags)
-
-    def count_many(self, reports: Packed) -> Integers:
-        return column_sums(reports, self.inputs)
-
-    def entries(self, reports: Packed) -> tuple[Integers, Integers]:
-        rows, symbols = np.nonzero(unpack(reports, self.inputs))
-        return rows, symbols
-
-    def sizes_many(self, reports: Packed) -> None:
-        return None
 
     def holds_many(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.bool_]:
         flags = unpack(reports, self.inputs)

@@ -44,6 +44,16 @@ class Encoder(ABC):
         return ()
 
     @property
+    def ones(self) -> int | None:
+        """How many ones every input of bits has; None if inputs differ in that."""
+        return None
+
+    @property
+    def parts_told(self) -> int:
+        """How many parts of the value a report is about, where it is not about all."""
+        return 1
+
+    @property
     def portion(self) -> Fraction:
         """The part of all reports that can tell the share of a whole value."""
         return Fraction(1)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
-from math import factorial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from analysis.core.channels.bits import Bits
+from analysis.core.channels.overlap import Overlap
 from analysis.core.channels.window import Window
 from analysis.core.domain import Rankings, Sets
 from analysis.core.domain.sets import Flags
@@ -70,13 +69,7 @@ class Multihot(Encoder):
     def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
         if value is None and self.inputs == self.options + 2:
             return (self.options + 1,)
-        flags = _flags(value, self.options + 1)
-        if not 1 <= sum(flags) <= self.at_most or (flags[-1] and sum(flags) > 1):
-            raise ValueError(
-                f'value must have 1 to {self.at_most} flags set, or only that of "none", '
-                f"got {shown(list(flags))}"
-            )
-        return tuple(place for place, flag in enumerate(flags) if flag)
+        return _ticked(value, self.options, self.at_most)
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         """Return packed bits; values are rows of flags, of -1 for no answer."""
@@ -135,7 +128,7 @@ class Pick(Encoder):
         whole("cohort", cohort, self.parts)
         if value is None and self.inputs == 3:
             return 2
-        return 1 - _flags(value, self.parts)[cohort]
+        return 1 - flags_of(value, self.parts)[cohort]
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         """Return symbols; values are rows of flags, of -1 for no answer."""
@@ -152,61 +145,95 @@ class Pick(Encoder):
 
 
 @dataclass(frozen=True)
-class Order(Encoder):
-    """An order of `items`, told by a flag for each pair, to its place among all orders.
+class Padded(Encoder):
+    """The places of exactly `at_most` ones: what is set, and then as many of the pads as it takes.
 
-    Pairs stand as (0,1), (0,2), ..., (1,2), ...; a flag is set if the first comes before the
-    second. The place is the Lehmer code, read as a number (Knuth, The Art of Computer Programming,
-    volume 3, 5.1.1): how many later items come before each, in the base of factorials.
+    Places are those of the options, of "none of these", of no-answer if there can be none, and of
+    ``at_most - 1`` pads, of which the first ones are taken. "none" and no-answer are as one option.
     """
 
-    items: int
+    options: int
+    at_most: int
     inputs: int
 
-    name: ClassVar[str] = "order"
-    takes: ClassVar[tuple[type, ...]] = (Rankings,)
+    name: ClassVar[str] = "padded"
+    takes: ClassVar[tuple[type, ...]] = (Sets,)
+    gives_bits: ClassVar[bool] = True
+
+    @property
+    def ones(self) -> int:
+        return self.at_most
+
+    @property
+    def apart(self) -> Apart:
+        return ((self.at_most, self.at_most),)
 
     def check(self) -> None:
-        if not 2 <= self.items <= 8:
-            raise ValueError(f"order: items must be 2 to 8, got {self.items}")
-        if self.inputs - factorial(self.items) not in (0, 1):
+        if self.at_most > self.options:
+            raise ValueError(f"padded: at_most must be at most options, got {self.at_most}")
+        if self.inputs - self.options - self.at_most not in (0, 1):
             raise ValueError(
-                f"order: inputs must be as many as orders, or one more, got {self.inputs}"
+                "padded: inputs must be as many as options and at_most, or one more, "
+                f"got {self.inputs}"
             )
 
-    def _has_room_for(self, domain: Rankings) -> bool:
+    @property
+    def _skips(self) -> int:
+        """1 if there can be no answer, which then has the place before the pads."""
+        return self.inputs - self.options - self.at_most
+
+    def _has_room_for(self, domain: Sets) -> bool:
         return (
-            len(domain.items) == self.items
-            and self.inputs == factorial(self.items) + domain.no_answer
+            len(domain.options) == self.options
+            and domain.at_most == self.at_most
+            and self._skips == domain.no_answer
         )
 
-    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
-        if value is None and self.inputs > factorial(self.items):
-            return self.inputs - 1
-        left = list(_flags(value, self.items * (self.items - 1) // 2))
-        before = [0] * self.items
-        for flag, pair in zip(left, combinations(range(self.items), 2), strict=True):
-            before[pair[flag]] += 1
-        if sorted(before) != list(range(self.items)):
-            raise ValueError(f"value must be the flags of an order, got {shown(left)}")
-        place = 0
-        for item in range(self.items - 1):
-            later = self.items - 1 - item
-            place += (later - sum(left[:later])) * factorial(later)
-            left = left[later:]
-        return place
+    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> tuple[int, ...]:
+        ticked: tuple[int, ...] = (self.options + 1,)
+        if value is not None or not self._skips:
+            ticked = _ticked(value, self.options, self.at_most)
+        first = self.options + 1 + self._skips
+        return (*ticked, *range(first, first + self.at_most - len(ticked)))
 
-    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
-        """Return places of orders; values are rows of flags, of -1 for no answer."""
-        places, start = np.zeros(len(values), dtype=np.int64), 0
-        for later in range(self.items - 1, 0, -1):
-            before = values[:, start : start + later].sum(axis=1)
-            places += (later - before) * factorial(later)
-            start += later
-        return np.where(values[:, 0] < 0, self.inputs - 1, places)
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
+        """Return packed bits; values are rows of flags, of -1 for no answer."""
+        flags = np.zeros((len(values), self.inputs), dtype=np.uint8)
+        flags[:, : self.options + 1] = values == 1
+        if self._skips:
+            flags[:, self.options + 1] = values[:, 0] < 0
+        first = self.options + 1 + self._skips
+        missing = self.at_most - flags.sum(axis=1, dtype=np.int64)
+        flags[:, first:] = np.arange(self.at_most - 1) < missing[:, None]
+        return pack(flags)
+
+    def told_of_option(
+        self, option: int, channel: Overlap, cohorts: Array, drawn: Packed
+    ) -> tuple[Integers, Floats]:
+        """Return what reports say of one option, as `Multihot` does: from it, and no-answer."""
+        holds = [channel.chance_of_two(one, False) for one in (True, False)]
+        if not self._skips:
+            chances = np.array([[table.sum(axis=1)[0] for table in holds]])
+            chances = np.vstack([chances, 1 - chances])
+            return 1 - channel.holds_many(drawn, ((option,),))[:, 0].astype(np.int64), chances
+        # Under no answer, its place is one of the input's, and the option's is not.
+        tables = [*holds, channel.chance_of_two(False, True)]
+        both = channel.holds_many(drawn, ((option,), (self.options + 1,)))
+        return 2 * ~both[:, 0] + ~both[:, 1], np.array([table.ravel() for table in tables]).T
 
 
-def _flags(value: Any, number: int) -> Flags:
+def _ticked(value: Any, options: int, at_most: int) -> tuple[int, ...]:
+    """Return the places of a value's ones; raise ValueError unless it is a set of options."""
+    flags = flags_of(value, options + 1)
+    if not 1 <= sum(flags) <= at_most or (flags[-1] and sum(flags) > 1):
+        raise ValueError(
+            f'value must have 1 to {at_most} flags set, or only that of "none", '
+            f"got {shown(list(flags))}"
+        )
+    return tuple(place for place, flag in enumerate(flags) if flag)
+
+
+def flags_of(value: Any, number: int) -> Flags:
     """Return `value`; raise ValueError unless it is so many flags."""
     if (
         not isinstance(value, tuple)

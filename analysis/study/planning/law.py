@@ -57,7 +57,7 @@ class Law:
             return self._one_by_one(people, rng)
         if channel.gives_one_symbol:
             return self._of_symbols(people, rng)
-        if channel.takes_bits:
+        if channel.takes_bits and channel.ones is None:
             hit = np.zeros((cohorts, len(people), channel.inputs), dtype=bool)
             for index, value in enumerate(self.truth.values):
                 hit[:, index, list(self.randomizer.encoder.encode(value, 0, iter(())))] = True

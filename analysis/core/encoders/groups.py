@@ -1,0 +1,297 @@
+"""Encoders of several parts of a value as one number: some flags, or the order of some items."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import combinations, permutations
+from math import comb, factorial
+from typing import ClassVar
+
+import numpy as np
+
+from analysis.core.channels.window import Window
+from analysis.core.domain import Rankings, Sets
+from analysis.core.domain.sets import Flags
+from analysis.core.encoders.base import Encoder
+from analysis.core.encoders.several import flags_of
+from analysis.core.errors import shown, whole
+from analysis.core.types import Array, Floats, Integers
+from analysis.core.words import Block
+
+#: So many flags, or items, are told together at most: 256 or 120 patterns.
+MOST_FLAGS, MOST_RANKED = 8, 5
+#: A tally of so many cells takes 2 MB.
+MOST_CELLS = 2**18
+
+
+@dataclass(frozen=True)
+class Group(Encoder):
+    """Some of the value's flags together, those of the cohort, as one number; or no-answer.
+
+    Cohorts are all sets of `picked` of `parts` flags, in the order of their members. The number has
+    a binary digit for each, the first the lowest. If all are picked, they are the options' flags:
+    "none of these" is 0.
+    """
+
+    parts: int
+    picked: int
+    inputs: int
+
+    name: ClassVar[str] = "group"
+    takes: ClassVar[tuple[type, ...]] = (Sets,)
+    picks_part: ClassVar[bool] = True
+
+    @property
+    def cohorts(self) -> int:
+        """There is a cohort for each set of flags."""
+        return comb(self.parts, self.picked)
+
+    def check(self) -> None:
+        if not 2 <= self.picked <= min(self.parts, MOST_FLAGS):
+            raise ValueError(
+                f"group: picked must be from 2 to parts, at most {MOST_FLAGS}, got {self.picked}"
+            )
+        _check_group(self, 2**self.picked)
+
+    @cached_property
+    def members(self) -> Integers:
+        """(cohorts, picked) flags that each cohort tells of."""
+        return np.array(list(combinations(range(self.parts), self.picked)))
+
+    @property
+    def parts_told(self) -> int:
+        return self.picked
+
+    @property
+    def told(self) -> int:
+        """How many flags, the first ones, can be told."""
+        return self.parts
+
+    @property
+    def told_part(self) -> Fraction:
+        """The part of reports that tell of a flag."""
+        return Fraction(self.picked, self.parts)
+
+    @property
+    def patterns(self) -> Integers:
+        """(2^picked, picked) what each number says of its flags."""
+        return np.arange(2**self.picked)[:, None] >> np.arange(self.picked) & 1
+
+    @property
+    def _flags(self) -> int:
+        return self.parts + (self.picked == self.parts)
+
+    def _has_room_for(self, domain: Sets) -> bool:
+        return len(domain.flags) == self._flags and self.inputs == 2**self.picked + domain.no_answer
+
+    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
+        whole("cohort", cohort, self.cohorts)
+        if value is None and self.inputs > 2**self.picked:
+            return self.inputs - 1
+        flags = flags_of(value, self._flags)
+        chosen = chosen_at(cohort, self.parts, self.picked)
+        return sum(flags[part] << place for place, part in enumerate(chosen))
+
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        """Return symbols; values are rows of flags, of -1 for no answer."""
+        told = np.take_along_axis(values, self.members[cohorts], axis=1).astype(np.int64)
+        return np.where(told[:, 0] < 0, self.inputs - 1, told @ (1 << np.arange(self.picked)))
+
+    def told_of_option(
+        self, option: int, channel: Window, cohorts: Array, drawn: Array
+    ) -> tuple[Integers, Floats]:
+        """Return what reports say of one option, as `Pick` does, if it is among those picked."""
+        place = np.argmax(self.members == option, axis=1)
+        is_told = (self.members == option).any(axis=1)
+        ticked, others, portion = 1, 0, float(self.told_part)
+        flags = np.arange(self.inputs) & 1
+        if option == self.parts:
+            # "None of these" is said by one number, where all options are told.
+            is_told, ticked, others, portion = ~is_told, 0, 1, 1.0
+            flags = np.arange(self.inputs) == 0
+        kinds, inputs = 1 - flags.astype(np.int64), [ticked, others]
+        if self.inputs > 2**self.picked:
+            kinds[-1], inputs = 2, [*inputs, self.inputs - 1]
+        law = channel.chances()[inputs]
+        chances = np.array([law[:, kinds == kind].sum(axis=1) for kind in np.unique(kinds)])
+        if option < self.parts:
+            numbers = np.where(drawn < 2**self.picked, drawn >> place[cohorts], drawn)
+            told = np.where(drawn < 2**self.picked, 1 - (numbers & 1), 2)
+        else:
+            told = kinds[drawn]
+        # The last kind is that of reports that do not tell of the option.
+        chances = np.vstack([portion * chances, np.full(len(inputs), 1 - portion)])
+        return np.where(is_told[cohorts], told, len(chances) - 1).astype(np.int64), chances
+
+
+@dataclass(frozen=True)
+class Suborder(Encoder):
+    """The order of some of the items, those of the cohort, to its place among all their orders.
+
+    Cohorts are all sets of `picked` of `items`, in the order of their members; places are those of
+    `Order`, and values have its flags.
+    """
+
+    items: int
+    picked: int
+    inputs: int
+
+    name: ClassVar[str] = "suborder"
+    takes: ClassVar[tuple[type, ...]] = (Rankings,)
+    picks_part: ClassVar[bool] = True
+
+    @property
+    def cohorts(self) -> int:
+        """There is a cohort for each set of items."""
+        return comb(self.items, self.picked)
+
+    def check(self) -> None:
+        if not 3 <= self.picked <= min(self.items - 1, MOST_RANKED):
+            raise ValueError(
+                f"suborder: picked must be from 3 to items - 1, at most {MOST_RANKED}, "
+                f"got {self.picked}"
+            )
+        _check_group(self, factorial(self.picked))
+
+    @property
+    def _own(self) -> "Order":
+        return Order(self.picked, self.inputs)
+
+    @cached_property
+    def members(self) -> Integers:
+        """(cohorts, pairs) flags of pairs that each cohort tells of."""
+        pairs = {pair: place for place, pair in enumerate(combinations(range(self.items), 2))}
+        chosen = combinations(range(self.items), self.picked)
+        return np.array([[pairs[pair] for pair in combinations(some, 2)] for some in chosen])
+
+    @property
+    def parts_told(self) -> int:
+        return self.picked
+
+    @property
+    def told(self) -> int:
+        """How many flags can be told: those of all pairs."""
+        return comb(self.items, 2)
+
+    @property
+    def told_part(self) -> Fraction:
+        """The part of reports that tell of a flag."""
+        return Fraction(comb(self.picked, 2), self.told)
+
+    @property
+    def patterns(self) -> Integers:
+        """(orders, pairs) what each place says of its pairs."""
+        return np.array(orders(self.picked))
+
+    def _has_room_for(self, domain: Rankings) -> bool:
+        return (
+            len(domain.items) == self.items
+            and self.inputs == factorial(self.picked) + domain.no_answer
+        )
+
+    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
+        whole("cohort", cohort, self.cohorts)
+        if value is not None:
+            flags = flags_of(value, comb(self.items, 2))
+            chosen = chosen_at(cohort, self.items, self.picked)
+            pairs = zip(combinations(range(self.items), 2), flags, strict=True)
+            value = tuple(flag for pair, flag in pairs if set(pair) <= set(chosen))
+        return self._own.encode(value, 0, words)
+
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        """Return places of orders; values are rows of flags, of -1 for no answer."""
+        told = np.take_along_axis(values, self.members[cohorts], axis=1)
+        return self._own.encode_many(told, cohorts, block)
+
+
+@dataclass(frozen=True)
+class Order(Encoder):
+    """An order of `items`, told by a flag for each pair, to its place among all orders.
+
+    Pairs stand as (0,1), (0,2), ..., (1,2), ...; a flag is set if the first comes before the
+    second. The place is the Lehmer code, read as a number (Knuth, The Art of Computer Programming,
+    volume 3, 5.1.1): how many later items come before each, in the base of factorials.
+    """
+
+    items: int
+    inputs: int
+
+    name: ClassVar[str] = "order"
+    takes: ClassVar[tuple[type, ...]] = (Rankings,)
+
+    def check(self) -> None:
+        if not 2 <= self.items <= 8:
+            raise ValueError(f"order: items must be 2 to 8, got {self.items}")
+        if self.inputs - factorial(self.items) not in (0, 1):
+            raise ValueError(
+                f"order: inputs must be as many as orders, or one more, got {self.inputs}"
+            )
+
+    def _has_room_for(self, domain: Rankings) -> bool:
+        return (
+            len(domain.items) == self.items
+            and self.inputs == factorial(self.items) + domain.no_answer
+        )
+
+    def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
+        if value is None and self.inputs > factorial(self.items):
+            return self.inputs - 1
+        left = list(flags_of(value, self.items * (self.items - 1) // 2))
+        before = [0] * self.items
+        for flag, pair in zip(left, combinations(range(self.items), 2), strict=True):
+            before[pair[flag]] += 1
+        if sorted(before) != list(range(self.items)):
+            raise ValueError(f"value must be the flags of an order, got {shown(left)}")
+        place = 0
+        for item in range(self.items - 1):
+            later = self.items - 1 - item
+            place += (later - sum(left[:later])) * factorial(later)
+            left = left[later:]
+        return place
+
+    def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
+        """Return places of orders; values are rows of flags, of -1 for no answer."""
+        places, start = np.zeros(len(values), dtype=np.int64), 0
+        for later in range(self.items - 1, 0, -1):
+            before = values[:, start : start + later].sum(axis=1)
+            places += (later - before) * factorial(later)
+            start += later
+        return np.where(values[:, 0] < 0, self.inputs - 1, places)
+
+
+@lru_cache
+def orders(items: int) -> tuple[Flags, ...]:
+    """Return the flags of every order, as encoder `order` numbers them."""
+    # By where each item is placed, permutations come in the order of their Lehmer codes.
+    return tuple(
+        tuple(int(first < second) for first, second in combinations(places, 2))
+        for places in permutations(range(items))
+    )
+
+
+def chosen_at(place: int, count: int, size: int) -> tuple[int, ...]:
+    """Return which `size` of ``0..count-1`` stand at a place of `itertools.combinations`."""
+    chosen: list[int] = []
+    for member in range(count):
+        if len(chosen) == size:
+            break
+        beginning = comb(count - 1 - member, size - 1 - len(chosen))
+        if place < beginning:
+            chosen.append(member)
+        else:
+            place -= beginning
+    return tuple(chosen)
+
+
+def _check_group(encoder: "Group | Suborder", patterns: int) -> None:
+    """Raise ValueError unless its inputs are the patterns and perhaps one more, and few in all."""
+    if encoder.inputs - patterns not in (0, 1):
+        raise ValueError(
+            f"{encoder.name}: inputs must be {patterns} or one more, got {encoder.inputs}"
+        )
+    if encoder.cohorts * encoder.inputs > MOST_CELLS:
+        raise ValueError(
+            f"{encoder.name}: cohorts times inputs must be at most {MOST_CELLS}, got "
+            f"{encoder.cohorts} * {encoder.inputs}"
+        )
