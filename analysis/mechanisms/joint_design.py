@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, prod
+from itertools import combinations
+from math import exp, inf, prod
+
+import numpy as np
 
 from analysis.core.channels.pattern import Pattern
-from analysis.mechanisms.joint_program import Part, Program
+from analysis.core.types import Floats
+from analysis.mechanisms.joint_program import Part, Program, alone, contrast_variance
 
 #: Of more unknowns than these, a program takes a second and more.
 _LARGE = 300
@@ -85,3 +89,48 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
         if better == best:
             return of(best)
         best = better
+
+
+def savings(channel: Pattern, total: Fraction) -> tuple[float, float]:
+    """Return how many times the respondents separate draws need, for shares and for pairs.
+
+    All answers are equally common, and unrelated; it is the mean of the ratios of variances. Below
+    1, separate draws of the same total are better.
+    """
+    d = len(channel.inputs)
+    even = np.array([alone(Part(k, 1 / k), total / d) for k in channel.inputs])
+    of_pairs = [
+        even[one] * even[other] + even[one] / inputs[1] ** 2 + even[other] / inputs[0] ** 2
+        for one, other in combinations(range(d), 2)
+        for inputs in [(channel.inputs[one], channel.inputs[other])]
+    ]
+    shares, pairs = share_variances(channel) / even, pair_variances(channel) / of_pairs
+    return float(1 / shares.mean()), float(1 / pairs.mean())
+
+
+def share_variances(channel: Pattern) -> Floats:
+    """Return (parts,) n times the variance of an answer's share, if all are equally common."""
+    return np.array(
+        [
+            contrast_variance(np.array(float(channel.contrast(part))), k, size, 1 / k)
+            for part, (k, size) in enumerate(zip(channel.inputs, channel.sizes, strict=True))
+        ]
+    )
+
+
+def pair_variances(channel: Pattern) -> Floats:
+    """Return n times the variance of the share of a pair of answers, for all pairs of parts.
+
+    It is infinite where the reports tell nothing of pairs. Where all answers are equally common, so
+    are all reports on two parts, and deviations of debiased shares are unrelated.
+    """
+    deviations, variances = share_variances(channel), []
+    for one, other in combinations(range(len(channel.inputs)), 2):
+        try:
+            factor = float(channel.factor(one, other))
+        except ValueError:
+            factor = inf
+        even = 1 / channel.inputs[one] ** 2, 1 / channel.inputs[other] ** 2
+        both = factor**2 * deviations[one] * deviations[other]
+        variances.append(both + deviations[one] * even[1] + deviations[other] * even[0])
+    return np.array(variances)

@@ -16,7 +16,7 @@ not agree matters, and programs are small.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import combinations_with_replacement, product
@@ -31,8 +31,10 @@ from analysis.core.epsilon import exp_lower
 from analysis.core.types import Floats, Integers
 from analysis.core.words import LARGEST_TOTAL
 
-#: What a design may be made for: the questions' shares, or the shares of pairs of answers.
-AIMS = ("shares", "pairs")
+#: What a design may be made for: the questions' shares, those of pairs of answers, or both. The
+#: first is what a survey gets that names none: the best design for shares alone can take ten times
+#: the respondents for pairs that separate draws do; one for both is nearly as good for shares.
+AIMS = ("both", "shares", "pairs")
 
 #: The largest part of a variance by which a design may miss the bound.
 GAP = 1e-5
@@ -129,12 +131,21 @@ class Program:
     @cached_property
     def goals(self) -> "list[_Goal]":
         """What is to be made small together."""
-        if self.aim == "shares":
-            weights = [len(places) / len(self.parts) for places in self.groups]
-            return [
-                self._share_goal(group, weight, self.parts[self.groups[group][0]].share)
-                for group, weight in enumerate(weights)
-            ]
+        if self.aim == "both":
+            goals = [*self._of_shares, *self._of_pairs]
+            return [replace(goal, weight=goal.weight / 2) for goal in goals]
+        return self._of_shares if self.aim == "shares" else self._of_pairs
+
+    @property
+    def _of_shares(self) -> "list[_Goal]":
+        weights = [len(places) / len(self.parts) for places in self.groups]
+        return [
+            self._share_goal(group, weight, self.parts[self.groups[group][0]].share)
+            for group, weight in enumerate(weights)
+        ]
+
+    @property
+    def _of_pairs(self) -> "list[_Goal]":
         # At even, unrelated answers the estimated share of a pair of answers is the sum of three
         # uncorrelated estimates: of both shares, each over the other's number of values, and of
         # the product.

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.core.encoders.categories import Index
 from analysis.core.epsilon import micro
 from analysis.core.joint_randomizer import JointRandomizer
-from analysis.mechanisms.joint_design import Design, design
+from analysis.mechanisms.joint_design import Design, design, savings
 from analysis.mechanisms.joint_program import AIMS, Part
 from analysis.mechanisms.one_of_k import TOGETHER
 from analysis.survey.kinds import KINDS
@@ -37,12 +37,12 @@ class JointDraw:
         return str(self.spec["id"])
 
     @property
-    def saving(self) -> float:
+    def savings(self) -> tuple[float, float]:
         """How many times as many respondents separate draws of the same total would need.
 
-        It is the ratio of mean variances of what the table's aim is: see `joint_design.design`.
+        The first is for shares, the second for pairs of answers: see `joint_design.savings`.
         """
-        return compiled(self.spec, [question.spec for question in self.questions]).saving
+        return savings(self.randomizer.channel, limits_of(self.spec)[0])
 
     @property
     def share_of_each(self) -> Fraction:

@@ -48,8 +48,15 @@ def check(survey_file: Path, form: str) -> None:
             "one answer, somebody who knows the others learns at most "
             f"ε = {draw.spec['epsilon_each']:g} (up to {draw.spec['epsilon']:g} if answers go "
             "together, as with separate draws); "
-            f"separate draws of the same total would need {draw.saving:.3g} times the respondents"
+            "separate draws of the same total would need "
+            f"{draw.savings[0]:.3g} times the respondents for shares, and {draw.savings[1]:.3g} "
+            "times for pairs of answers"
         )
+        if min(draw.savings) < 1:
+            print_message(
+                f'together "{draw.id}": with aim = "{draw.spec["aim"]}" one draw is worse than '
+                "separate ones for some estimates: leave it out, and it is good for both"
+            )
     told = suggestion(survey)
     if told:
         print_message(told)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from itertools import chain, combinations
 from math import ceil
 from pathlib import Path
 from statistics import fmean, pvariance
@@ -19,18 +20,24 @@ from typing import Any
 import click
 
 from analysis.estimate.number import LABELS, QUARTILES
+from analysis.study.crosstab import crosstab
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.deliver import Client, Unreachable, refused, to_url
 from server.progress import Progress
+from server.store import Store
+from server.stored_results import StoredWave
 
 SURVEY_FILE = Path(__file__).parent / "redbook-1974.toml"
+#: The same survey, three of whose answers go into one draw at the same total.
+ONE_DRAW = Path(__file__).parent / "redbook-1974-one-draw.toml"
 
 _RELIGIOUS = {1: "not", 2: "mildly", 3: "fairly", 4: "strongly"}
 _MARRIAGE = {1: "very-poor", 2: "poor", 3: "fair", 4: "good", 5: "very-good"}
 
 _LINE = "{:<10} {:<10} {:>8} {:>9}   {:<17} {}"
+_BESIDE = "{:<44} {:>9} {:>9}   {}"
 
 
 class MissingData(Exception):
@@ -80,7 +87,8 @@ def run() -> None:
     survey, rows = read_survey(SURVEY_FILE), answers()
     click.echo(f"{len(rows):,} real people answered this in 1974; here their answers are replayed.")
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "server.cli", "serve", str(SURVEY_FILE), "--port", "0"]
+        files = [str(SURVEY_FILE), str(ONE_DRAW)]
+        command = [sys.executable, "-m", "server.cli", "serve", *files, "--port", "0"]
         database = Path(folder) / "demo.db"
         server = subprocess.Popen(
             [*command, "--db", str(database)],
@@ -93,17 +101,30 @@ def run() -> None:
         try:
             url, token = _addresses(server)
             click.echo(f"A server runs at {url}. Each person's device randomizes, then sends:")
-            with Progress(len(rows), "reports stored") as tick:
-                sent = payloads(survey, rows, 1, secrets.randbits(128))
-                outcomes = to_url(url, survey.id, sent, tick)
-            for why, n in refused(outcomes):
-                raise Unreachable(f"{url}: {n} reports were refused: {why}")
+            _replay(url, survey, rows)
             _compare(Client(url, token), survey, rows)
+            together = read_survey(ONE_DRAW)
+            (draw,) = together.joint
+            click.echo(
+                f"\nOnce more, with {len(draw.questions)} of the answers in one draw: "
+                f"ε = {draw.spec['epsilon']:g} in all as before, and of one answer at most "
+                f"{draw.spec['epsilon_each']:g} for somebody who knows the others."
+            )
+            _replay(url, together, rows)
+            _set_beside(Store(database), survey, together)
             if sys.stdout.isatty() and sys.stdin.isatty():
                 _stay(url, token, survey)
         finally:
             server.terminate()
             server.wait(timeout=30)
+
+
+def _replay(url: str, survey: Survey, rows: list[dict[str, str]]) -> None:
+    """Send each person's randomized answers."""
+    with Progress(len(rows), "reports stored") as tick:
+        outcomes = to_url(url, survey.id, payloads(survey, rows, 1, secrets.randbits(128)), tick)
+    for why, n in refused(outcomes):
+        raise Unreachable(f"{url}: {n} reports were refused: {why}")
 
 
 def _addresses(server: "subprocess.Popen[str]") -> tuple[str, str]:
@@ -141,6 +162,29 @@ def _compare(client: Client, survey: Survey, rows: list[dict[str, str]]) -> None
         f"Each of the {len(spent):,} respondents spent ε = {', '.join(map(str, sorted(totals)))} "
         f"({parts}, a question each)."
     )
+
+
+def _set_beside(store: Store, survey: Survey, together: Survey) -> None:
+    """Print how wide intervals are by separate draws and by one, on average, of each kind."""
+    waves = [StoredWave(store, each.id) for each in (survey, together)]
+    (draw,) = together.joint
+    names = [question.id for question in draw.questions]
+    widths: dict[str, list[float]] = {}
+    for wave in waves:
+        shares = [row for row in wave.estimates(0.95) if row.question in names]
+        for name in names:
+            of_one = [row.conf_high - row.conf_low for row in shares if row.question == name]
+            widths.setdefault(f"a share of {name}", []).append(fmean(of_one) / 2)
+        columns, _ = wave.columns(names)
+        for one, other in combinations(columns, 2):
+            cells = chain(*crosstab(one, other).intervals)
+            half = fmean(cell.high - cell.low for cell in cells) / 2
+            widths.setdefault(f"a share of {one.name} and {other.name} together", []).append(half)
+    click.echo("\nHalf of a 95 % interval, on average, and how many respondents one draw saves:\n")
+    click.echo(_BESIDE.format("", "separate", "one draw", "fewer respondents"))
+    for name, (apart, one_draw) in widths.items():
+        fewer = f"{(apart / one_draw) ** 2:.1f} times"
+        click.echo(_BESIDE.format(name, f"± {apart:.1%}", f"± {one_draw:.1%}", fewer))
 
 
 def _stay(url: str, token: str, survey: Survey) -> None:

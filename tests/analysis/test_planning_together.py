@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from analysis.core.channels.pattern import Pattern
-from analysis.mechanisms.joint_design import design
+from analysis.mechanisms.joint_design import design, pair_variances, savings, share_variances
 from analysis.mechanisms.joint_program import Part
 from analysis.study.planning.together import (
     OneDraw,
     one_draws,
-    pair_variances,
-    share_variances,
     slope_variance,
     suggestion,
     tradeoffs,
@@ -66,6 +64,19 @@ def test_variances_are_those_of_all_reports() -> None:
         assert pairs[place] == pytest.approx(chances @ cell**2 - (chances @ cell) ** 2)
 
 
+def test_a_draw_for_shares_alone_can_be_bad_for_pairs_and_one_for_both_is_not() -> None:
+    parts = tuple(Part(k, 1 / k) for k in (3, 5, 6))
+    of_shares, of_both = (
+        savings(design(parts, Fraction(3), Fraction(3, 2), aim).channel, Fraction(3))
+        for aim in ("shares", "both")
+    )
+    assert of_shares == pytest.approx((1.51, 0.26), abs=0.01)
+    assert of_both == pytest.approx((1.50, 3.93), abs=0.01)
+    # As separate draws are, so is what they are compared with.
+    apart = design(parts, Fraction(3), Fraction(1), "shares").channel
+    assert savings(apart, Fraction(3)) == pytest.approx((1, 1), abs=1e-4)
+
+
 def test_reports_that_tell_nothing_of_pairs_are_never_enough() -> None:
     blind = Pattern((2, 2), (1, 1), (3, 2, 2, 1))
     assert pair_variances(blind).tolist() == [np.inf]
@@ -100,8 +111,9 @@ def test_looser_limits_take_fewer_respondents() -> None:
     draw = OneDraw("work", (Part(2, 0.5),) * 4, Fraction(4), Fraction(3, 2))
     rows = tradeoffs(draw)
     own = [row for row in rows if (row.epsilon, row.epsilon_each) == (4, 1.5)]
-    assert [row.aim for row in own] == ["shares", "pairs"]
+    assert [row.aim for row in own] == ["both", "shares", "pairs"]
     channel = design(draw.parts, Fraction(4), Fraction(3, 2)).channel
+    own = own[1:]
     assert own[0].share == np.ceil(1.959964**2 / 0.05**2 * share_variances(channel)[0])
     for aim, name in (("shares", "share"), ("pairs", "pair"), ("pairs", "model")):
         for total in (2.0, 4.0, 8.0):

@@ -188,7 +188,7 @@ def test_frozen_form_that_tells_more_than_it_states_is_refused(
         ('"told", "team"]', '"told", "told"]', 'in one table once, got "told" twice'),
         ('["harassed", "told", "team"]', '["harassed"]', "a list of 2 to 12 ids"),
         ('id = "work"\n', 'id = "team"\n', "id must be another than that of any question"),
-        ("epsilon = 3.0", 'epsilon = 3.0\naim = "best"', "aim must be one of shares, pairs"),
+        ("epsilon = 3.0", 'epsilon = 3.0\naim = "best"', "aim must be one of both, shares, pairs"),
         ("epsilon = 3.0", "epsilon = 3.0\nask = 2", "unknown key"),
         ("required = true", "required = true\nepsilon = 1", "epsilon must be left out: .*work"),
         ("required = true", 'required = true\nmechanism = "krr"', "mechanism must be left out"),
@@ -221,7 +221,7 @@ def test_check_compares_with_separate_draws_of_the_same_total(survey: Survey) ->
     row = check(survey)[0]
     assert (row.mechanism, row.why) == ("together", "least variance of 7")
     assert row.runner_up == "krr alone at 1: 1.47 × the respondents"
-    assert survey.joint[0].saving == pytest.approx(1.47, abs=0.01)
+    assert survey.joint[0].savings == pytest.approx((1.47, 3.69), abs=0.01)
 
 
 #: Shares of the teams of those who were harassed, and of others.

@@ -207,6 +207,10 @@ def test_demonstration_replays_everybody_and_ends() -> None:
     # 12 or more of 19 miss with chance 9e-12, were each apart; 8 or more, 2e-6.
     assert sum(row.endswith(" yes") for row in rows) >= 8
     assert "Each of the 6,366 respondents spent ε = 4" in done.stdout
+    # Three shares and three pairs, of the same people by separate draws and by one.
+    beside = re.findall(r"^a share of .* (\d+\.\d) times$", done.stdout, re.M)
+    assert len(beside) == 6
+    assert min(map(float, beside[3:])) > 2
 
 
 def test_data_of_the_demonstration_is_the_published_one() -> None:

@@ -7,7 +7,7 @@ with the variances of `analysis.mechanisms.joint_program`, and Fisher's informat
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 from math import ceil, inf, prod
 
 import numpy as np
@@ -17,8 +17,8 @@ from analysis.core.channels.pattern import MOST_INPUTS, MOST_PARTS, Pattern
 from analysis.core.epsilon import LARGEST
 from analysis.core.types import Floats
 from analysis.estimate.intervals import check_level
-from analysis.mechanisms.joint_design import design
-from analysis.mechanisms.joint_program import AIMS, Part, contrast_variance
+from analysis.mechanisms.joint_design import design, pair_variances, savings, share_variances
+from analysis.mechanisms.joint_program import AIMS, Part
 from analysis.survey.joint_draw import limits_of, parts_of
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -106,18 +106,18 @@ def suggestion(survey: Survey) -> str | None:
     names, parts, total = draws[0].id.split(" + "), draws[0].parts, draws[0].total
     while _cases(parts) > _QUICK:
         names, parts, total = names[:-1], parts[:-1], total * (len(parts) - 1) / len(parts)
-    savings = []
+    told = []
     for multiple in (Fraction(3, 2), Fraction(2)):
         each = Fraction(f"{float(total / len(parts) * multiple):.2g}")
         with suppress(ValueError):
-            saving = design(parts, total, each).saving
-            savings.append(f"{saving:.1f} times fewer if it may be ε = {float(each):g}")
-    if not savings:
+            saving, _ = savings(design(parts, total, each, AIMS[0]).channel, total)
+            told.append(f"{saving:.1f} times fewer if it may be ε = {float(each):g}")
+    if not told:
         return None
     return (
         f"{', '.join(names)} are drawn one by one. In one draw for all of them, the same total of "
         f"ε = {float(total):g} would need fewer respondents, the more may be learned of one answer "
-        f"by somebody who knows the others: {', '.join(savings)}; see [[together]], and `deniable "
+        f"by somebody who knows the others: {', '.join(told)}; see [[together]], and `deniable "
         "plan --table together`"
     )
 
@@ -127,9 +127,9 @@ def tradeoffs(
 ) -> list[Tradeoff]:
     """Return what limits around a draw's own take, and what its own take.
 
-    For both aims, and half of its total, itself and twice as much (itself alone where programs are
-    large), the limit of one answer goes from that of separate draws to the total. What cannot be
-    drawn with whole weights is left out.
+    For the aims of shares and of pairs, and half of its total, itself and twice as much (itself
+    alone where programs are large, and for both aims together), the limit of one answer goes from
+    that of separate draws to the total. What cannot be drawn with whole weights is left out.
 
     Parameters
     ----------
@@ -149,6 +149,8 @@ def tradeoffs(
     )
     rows = []
     for aim, multiple in product(AIMS, multiples):
+        if aim == AIMS[0] and multiple != "1":
+            continue
         total = min(LARGEST, draw.total * Fraction(multiple))
         between = np.geomspace(float(total / d), float(total), points)[1:-1]
         limits = {total / d, *(Fraction(f"{each:.2g}") for each in between), total}
@@ -182,34 +184,6 @@ def _cases(parts: tuple[Part, ...]) -> int:
 
 def _needed(respondents: float) -> int | None:
     return ceil(respondents) if respondents < inf else None
-
-
-def share_variances(channel: Pattern) -> Floats:
-    """Return (parts,) n times the variance of an answer's share, if all are equally common."""
-    return np.array(
-        [
-            contrast_variance(np.array(float(channel.contrast(part))), k, size, 1 / k)
-            for part, (k, size) in enumerate(zip(channel.inputs, channel.sizes, strict=True))
-        ]
-    )
-
-
-def pair_variances(channel: Pattern) -> Floats:
-    """Return n times the variance of the share of a pair of answers, for all pairs of parts.
-
-    It is infinite where the reports tell nothing of pairs. Where all answers are equally common, so
-    are all reports on two parts, and deviations of debiased shares are unrelated.
-    """
-    deviations, variances = share_variances(channel), []
-    for one, other in combinations(range(len(channel.inputs)), 2):
-        try:
-            factor = float(channel.factor(one, other))
-        except ValueError:
-            factor = inf
-        even = 1 / channel.inputs[one] ** 2, 1 / channel.inputs[other] ** 2
-        both = factor**2 * deviations[one] * deviations[other]
-        variances.append(both + deviations[one] * even[1] + deviations[other] * even[0])
-    return np.array(variances)
 
 
 def slope_variance(channel: Pattern) -> float:
