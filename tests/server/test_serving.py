@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
