@@ -141,7 +141,9 @@ class SubsetSelection(OneOfK):
     round(k/(e^ε+1))). Channel: `subset` with include (k-ω) / (exclude ω) = e^ε.
     By hand: k = 4, ε = ln 3 gives ω = 1, which is k-ary randomized response.
 
-    It has the least variance of all for many values at small ε.
+    It has the least variance of all for many values at small ε. No other design has less for all of
+    k shares: symmetric ones whose reports have a constant size reach the lower bound (Pan, "Strict
+    optimality", arXiv 2603.11523, 2026).
     """
 
     name: ClassVar[str] = "subset"

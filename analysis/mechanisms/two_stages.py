@@ -28,9 +28,15 @@ from analysis.mechanisms.one_of_k import window_of
 
 
 def can_remember(randomizer: AnyRandomizer) -> bool:
-    """Whether a randomizer's channel can be taken apart into a permanent and an instant one."""
+    """Whether a randomizer's channel can be taken apart into a permanent and an instant one.
+
+    A memory names the same cohort in all waves. So those with thousands of cohorts, one for each
+    group of parts, can have none: a device could be followed by that alone.
+    """
     channel = randomizer.channel
     if randomizer.limit is not None or randomizer.stages is not None:
+        return False
+    if randomizer.encoder.parts_told > 1:
         return False
     ones = max(map(max, randomizer.encoder.apart), default=0)
     return bool(channel.can_be_kept and channel.p > channel.q and ones <= MOST_ONES)

@@ -52,6 +52,21 @@ def remembering(
     return compiled(MECHANISMS[name], domain, once, {}, forever)
 
 
+@pytest.mark.parametrize(
+    ("name", "domain"),
+    [
+        ("group", Sets(tuple("abcd"), 4, True)),
+        ("suborder", Rankings(tuple("abcde"), False)),
+        ("privset", Sets(tuple("abcd"), 2, True)),
+    ],
+)
+def test_what_could_follow_a_device_has_no_memory(name: str, domain: Domain) -> None:
+    with pytest.raises(ValueError, match=f"{name} can have no memory"):
+        remembering(name, domain, Fraction(2), Fraction(4))
+    found = candidates(domain, Fraction(2), {}, Fraction(4))
+    assert found[0].mechanism.name in ("pick", "multihot")
+
+
 @every_case
 def test_one_wave_is_as_without_a_memory(
     name: str, domain: Domain, once: Fraction, forever: Fraction

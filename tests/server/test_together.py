@@ -170,6 +170,19 @@ def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:
     result = _run("crosstab", *words)
     assert result.exit_code == 1
     assert "expected columns that were randomized apart" in result.output
+    # The options of a required question, of which few may be ticked, come from one draw, too.
+    options = ", ".join(f'{{id = "o{x}", text = "x"}}' for x in range(6))
+    path = answered.parent / "few.toml"
+    path.write_text(
+        'id = "few"\ntitle = "T"\n[[questions]]\nid = "q"\nkind = "choices"\ntext = "?"\n'
+        f"at_most = 2\nrequired = true\nepsilon = 1\noptions = [{options}]\n"
+    )
+    few = read_survey(path)
+    assert few.questions[0].mechanism.name == "privset"
+    night.surveys.publish(few)
+    night.surveys.open_wave(few.id)
+    result = _run("crosstab", "few", "q.o0", "q.o1", *words[3:])
+    assert "expected columns that were randomized apart" in result.output
     result = _run("crosstab", "night-2026", "tried", "drove", *words[3:])
     assert "got 'tried' (of several options name one)" in result.output
 

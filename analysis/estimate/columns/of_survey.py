@@ -31,7 +31,8 @@ def column_names(question: Question) -> list[str]:
 
 def one_draw(question: Question) -> bool:
     """Return whether the columns of a question come from one draw, so that none can be crossed."""
-    return question.randomizer.encoder.picks_part or question.domain.no_answer
+    encoder = question.randomizer.encoder
+    return encoder.picks_part or encoder.ones is not None or question.domain.no_answer
 
 
 def rounding(question: Question) -> str | None:
