@@ -38,11 +38,11 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
     """Return the pattern within both limits whose mean variance is the smallest.
 
     Each variance counts as a part of what it is if questions are drawn one by one, with `total`
-    divided evenly: of a question's shares at a usual one, or of pairs of answers where all pairs
-    are as frequent. The sizes of sets are searched from those of separate draws on, and from those
-    that are best if all questions are as one of them; for these sizes the variance is within
-    `joint_program.GAP` of the best. Where questions of many kinds make a program large, it is that
-    of the last sizes alone, which takes seconds instead of minutes.
+    divided evenly: of a question's shares at a usual one, of pairs of answers where all pairs are
+    as frequent, or, for both, half of each mean. The sizes of sets are searched from those of
+    separate draws on, and from those that are best if all questions are as one of them; for these
+    sizes the variance is within `joint_program.GAP` of the best. Where questions of many kinds make
+    a program large, it is that of the last sizes alone, which takes seconds instead of minutes.
 
     Parameters
     ----------
@@ -94,8 +94,9 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
 def savings(channel: Pattern, total: Fraction) -> tuple[float, float]:
     """Return how many times the respondents separate draws need, for shares and for pairs.
 
-    All answers are equally common, and unrelated; it is the mean of the ratios of variances. Below
-    1, separate draws of the same total are better.
+    Answers are equally common and unrelated. It is one over the mean, over questions or pairs of
+    them, of a variance by one draw divided by that by separate draws of `total` in equal parts.
+    Below 1, separate draws are better.
     """
     d = len(channel.inputs)
     even = np.array([alone(Part(k, 1 / k), total / d) for k in channel.inputs])

@@ -32,8 +32,9 @@ from analysis.core.types import Floats, Integers
 from analysis.core.words import LARGEST_TOTAL
 
 #: What a design may be made for: the questions' shares, those of pairs of answers, or both. The
-#: first is what a survey gets that names none: the best design for shares alone can take ten times
-#: the respondents for pairs that separate draws do; one for both is nearly as good for shares.
+#: first is what a survey gets that names none. The best design for shares alone can take four times
+#: the respondents that separate draws take for pairs (3, 5 and 6 values, total 3, each 1.5); that
+#: for both is nearly as good for shares there.
 AIMS = ("both", "shares", "pairs")
 
 #: The largest part of a variance by which a design may miss the bound.

@@ -24,6 +24,8 @@ from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spe
 from analysis.mechanisms.one_of_k import window_of
 
 AnyGroup = Group | Suborder
+#: An exact score for each of more reports, and for each item, takes seconds to compute.
+_MOST_SCORED = 8192
 
 
 class _Group(Mechanism):
@@ -82,7 +84,7 @@ class GroupOfOptions(_Group):
     By hand: two options of ε = ln 5, without no-answer: both are told truly 5 times in 8, and each
     other pair once; so one option is told truly 6 times in 8.
 
-    It is the best where any number of options may be ticked, at ε above 1.5 or so.
+    It is the best where any number of three options and more may be ticked, at ε of 1.4 or more.
     """
 
     name: ClassVar[str] = "group"
@@ -106,7 +108,7 @@ class GroupOfItems(_Group):
     By hand: three items at ε = ln 7, without no-answer: their order is told truly 7 times in 12,
     each other one once; so of each pair the order is told truly 9 times in 12.
 
-    It is the best for four items and more at ε above 1.7 or so.
+    It is the best of four items at ε from 1.5 to 3.7 or so, and of five and more from 1.5 on.
     """
 
     name: ClassVar[str] = "suborder"
@@ -117,7 +119,7 @@ class GroupOfItems(_Group):
         items, skips = len(domain.items), domain.no_answer
         for picked in range(3, min(items - 1, MOST_RANKED) + 1):
             inputs = factorial(picked) + skips
-            if comb(items, picked) * inputs <= MOST_CELLS:
+            if comb(items, picked) * inputs <= _MOST_SCORED:
                 yield Suborder(items, picked, inputs)
 
     def means(self, randomizer: Randomizer[Suborder, Window], domain: Rankings) -> tuple[Mean, ...]:
@@ -133,7 +135,10 @@ class GroupOfItems(_Group):
         worth = 1 / ((one.p - one.q) * one.portion * others)
 
         def scores(item: int) -> Iterator[Fraction]:
-            """Yield one half, by nature an item's part of others before it, and what pairs tell."""
+            """Yield for each report the debiased part of the others that are before an item.
+
+            It is one half, plus or minus what the pairs that are told say.
+            """
             for told in encoder.members.tolist():
                 worse = [(pairs[pair][1] == item) - (pairs[pair][0] == item) for pair in told]
                 before = [
@@ -170,7 +175,7 @@ class PrivSet(Mechanism):
     `overlap` of two chances.
     By hand: one of 3 options, or none, at ε = ln 3: a set of one, the true one 3 times in 6.
 
-    It is the best where few may be ticked of many, at any ε.
+    It is the best where at most a third of the options may be ticked.
     """
 
     name: ClassVar[str] = "privset"

@@ -51,7 +51,9 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
     spec, randomizer = question.spec, question.randomizer
     shares = question.mechanism.shares(randomizer, question.domain).values
     support = {share.term: (float(share.p), float(share.q)) for share in shares}
-    codes = {share.term: code for code, share in enumerate(shares) if randomizer.reports_values}
+    # What is drawn together is a set of values, often of one.
+    names_one = randomizer.reports_values or (question.place and randomizer.channel.size == 1)
+    codes = {share.term: code for code, share in enumerate(shares) if names_one}
     labels = survey.labels(question)
     if not spec["no_answer"]:
         del labels[NO_ANSWER]

@@ -6,11 +6,14 @@ answers dependent 95 times in 100, instead of 5. So reports are tested, by their
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
+from analysis.core.channels.pattern import Pattern
 from analysis.estimate.columns import Column
 from analysis.estimate.intervals import FEW
 from analysis.study.crosstab.pairs import Pairs, pairs_of
@@ -20,10 +23,11 @@ from analysis.study.scores import (
     check_column,
     few_flag,
     inverse_and_rank,
-    kurtosis,
     likeliest_shares,
     peak,
 )
+
+Array = NDArray[np.float64]
 
 #: A variance of more times that of chi-square is a sign that few pairs of reports make it up.
 _WIDEST = 2.0
@@ -58,8 +62,9 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     tested, by the correlations of the scores of both (Pillai's trace). It is compared with
     chi-square, or one as wide as the statistic is if one question's reports are shuffled.
 
-    In one draw for both, reports on independent answers are not independent. Then the debiased
-    covariances of the answers are tested, with those of respondents (Hotelling's T²).
+    In one draw for both, reports on independent answers are not independent. So whether the
+    debiased covariances of the answers are 0 is tested instead, by their exact covariance under
+    independent answers with the likeliest shares.
 
     Parameters
     ----------
@@ -74,7 +79,9 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     """
     n, pairs = first.n, pairs_of(first, second)
     if pairs.together is not None:
-        return _of_one_draw(pairs)
+        for column in (first, second):
+            check_column(column)
+        return _of_one_draw(pairs, pairs.together)
     left, right = sides = [Scored(column, likeliest_shares(column)) for column in (first, second)]
     cross = pairs.averages(left.ratios, right.ratios) - np.outer(left.mean, right.mean)
     inverses, ranks = zip(*(inverse_and_rank(side.covariance) for side in sides), strict=True)
@@ -89,26 +96,106 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     return HypothesisTest("independence", statistic, df, p_value, n, flag)
 
 
-def _of_one_draw(pairs: Pairs) -> HypothesisTest:
-    """Test whether the debiased covariances of the answers are 0."""
+def _of_one_draw(pairs: Pairs, channel: Pattern) -> HypothesisTest:
+    """Test whether the debiased covariances of the answers are 0.
+
+    Their covariance is that which they have if the answers are independent and have the likeliest
+    shares: what few reports were made would say too little of it.
+    """
     n, columns = pairs.n, (pairs.first, pairs.second)
-    for column in columns:
-        check_column(column)
+    shares = [likeliest_shares(column) for column in columns]
     # The last value's covariances follow from the others'.
     left, right = ((col.scores - col.counts() @ col.scores / n)[:, :-1] for col in columns)
     apart = pairs.averages(left, right).ravel()
-    inverse, rank = inverse_and_rank(pairs.covariance(left, right))
-    statistic = float(apart @ inverse @ apart)
-    rows, others, times = pairs.seen
-    peaks = []
-    for value in range(left.shape[1]):
-        one, other = left[:, [value]], right
-        made = pairs.debiased(one[rows], other[others], (one[-1], other[-1]))
-        peaks.append(kurtosis(times, made - times @ made / times.sum()))
-    effective = n / max(peaks) / ALONE if rank else 0.0
-    return HypothesisTest(
-        "independence", statistic, rank, _hotelling(statistic, rank, n), n, few_flag(n, effective)
-    )
+    covariance, kurtosis = null_law(channel, pairs.excess, shares)
+    inverse, rank = inverse_and_rank(covariance)
+    statistic = n * float(apart @ inverse @ apart)
+    flag = few_flag(n, n / kurtosis)
+    return HypothesisTest("independence", statistic, rank, float(chdtrc(rank, statistic)), n, flag)
+
+
+def null_law(channel: Pattern, excess: float, shares: Sequence[Array]) -> tuple[Array, float]:
+    """Return the covariance of a respondent's debiased covariances, and their largest kurtosis.
+
+    Answers are independent and have these shares. Reports depend on them by whether each agrees;
+    given that, they are independent, too.
+    """
+    parts = [_Agreeing(channel, part, share) for part, share in enumerate(shares)]
+    factors = np.array([1.0, excess])
+    cells = (len(shares[0]) - 1) * (len(shares[1]) - 1)
+    covariance, fourth = np.zeros((cells, cells)), np.zeros(cells)
+    total = sum(channel.weights)
+    for pattern, weight in enumerate(channel.weights):
+        one, other = (part.second[pattern >> i & 1] for i, part in enumerate(parts))
+        chance = weight / total
+        for t, u in product(range(2), repeat=2):
+            covariance += chance * factors[t] * factors[u] * np.kron(one[t, u], other[t, u])
+        ends = [part.ends(pattern >> i & 1) for i, part in enumerate(parts)]
+        for (held, first), (also, second) in product(*ends):
+            made = sum(f * np.outer(a, b) for f, a, b in zip(factors, first, second, strict=True))
+            fourth += chance * (np.outer(held, also) * made**4).ravel()
+    spread = np.diag(covariance) ** 2
+    return covariance, float((fourth / np.where(spread > 0, spread, np.inf)).max())
+
+
+@dataclass(frozen=True)
+class _Agreeing:
+    """How a part's debiased reports are distributed, given whether they agree with its answers.
+
+    Two scores stand for a report: its deviation from the shares, and from even ones.
+    """
+
+    channel: Pattern
+    part: int
+    shares: Array
+
+    @cached_property
+    def _numbers(self) -> tuple[int, int, float, Array]:
+        k, size = self.channel.inputs[self.part], self.channel.sizes[self.part]
+        # A member counts 1 / gap more than another value.
+        gap = float(self.channel.contrast(self.part)) * k / (k - 1)
+        even = size / k / gap - 1 / k
+        return k, size, gap, np.array([even + self.shares, np.full(k, even + 1 / k)])
+
+    def _chances(self, disagrees: int) -> tuple[Array, Array]:
+        """Return the chances that a value, and that two values, are in the set."""
+        k, size, _, _ = self._numbers
+        needed = size - 1 + disagrees
+        other = needed / (k - 1)
+        own = self.shares * (1 - disagrees)
+        one = own + (1 - self.shares) * other
+        both = needed * (needed - 1) / ((k - 1) * (k - 2)) if k > 2 else 0.0
+        two = np.add.outer(own, own) * other
+        two += (1 - np.add.outer(self.shares, self.shares)) * both
+        np.fill_diagonal(two, one)
+        return one, two
+
+    @cached_property
+    def second(self) -> Array:
+        """(2, 2, 2, k-1, k-1) mean products of scores: by disagreement, and of which two scores."""
+        _, _, gap, less = self._numbers
+        found = []
+        for disagrees in range(2):
+            one, two = self._chances(disagrees)
+            found.append(
+                [
+                    [
+                        two / gap**2
+                        - np.outer(one, less[u]) / gap
+                        - np.outer(less[t], one) / gap
+                        + np.outer(less[t], less[u])
+                        for u in range(2)
+                    ]
+                    for t in range(2)
+                ]
+            )
+        return np.array(found)[..., :-1, :-1]
+
+    def ends(self, disagrees: int) -> list[tuple[Array, Array]]:
+        """Return the chances that values are, and are not, in the set, each with both scores."""
+        _, _, gap, less = self._numbers
+        one, _ = self._chances(disagrees)
+        return [(one[:-1], (1 / gap - less)[:, :-1]), (1 - one[:-1], -less[:, :-1])]
 
 
 def _hotelling(statistic: float, rank: int, n: int) -> float:

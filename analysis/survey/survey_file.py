@@ -135,7 +135,9 @@ def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = []
     domains: dict[str, Domain | None] = {}
     expected = f"1 to {MOST_ENTRIES} [[questions]] tables"
-    for number, data in enumerate(survey.tables("questions", expected, 1, MOST_ENTRIES), 1):
+    asking = survey.tables("questions", expected, 1, MOST_ENTRIES)
+    together.check_known(data.get("id") for data in asking if data.get("kind") != NOTE)
+    for number, data in enumerate(asking, 1):
         kind = "note" if data.get("kind") == NOTE else "question"
         label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
         table = Table(data, f"{survey.place}: {kind} {label}", survey.languages, survey.folder)

@@ -1,6 +1,6 @@
 """Reading ``[[together]]`` tables: which questions are drawn together, within which limits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -70,12 +70,20 @@ class Together:
         question["epsilon"] = spec["epsilon_each"]
         question["mechanism"] = {"name": TOGETHER.name}
 
-    def finish(self, domains: Mapping[str, Domain | None]) -> None:
-        """Raise SurveyError unless each table names questions, and has an id of its own."""
+    def check_known(self, ids: Iterable[Any]) -> None:
+        """Raise SurveyError unless each table names questions, before any of these is read.
+
+        A question that a table does not name for its misspelt id would ask for an ε of its own.
+        """
+        known = list(ids)
         for spec, table in zip(self.specs, self._tables, strict=True):
             for name in spec["questions"]:
-                if domains.get(name) is None:
+                if name not in known:
                     raise table.error("questions", f'ids of questions, of which "{name}" is none')
+
+    def finish(self, domains: Mapping[str, Domain | None]) -> None:
+        """Raise SurveyError unless each table has an id of its own."""
+        for spec, table in zip(self.specs, self._tables, strict=True):
             others = [other["id"] for other in self.specs if other is not spec]
             if spec["id"] in domains or spec["id"] in others:
                 raise table.error("id", "another than that of any question, note or other table")

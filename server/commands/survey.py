@@ -7,6 +7,7 @@ import click
 
 from analysis.core.epsilon import MICRO
 from analysis.core.randomizer import is_weak
+from analysis.mechanisms.joint_program import AIMS
 from analysis.privacy.one_wave import readable_odds, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion
@@ -52,10 +53,17 @@ def check(survey_file: Path, form: str) -> None:
             f"{draw.savings[0]:.3g} times the respondents for shares, and {draw.savings[1]:.3g} "
             "times for pairs of answers"
         )
-        if min(draw.savings) < 1:
+        proved = draw.randomizer.charge / MICRO
+        if proved < 0.99 * draw.spec["epsilon"]:
             print_message(
-                f'together "{draw.id}": with aim = "{draw.spec["aim"]}" one draw is worse than '
-                "separate ones for some estimates: leave it out, and it is good for both"
+                f'together "{draw.id}": within its epsilon_each the draw spends only '
+                f"ε = {proved:.4g} of {draw.spec['epsilon']:g}: a lower epsilon is as good"
+            )
+        aim = draw.spec.get("aim", AIMS[0])
+        if aim != AIMS[0] and min(draw.savings) < 0.99:
+            print_message(
+                f'together "{draw.id}": with aim = "{aim}" one draw is worse than separate draws '
+                'for some estimates; without "aim" it is made for shares and for pairs'
             )
     told = suggestion(survey)
     if told:

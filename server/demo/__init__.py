@@ -105,10 +105,11 @@ def run() -> None:
             _compare(Client(url, token), survey, rows)
             together = read_survey(ONE_DRAW)
             (draw,) = together.joint
+            total, each = draw.spec["epsilon"], draw.spec["epsilon_each"]
             click.echo(
-                f"\nOnce more, with {len(draw.questions)} of the answers in one draw: "
-                f"ε = {draw.spec['epsilon']:g} in all as before, and of one answer at most "
-                f"{draw.spec['epsilon_each']:g} for somebody who knows the others."
+                f"\nNow the same people answer once more, with {len(draw.questions)} of the "
+                f"answers in one draw. Its total is ε = {total:g}, as before;\nsomebody who knows "
+                f"the others learns at most ε = {each:g} about one of them."
             )
             _replay(url, together, rows)
             _set_beside(Store(database), survey, together)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from analysis.core.epsilon import MICRO, TELLING
 from analysis.study.planning import Point, Sampled
-from analysis.study.planning.together import HALF_WIDTH, SLOPE_WIDTH, one_draws
+from analysis.study.planning.together import HALF_WIDTH, SLOPE_WIDTH, possible_draws
 from analysis.survey.survey import Survey
 from server.plan import tables
 from server.plan.parts import Figure, Part, Table, cell
@@ -47,7 +47,8 @@ _TOGETHER = {
     "share": "For shares",
     "pair": "For pairs",
     "model": "For the model",
-    "saving": "Times as many by separate draws",
+    "share_saving": "Separate draws, times as many for shares",
+    "pair_saving": "And for pairs",
 }
 _SPLIT = {
     "question": "Question",
@@ -107,17 +108,16 @@ def together(asked: Asked) -> Part:
     texts = [] if asked.survey.joint else [f"If one draw were for {rows[0].table}:"]
     texts.append(
         "Answers that go into one draw have two limits: ε of all of them, and ε of one of them for "
-        "somebody who knows the others. The looser the second, the fewer respondents it takes; "
-        "where it is the total divided by the number of questions, at the left end of a curve, "
-        "separate draws are as good. Respondents are those for a half-width of "
-        f"{width:g} of a share, and of the share of a pair of answers, on average over questions; "
-        f"and of {SLOPE_WIDTH:g} of a slope in a logistic model of one answer by up to three "
-        "others. The draws are the best for what is shown, by their aim; all answers are taken to "
-        "be equally common and unrelated."
+        "somebody who knows the others. The looser the second limit is, the fewer respondents are "
+        "needed. At the left end of each curve it is the total divided by the number of questions, "
+        "and separate draws are about as good. The numbers are for a half-width of "
+        f"{width:g} of a share and of the share of a pair of answers, as means over questions and "
+        f"over pairs, and for one of {SLOPE_WIDTH:g} of a slope in a logistic model of one answer "
+        "by up to three others. All answers are taken to be equally common and unrelated."
     )
     figures = [
         Figure(svg)
-        for draw in one_draws(asked.survey)
+        for draw in possible_draws(asked.survey)
         for svg in tradeoff_charts([row for row in rows if row.table == draw.id], draw)
     ]
     table = replace(Table.of("Respondents needed", _TOGETHER, rows), folded=True)

@@ -8,7 +8,7 @@ from analysis.charts import Mark, Series, dot_plot, line_chart
 from analysis.core.domain import Estimand
 from analysis.privacy.accounting import Composition
 from analysis.study.planning import Point, Sampled, Tradeoff
-from analysis.study.planning.together import OneDraw
+from analysis.study.planning.together import PossibleDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -20,12 +20,8 @@ METHODS = {
     "renyi": "Rényi",
     "zcdp": "zCDP",
 }
-#: What respondents are needed for, by the attributes of a trade-off: the aim of the draw, in words.
-TRADEOFFS = {
-    "share": ("shares", "a share"),
-    "pair": ("pairs", "a pair of answers"),
-    "model": ("pairs", "a model"),
-}
+#: What respondents are needed for, by the attributes of a trade-off.
+TRADEOFFS = {"share": "a share", "pair": "a pair of answers", "model": "a model"}
 #: Curves in one picture.
 _MOST = 6
 
@@ -105,19 +101,18 @@ def epsilon_chart(question: Question, points: Sequence[Point], unit: str = "") -
     )
 
 
-def tradeoff_charts(rows: Sequence[Tradeoff], own: OneDraw) -> list[str]:
+def tradeoff_charts(rows: Sequence[Tradeoff], own: PossibleDraw) -> list[str]:
     """Draw the respondents of one draw for several questions against the limit of one answer.
 
-    There is a picture for shares, pairs and a model, with a curve for each total, of draws that are
-    best for it: a model is told by pairs.
+    There is a picture for shares, pairs and a model, with a curve for each total.
     """
     drawn = []
     marks = [] if own.each is None else [Mark(f"{float(own.each):g}", x=float(own.each))]
-    for name, (aim, told) in TRADEOFFS.items():
-        best = [row for row in rows if row.aim == aim and getattr(row, name) is not None]
+    for name, told in TRADEOFFS.items():
+        known = [row for row in rows if getattr(row, name) is not None]
         series = [
             Series(f"total {of_all:g}", [(row.epsilon_each, getattr(row, name)) for row in curve])
-            for of_all, curve in groupby(best, lambda row: row.epsilon)
+            for of_all, curve in groupby(known, lambda row: row.epsilon)
         ]
         if series:
             drawn.append(

@@ -31,7 +31,7 @@ from analysis.study.planning import (
     tradeoffs,
     waves_to_show,
 )
-from analysis.study.planning.together import HALF_WIDTH, one_draws
+from analysis.study.planning.together import HALF_WIDTH, possible_draws
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, spent_on
 
@@ -146,7 +146,7 @@ def together(asked: Asked) -> Iterable[Tradeoff]:
 
     If the survey has none, it is that of the questions that could be drawn together.
     """
-    for draw in one_draws(asked.survey):
+    for draw in possible_draws(asked.survey):
         yield from tradeoffs(draw, asked.half_width or HALF_WIDTH, asked.level)
 
 

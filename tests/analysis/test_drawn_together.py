@@ -23,7 +23,7 @@ from analysis.study.crosstab import CannotTell, Crosstab, crosstab
 from analysis.study.crosstab.association import correlation
 from analysis.study.crosstab.groups import group_share
 from analysis.study.crosstab.pairs import Pairs
-from analysis.study.hypotheses import independence
+from analysis.study.hypotheses import independence, null_law
 from analysis.study.regression import regress
 
 Array = NDArray[np.float64]
@@ -232,6 +232,32 @@ def test_a_draw_and_what_is_drawn_apart_go_into_one_model() -> None:
     assert found.terms[2].estimate == pytest.approx(0.39, abs=0.02)
 
 
+@pytest.mark.parametrize("name", ["a", "zz"])
+def test_names_of_columns_do_not_matter_to_models_of_several_draws(name: str) -> None:
+    # Predictors stand by their names: the outcome's draw can be the first or the last of two.
+    rng, n = np.random.default_rng(1), 20_000
+    other = Pattern((2, 2), (1, 1), (60, 10, 10, 20))
+    a, b1 = rng.random(n) < 0.4, rng.random(n) < 0.5
+    y = rng.random(n) < expit(-0.5 + 1.0 * a + 0.8 * b1)
+    own = reports(COINS, np.column_stack([a, y]).astype(np.int64), "own")
+    beside = reports(other, np.column_stack([b1, b1]).astype(np.int64), "beside")
+    columns = {
+        name: replace(own[0], name=name),
+        "y": replace(own[1], name="y"),
+        "b1": replace(beside[0], name="b1", place=Place("other", other, 0)),
+        "b2": replace(beside[1], name="b2", place=Place("other", other, 1)),
+    }
+    found = regress(f"y ~ {name} + b1", columns, {}, confidence_level=1 - 1e-6)
+    terms = {term.term: term for term in found.terms}
+    for term, true in ((f"{name}[T.1]", 1.0), ("b1[T.1]", 0.8), ("Intercept", -0.5)):
+        low, high = terms[term].conf_low, terms[term].conf_high
+        assert low is not None
+        assert high is not None
+        assert low <= true <= high
+    # With both reports of the other draw there are two groups of columns, whichever comes first.
+    assert len(regress(f"y ~ {name} + b1 + b2", columns, {}).terms) == 4
+
+
 def test_a_draw_that_tells_nothing_of_pairs_is_refused() -> None:
     # Agreement of both is as common as of none, so that products of deviations have no mean.
     blind = Pattern((2, 2), (1, 1), (3, 2, 2, 1))
@@ -269,6 +295,39 @@ def test_independent_answers_are_called_dependent_as_seldom_as_stated() -> None:
     # By chance: 20 of 400, within 4 standard errors; those that do go together are mostly found.
     assert 20 - 18 < small < 20 + 18
     assert strong > 0.8 * times
+
+
+@pytest.mark.parametrize("channel", [SETS.of([0, 1]), SETS.of([0, 2]), MIXED.of([1, 2])])
+def test_covariances_under_independence_are_those_of_all_reports(channel: Pattern) -> None:
+    first, second = all_reports(channel)
+    shares = [np.random.default_rng(1).dirichlet(np.ones(k)) for k in channel.inputs]
+    cells = list(product(*map(range, channel.inputs)))
+    chance = sum(shares[0][x] * shares[1][y] * law(channel, (x, y)) for x, y in cells)
+    scores = [each.scores[each.codes] for each in (first, second)]
+    left, right = (each - share for each, share in zip(scores, shares, strict=True))
+    even = [each - 1 / k for each, k in zip(scores, channel.inputs, strict=True)]
+    excess = float(channel.factor(0, 1)) - 1
+    made = left[:, :-1, None] * right[:, None, :-1]
+    made = made + excess * even[0][:, :-1, None] * even[1][:, None, :-1]
+    made = made.reshape(len(made), -1)
+    assert chance @ made == pytest.approx(np.zeros(made.shape[1]), abs=1e-12)
+    covariance, kurtosis = null_law(channel, excess, shares)
+    assert covariance == pytest.approx((made * chance[:, None]).T @ made)
+    assert kurtosis == pytest.approx(((chance @ made**4) / (chance @ made**2) ** 2).max())
+
+
+def test_rare_answers_and_identical_ones_are_tested_soundly() -> None:
+    # Of little noise and rare answers, the reports alone would say too little of their covariance.
+    channel, rng = Pattern((2, 2), (1, 1), (2000, 15, 15, 2)), np.random.default_rng(3)
+    small = 0
+    for turn in range(200):
+        truth = (rng.random((1000, 2)) < 0.03).astype(np.int64)
+        small += independence(*reports(channel, truth, "rare", turn)).p_value < 0.05
+    # By chance 10 of 200, within 4 standard errors.
+    assert small < 10 + 13
+    same = np.repeat(np.arange(200)[:, None] % 2, 2, axis=1)
+    loud = Pattern((2, 2), (1, 1), (10**6, 30, 30, 1))
+    assert independence(*reports(loud, same, "same")).p_value < 1e-9
 
 
 def test_few_reports_are_flagged() -> None:

@@ -1,5 +1,6 @@
 """What the two limits of one draw cost in respondents, before anybody is asked."""
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, product
@@ -12,8 +13,8 @@ from analysis.core.channels.pattern import Pattern
 from analysis.mechanisms.joint_design import design, pair_variances, savings, share_variances
 from analysis.mechanisms.joint_program import Part
 from analysis.study.planning.together import (
-    OneDraw,
-    one_draws,
+    PossibleDraw,
+    possible_draws,
     slope_variance,
     suggestion,
     tradeoffs,
@@ -107,29 +108,40 @@ def test_slopes_have_fishers_information_of_all_reports() -> None:
     assert slope_variance(channel) == pytest.approx(np.linalg.inv(information)[1, 1], rel=1e-5)
 
 
-def test_looser_limits_take_fewer_respondents() -> None:
-    draw = OneDraw("work", (Part(2, 0.5),) * 4, Fraction(4), Fraction(3, 2))
-    rows = tradeoffs(draw)
-    own = [row for row in rows if (row.epsilon, row.epsilon_each) == (4, 1.5)]
-    assert [row.aim for row in own] == ["both", "shares", "pairs"]
-    channel = design(draw.parts, Fraction(4), Fraction(3, 2)).channel
-    own = own[1:]
-    assert own[0].share == np.ceil(1.959964**2 / 0.05**2 * share_variances(channel)[0])
-    for aim, name in (("shares", "share"), ("pairs", "pair"), ("pairs", "model")):
-        for total in (2.0, 4.0, 8.0):
-            curve = [row for row in rows if (row.aim, row.epsilon) == (aim, total)]
-            needed = [getattr(row, name) for row in curve]
-            assert curve[0].epsilon_each == total / 4
-            assert curve[-1].epsilon_each == total
-            assert all(after <= 1.001 * before for before, after in pairwise(needed))
-    # At equal precision, the saving is the ratio to separate draws.
-    separate = next(
-        row for row in rows if (row.aim, row.epsilon, row.epsilon_each) == ("shares", 4, 1)
-    )
-    assert separate.share is not None
-    assert own[0].share is not None
-    assert separate.saving == pytest.approx(1, abs=1e-4)
-    assert own[0].saving == pytest.approx(separate.share / own[0].share, abs=0.01)
+@pytest.mark.parametrize(
+    ("aim", "names"), [("shares", ["share"]), ("pairs", ["pair", "model"]), ("both", ["share"])]
+)
+def test_looser_limits_take_fewer_respondents(aim: str, names: list[str]) -> None:
+    draw = PossibleDraw("work", (Part(2, 0.5),) * 4, Fraction(4), Fraction(3, 2), aim)
+    rows = {(row.epsilon, row.epsilon_each): row for row in tradeoffs(draw)}
+    own, separate = rows[4, 1.5], rows[4, 1]
+    channel = design(draw.parts, Fraction(4), Fraction(3, 2), aim).channel
+    assert own.share == np.ceil(1.959964**2 / 0.05**2 * share_variances(channel)[0])
+    for name, total in product(names, (2.0, 4.0, 8.0)):
+        curve = [row for row in rows.values() if row.epsilon == total]
+        needed = [getattr(row, name) for row in curve]
+        assert curve[0].epsilon_each == total / 4
+        assert curve[-1].epsilon_each == total
+        assert all(after <= 1.001 * before for before, after in pairwise(needed))
+    if aim == "shares":
+        # At equal precision, the saving is the ratio to separate draws.
+        assert separate.share is not None
+        assert own.share is not None
+        assert (separate.share_saving, separate.pair_saving) == pytest.approx((1, 1), abs=1e-4)
+        assert own.share_saving == pytest.approx(separate.share / own.share, abs=0.01)
+
+
+@pytest.mark.parametrize("epsilon", [0.49, 0.98, 1.4])
+def test_limits_are_within_what_a_file_may_say(
+    read: Callable[[str], Survey], epsilon: float
+) -> None:
+    survey = read("".join(YES_NO.format(name) + f"epsilon = {epsilon}\n" for name in "ab"))
+    told = suggestion(survey)
+    assert told is not None
+    limits = [float(limit) for limit in re.findall(r"limit is ε = (\d+(?:\.\d+)?)", told)]
+    assert max(limits) <= 2 * epsilon
+    for row in tradeoffs(possible_draws(survey)[0]):
+        assert row.epsilon / 2 <= row.epsilon_each <= row.epsilon
 
 
 def test_a_survey_without_a_table_is_told_what_one_would_save(
@@ -137,24 +149,25 @@ def test_a_survey_without_a_table_is_told_what_one_would_save(
 ) -> None:
     asked = "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "abcd")
     survey = read(asked + '[[questions]]\nid = "t"\nkind = "text"\ntext = "?"\nepsilon = 1\n')
-    (draw,) = one_draws(survey)
-    assert draw == OneDraw("a + b + c + d", (Part(2, 0.5),) * 4, Fraction(4), None)
+    (draw,) = possible_draws(survey)
+    assert draw == PossibleDraw("a + b + c + d", (Part(2, 0.5),) * 4, Fraction(4), None)
     told = suggestion(survey)
     assert told is not None
     assert "a, b, c, d are drawn one by one" in told
-    assert "1.7 times fewer if it may be ε = 1.5, 2.3 times fewer if it may be ε = 2" in told
+    limits = "1.7 times fewer if that limit is ε = 1.5, 2.3 times fewer if that limit is ε = 2"
+    assert limits in told
     # One question alone, or a table, leaves nothing to suggest.
     assert suggestion(read(YES_NO.format("a") + "epsilon = 1\n")) is None
     table = '[[together]]\nid = "t"\nquestions = ["a", "b"]\nepsilon = 2\nepsilon_each = 1.5\n'
     with_table = read(table + YES_NO.format("a") + YES_NO.format("b"))
     assert suggestion(with_table) is None
-    assert [draw.id for draw in one_draws(with_table)] == ["t"]
+    assert [draw.id for draw in possible_draws(with_table)] == ["t"]
 
 
 def test_questions_with_a_memory_are_not_suggested(read: Callable[[str], Survey]) -> None:
     memory = YES_NO.format("m") + "epsilon = 1\nepsilon_forever = 2\n"
     survey = read(memory + "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "ab"))
-    assert [draw.id for draw in one_draws(survey)] == ["a + b"]
+    assert [draw.id for draw in possible_draws(survey)] == ["a + b"]
 
 
 def test_large_programs_are_told_of_fewer_questions(read: Callable[[str], Survey]) -> None:
@@ -167,5 +180,5 @@ def test_large_programs_are_told_of_fewer_questions(read: Callable[[str], Survey
         )
     told = suggestion(read("".join(asked)))
     assert told is not None
-    assert told.startswith("q3, q4, q5, q6, q7 are drawn one by one")
-    assert "total of ε = 5 " in told
+    assert told.startswith("q3, q4, q5, q6 are drawn one by one")
+    assert "total of ε = 4," in told

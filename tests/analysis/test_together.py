@@ -19,6 +19,7 @@ from analysis.estimate.quantity import share_quantity
 from analysis.privacy.accounting import PrivacyLoss
 from analysis.privacy.meaning.frequencies import most_told
 from analysis.privacy.one_wave import Group
+from analysis.study.codebook import codebook
 from analysis.study.crosstab import crosstab
 from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.pairs import pairs_of
@@ -221,6 +222,7 @@ def test_check_compares_with_separate_draws_of_the_same_total(survey: Survey) ->
     row = check(survey)[0]
     assert (row.mechanism, row.why) == ("together", "least variance of 7")
     assert row.runner_up == "krr alone at 1: 1.47 × the respondents"
+    # At the limit of separate draws it saves nothing, and is no worse.
     assert survey.joint[0].savings == pytest.approx((1.47, 3.69), abs=0.01)
 
 
@@ -319,3 +321,14 @@ def test_many_questions_have_a_meaning_each(read: Read) -> None:
     )
     survey = read(HEAD + table + "epsilon_each = 1\n" + asked)
     assert len({question.meaning for question in survey.questions}) == 12
+
+
+def test_a_misspelt_question_is_named_and_not_another(read: Read) -> None:
+    with pytest.raises(SurveyError, match='questions must be ids of questions, of which "tolled"'):
+        read(HEAD + TABLE.replace('"told"', '"tolled"') + QUESTIONS)
+
+
+def test_codes_of_one_draw_stand_in_the_codebook(survey: Survey) -> None:
+    codes = {(row.question, row.value): row.code for row in codebook(survey)}
+    assert [codes["team", value] for value in ("a", "b", "c")] == [0, 1, 2]
+    assert codes["told", "no-answer"] == 2

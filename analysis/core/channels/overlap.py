@@ -5,7 +5,7 @@ drawn by weights, and then the report uniformly among those that hold so many:
 
     P[S | x] = weights[j - least] / Σ weights / (C(ones, j) C(inputs-ones, size-j)),  j = |S ∩ x|
 
-with j from `least`, max(0, size + ones - inputs), to min(size, ones). The ratio is that of the
+with j from least = max(0, size + ones - inputs) to min(size, ones). The ratio is that of the
 largest to the least of these, since any two j can be those of two inputs. PrivSet has one chance
 for j = 0, and e^ε times it for all others (Wang et al., "PrivSet: Set-Valued Data Analyses with
 Locale Differential Privacy", INFOCOM 2018). With ones = 1 it is subset selection.
@@ -96,9 +96,10 @@ class Overlap(SetReports):
         return None
 
     def _moment(self, of_ones: int, of_others: int) -> Fraction:
-        """Return the chance that some symbols are in the report: so many ones, and others.
+        """Return the chance that some symbols are in the report.
 
-        They are at most two in all, and there are as many.
+        `of_ones` of them are the input's, `of_others` are not. It is for one or two symbols in all,
+        and the input must have so many of each kind.
         """
         others, total = self.inputs - self.ones, self.total
         in_all = Fraction(0)

@@ -50,7 +50,7 @@ class Encoder(ABC):
 
     @property
     def parts_told(self) -> int:
-        """How many parts of the value a report is about, where it is not about all."""
+        """How many parts of the value a report tells of; 1 where it tells of the whole value."""
         return 1
 
     @property

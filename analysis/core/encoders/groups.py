@@ -29,9 +29,9 @@ MOST_CELLS = 2**18
 class Group(Encoder):
     """Some of the value's flags together, those of the cohort, as one number; or no-answer.
 
-    Cohorts are all sets of `picked` of `parts` flags, in the order of their members. The number has
-    a binary digit for each, the first the lowest. If all are picked, they are the options' flags:
-    "none of these" is 0.
+    Cohorts are all sets of `picked` of `parts` flags, in the order of `itertools.combinations`. The
+    number has a binary digit for each, the first the lowest. If all are picked, they are the
+    options' flags, and "none of these" is 0.
     """
 
     parts: int
@@ -129,8 +129,8 @@ class Group(Encoder):
 class Suborder(Encoder):
     """The order of some of the items, those of the cohort, to its place among all their orders.
 
-    Cohorts are all sets of `picked` of `items`, in the order of their members; places are those of
-    `Order`, and values have its flags.
+    Cohorts are all sets of `picked` of `items`, in the order of `itertools.combinations`. Places
+    are those of `Order`, and values have its flags.
     """
 
     items: int

@@ -148,8 +148,8 @@ class Pick(Encoder):
 class Padded(Encoder):
     """The places of exactly `at_most` ones: what is set, and then as many of the pads as it takes.
 
-    Places are those of the options, of "none of these", of no-answer if there can be none, and of
-    ``at_most - 1`` pads, of which the first ones are taken. "none" and no-answer are as one option.
+    Places are those of the options, of "none of these", of no-answer if people may give none, and
+    of ``at_most - 1`` pads, of which the first ones are taken. Both count as options.
     """
 
     options: int
@@ -179,7 +179,7 @@ class Padded(Encoder):
 
     @property
     def _skips(self) -> int:
-        """1 if there can be no answer, which then has the place before the pads."""
+        """1 if no-answer is possible; its place is before the pads."""
         return self.inputs - self.options - self.at_most
 
     def _has_room_for(self, domain: Sets) -> bool:

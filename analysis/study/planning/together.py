@@ -1,7 +1,7 @@
 """What the two limits of one draw for several questions cost in respondents.
 
 All answers are taken to be equally common and unrelated, and estimates to follow the normal law:
-with the variances of `analysis.mechanisms.joint_program`, and Fisher's information of a model.
+with the variances of `analysis.mechanisms.joint_design`, and Fisher's information of a model.
 """
 
 from contextlib import suppress
@@ -29,10 +29,13 @@ HALF_WIDTH = 0.05
 SLOPE_WIDTH = 0.4
 #: A model has one outcome and so many predictors at most.
 _PREDICTORS = 3
-#: Multiples of the draw's total, and limits of one answer for each, by how many cases the programs
-#: have at most: those of 40 take a tenth of a second each, those of a thousand 20 seconds.
-_QUICK = 40
-_GRIDS = ((_QUICK, ("1/2", "1", "2"), 5), (300, ("1",), 4), (None, ("1",), 2))
+#: Multiples of the draw's total, and how many limits of one answer for each, by how many cases the
+#: programs have at most: those of 40 take up to two seconds each, those of a thousand 20.
+_GRIDS = ((16, ("1/2", "1", "2"), 5), (40, ("1",), 5), (300, ("1",), 4), (None, ("1",), 2))
+#: What `suggestion` tells takes about a second of questions with so many cases.
+_QUICK = 16
+#: A saving below this is not worth a change.
+_WORTH = 1.05
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Tradeoff:
 
     `share` and `pair` are means over questions, and over pairs of questions, of the respondents for
     the half-width; `model` is for slopes known to ± `SLOPE_WIDTH`. None where no number is enough.
-    `saving` says how many times as many separate draws of the same total take for what is aimed at.
+    `share_saving` and `pair_saving` say how many times as many separate draws of the same total
+    need.
     """
 
     table: str
@@ -51,11 +55,12 @@ class Tradeoff:
     share: int | None
     pair: int | None
     model: int | None
-    saving: float
+    share_saving: float
+    pair_saving: float
 
 
 @dataclass(frozen=True)
-class OneDraw:
+class PossibleDraw:
     """One draw that is considered: of a survey's table, or of questions that are drawn one by one.
 
     `each` is None if it is not stated yet.
@@ -64,29 +69,39 @@ class OneDraw:
     id: str
     parts: tuple[Part, ...]
     total: Fraction
-    each: Fraction | None
+    each: Fraction | None = None
+    aim: str = AIMS[0]
 
 
-def one_draws(survey: Survey) -> list[OneDraw]:
+def possible_draws(survey: Survey) -> list[PossibleDraw]:
     """Return the draws of a survey's tables; if it has none, that of the questions that could go.
 
-    These are at most 12 of a kind that can be drawn together and has no memory. Their id is that of
-    all of them, and the total what they spend together.
+    Its id is that of all of them, and its total what they spend together.
     """
     tables = [
-        OneDraw(
+        PossibleDraw(
             joint.id,
             parts_of(question.spec for question in joint.questions),
             *limits_of(joint.spec),
+            joint.spec.get("aim", AIMS[0]),
         )
         for joint in survey.joint
     ]
-    able = [question for question in survey.questions if can_be_together(question)][:MOST_PARTS]
-    if tables or len(able) < 2:
-        return tables
-    total = sum((Fraction(repr(question.spec["epsilon"])) for question in able), Fraction(0))
-    name = " + ".join(question.id for question in able)
-    return [OneDraw(name, parts_of(question.spec for question in able), min(total, LARGEST), None)]
+    able = _able(survey)
+    return [_of(able)] if not tables and len(able) > 1 else tables
+
+
+def _able(survey: Survey) -> list[Question]:
+    """Return the first questions that could be named in a table, as many as it may have."""
+    return [question for question in survey.questions if can_be_together(question)][:MOST_PARTS]
+
+
+def _of(questions: list[Question]) -> PossibleDraw:
+    total = sum((Fraction(repr(question.spec["epsilon"])) for question in questions), Fraction(0))
+    name = " + ".join(question.id for question in questions)
+    return PossibleDraw(
+        name, parts_of(question.spec for question in questions), min(total, LARGEST)
+    )
 
 
 def can_be_together(question: Question) -> bool:
@@ -97,43 +112,45 @@ def can_be_together(question: Question) -> bool:
 def suggestion(survey: Survey) -> str | None:
     """Return what one draw for questions that are drawn one by one would save, in words.
 
-    It is told of the first questions for which this takes no second. None if there are no such
-    questions, or nothing is to be saved.
+    It is told of the first questions alone if programs for all would be large. None if a table
+    draws some together, there are no two such questions, or nothing is to be saved.
     """
-    draws = [draw for draw in one_draws(survey) if draw.each is None]
-    if not draws:
+    able = [] if survey.joint else _able(survey)
+    while able and _cases(_of(able).parts) > _QUICK:
+        able.pop()
+    if len(able) < 2:
         return None
-    names, parts, total = draws[0].id.split(" + "), draws[0].parts, draws[0].total
-    while _cases(parts) > _QUICK:
-        names, parts, total = names[:-1], parts[:-1], total * (len(parts) - 1) / len(parts)
-    told = []
+    draw, told = _of(able), []
     for multiple in (Fraction(3, 2), Fraction(2)):
-        each = Fraction(f"{float(total / len(parts) * multiple):.2g}")
+        each = Fraction(f"{float(draw.total / len(able) * multiple):.2g}")
+        each = min(draw.total, max(each, draw.total / len(able)))
         with suppress(ValueError):
-            saving, _ = savings(design(parts, total, each, AIMS[0]).channel, total)
-            told.append(f"{saving:.1f} times fewer if it may be ε = {float(each):g}")
+            found = design(draw.parts, draw.total, each, draw.aim)
+            saving, _ = savings(found.channel, draw.total)
+            if saving >= _WORTH:
+                told.append(f"{saving:.1f} times fewer if that limit is ε = {float(each):g}")
     if not told:
         return None
     return (
-        f"{', '.join(names)} are drawn one by one. In one draw for all of them, the same total of "
-        f"ε = {float(total):g} would need fewer respondents, the more may be learned of one answer "
-        f"by somebody who knows the others: {', '.join(told)}; see [[together]], and `deniable "
-        "plan --table together`"
+        f"{', '.join(question.id for question in able)} are drawn one by one. One draw for all of "
+        f"them, at a total of ε = {float(draw.total):g}, needs fewer respondents for their shares "
+        f"than separate draws of equal ε: {', '.join(told)}. It limits what somebody who knows the "
+        "other answers learns about one; see [[together]], and `deniable plan --table together`"
     )
 
 
 def tradeoffs(
-    draw: OneDraw, half_width: float = HALF_WIDTH, confidence_level: float = 0.95
+    draw: PossibleDraw, half_width: float = HALF_WIDTH, confidence_level: float = 0.95
 ) -> list[Tradeoff]:
     """Return what limits around a draw's own take, and what its own take.
 
-    For the aims of shares and of pairs, and half of its total, itself and twice as much (itself
-    alone where programs are large, and for both aims together), the limit of one answer goes from
-    that of separate draws to the total. What cannot be drawn with whole weights is left out.
+    For half of its total, itself and twice as much (itself alone where programs are large), the
+    limit of one answer goes from that of separate draws to the total. What cannot be drawn with
+    whole weights is left out.
 
     Parameters
     ----------
-    draw : OneDraw
+    draw : PossibleDraw
     half_width : float
         Of the interval of a share, and of a pair's, above 0.
     confidence_level : float
@@ -148,30 +165,31 @@ def tradeoffs(
         if most is None or _cases(parts) <= most
     )
     rows = []
-    for aim, multiple in product(AIMS, multiples):
-        if aim == AIMS[0] and multiple != "1":
-            continue
+    for multiple in multiples:
         total = min(LARGEST, draw.total * Fraction(multiple))
         between = np.geomspace(float(total / d), float(total), points)[1:-1]
-        limits = {total / d, *(Fraction(f"{each:.2g}") for each in between), total}
+        rounded = (min(total, Fraction(f"{each:.2g}")) for each in between)
+        limits = {total / d, *(max(total / d, each) for each in rounded), total}
         if draw.each is not None and multiple == "1":
             limits.add(draw.each)
         for each in sorted(limits):
             try:
-                found = design(parts, total, each, aim)
+                channel = design(parts, total, each, draw.aim).channel
             except ValueError:
                 continue
-            shares, pairs = share_variances(found.channel), pair_variances(found.channel)
+            shares, pairs = share_variances(channel), pair_variances(channel)
+            saved = savings(channel, total)
             rows.append(
                 Tradeoff(
                     draw.id,
-                    aim,
+                    draw.aim,
                     float(total),
                     float(each),
                     share=_needed((reach / half_width) ** 2 * float(shares.mean())),
                     pair=_needed((reach / half_width) ** 2 * float(pairs.mean())),
-                    model=_needed((reach / SLOPE_WIDTH) ** 2 * slope_variance(found.channel)),
-                    saving=found.saving,
+                    model=_needed((reach / SLOPE_WIDTH) ** 2 * slope_variance(channel)),
+                    share_saving=saved[0],
+                    pair_saving=saved[1],
                 )
             )
     return rows

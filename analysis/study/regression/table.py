@@ -73,17 +73,19 @@ class Table:
         outcome = self.outcome
         if not isinstance(outcome, Column):
             raise TypeError(f"outcome must be randomized, got the known {self.name}")
-        *_, indices = drawn_together([column.place for column in (*self.predictors, outcome)])
-        if indices == [len(self.predictors)]:
+        last = len(self.predictors)
+        draws = drawn_together([column.place for column in (*self.predictors, outcome)])
+        beside = next(indices for indices in draws if last in indices)[:-1]
+        if not beside:
             return outcome.chances.T[:, outcome.codes, None]
-        places = [self.predictors[index].place for index in indices[:-1]]
+        places = [self.predictors[index].place for index in beside]
         channel = channel_of([*places, outcome.place])
-        holds = self._holds(indices[:-1])
+        holds = self._holds(beside)
         both = [
             chance_of(channel, [*holds, there[:, None]])
             for there in outcome.holds.T[:, outcome.codes]
         ]
-        return np.array(both) / self._chances(indices[:-1])
+        return np.array(both) / self._chances(beside)
 
     def _chances(self, indices: Sequence[int]) -> Array:
         """Return (groups, cells) chances of the reports on predictors of one draw."""
