@@ -168,7 +168,8 @@ class StoredWave:
             if len(together) > 1 and one_draw(question):
                 raise ValueError(
                     f"{' and '.join(together)}: expected columns that were randomized apart, but "
-                    "of several options a report tells one, or all together; take one of them"
+                    "one draw told of these options; options can be crossed if their question is "
+                    'required and has mechanism = "multihot", which takes more respondents'
                 )
         read: dict[str, list[Reports]] = {question_id: [] for question_id in questions}
         for payloads in self._reports.payloads(self.survey, self.number):

@@ -109,8 +109,8 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
     )
     together = "".join(
         f" The answers to {', '.join(question.id for question in draw.questions)} went into one "
-        f"draw of ε = {draw.spec['epsilon']:g} together; the ε above is what somebody who knows "
-        "the others learns of one. Products of their debiased reports are biased."
+        f"draw of ε = {draw.randomizer.charge / MICRO:.4g} together; the ε above is what somebody "
+        "who knows the others learns of one. Products of their debiased reports are biased."
         for draw in survey.joint
     )
     remembered = [
@@ -122,10 +122,18 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
         if remembered
         else ""
     )
+    items = {
+        (question.id, item)
+        for question in survey.questions
+        if question.domain.estimand is not Estimand.MEAN
+        for item in question.domain.mean_terms
+    }
     terms: dict[str, list[str]] = {}
     for row in rows:
         words = [word for name, word in _INTERVALS.items() if row.conf_method.startswith(name)]
         term = row.term if row.term in ("mean", *LABELS) else "shares"
+        if (row.question, row.term) in items and term == "shares":
+            term = "mean ranks"
         if words and term not in terms.setdefault(words[0], []):
             terms[words[0]].append(term)
     intervals = "; ".join(f"of {', '.join(named)} {word}" for word, named in terms.items())

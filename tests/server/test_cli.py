@@ -5,9 +5,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from command_line import run, table
 
-from server.cli import REFUSALS
+from server.cli import REFUSALS, main
 
 ANSWERS = "meat,dish,price\n" + "yes,soup,3.25\nno,,\n,stew,10\n" * 20
 
@@ -190,3 +191,29 @@ def test_constrained_shares_and_design_effects_are_columns_to_ask_for(
     assert {row["constrained"] for row in rows if row["question"] == "price"} == {""}
     assert float(rows[0]["deff"]) == pytest.approx(int(rows[0]["n"]) / float(rows[0]["n_eff"]))
     assert "for display only, biased upward for rare answers" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ('epsilon = 3\nepsilon_each = 1.5\naim = "shares"', "is worse for pairs of answers than"),
+        ("epsilon = 3\nepsilon_each = 1", None),
+        ('epsilon = 3\nepsilon_each = 1\naim = "pairs"', "is worse for shares than separate draws"),
+    ],
+)
+def test_check_warns_of_one_draw_that_is_worse_than_separate_ones(
+    tmp_path: Path, limits: str, told: str | None
+) -> None:
+    asked = (
+        f'id = "s"\ntitle = "T"\n[[together]]\nid = "t"\nquestions = ["a", "b", "c"]\n{limits}\n'
+    )
+    for name, points in (("a", 3), ("b", 5), ("c", 6)):
+        names = ", ".join(f'"{point}"' for point in range(points))
+        asked += f'[[questions]]\nid = "{name}"\nkind = "scale"\ntext = "?"\nrequired = true\n'
+        asked += f"points = [{names}]\n"
+    path = tmp_path / "s.toml"
+    path.write_text(asked)
+    result = CliRunner().invoke(main, ["check", str(path)])
+    assert result.exit_code == 0, result.output
+    assert ("one draw is worse" in result.stderr) == (told is not None)
+    assert told is None or told in result.stderr

@@ -99,7 +99,7 @@ def _messages(
         )
     elif unknown and all(NO_ANSWER in term for term in unknown):
         messages.append(
-            f"next to nobody left it unanswered, so nothing can be told of {', '.join(unknown)}"
+            f"too few left an answer out to tell {', '.join(unknown)}, through this much noise"
         )
     elif unknown:
         messages.append(
