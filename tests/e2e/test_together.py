@@ -184,7 +184,7 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
     assert collector.ledger(survey)[0]["epsilon"] == "4"
     page.goto(f"{collector.url}/me")
     expect(page.locator("#spent")).to_contain_text("4")
-    expect(page.locator("#spent")).to_contain_text("tells somebody who knows the others")
+    expect(page.locator("#spent")).to_contain_text("to somebody who knows the others")
 
 
 def _rows() -> list[dict[str, str]]:
