@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from analysis.core.channels.overlap import MOST_INPUTS, Overlap
+from analysis.core.channels.overlap import Overlap
+from analysis.core.channels.set_reports import MOST_INPUTS
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Domain, Rankings, Sets
 from analysis.core.encoders.groups import MOST_CELLS, MOST_FLAGS, MOST_RANKED, Group, Suborder

@@ -5,7 +5,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from analysis.core.channels.pattern import MOST_INPUTS, MOST_PARTS
+from analysis.core.channels.pattern import MOST_PARTS
+from analysis.core.channels.set_reports import MOST_INPUTS
 from analysis.core.domain import Domain
 from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.channels.set_reports import SetReports
+from analysis.core.channels.set_reports import MOST_INPUTS, SetReports
 from analysis.core.packed import Packed, pack, unpack
 from analysis.core.types import Apart, Floats
 from analysis.core.words import (
@@ -35,9 +35,6 @@ from analysis.core.words import (
     chosen,
     parts,
 )
-
-#: Binomial coefficients of larger numbers take long to compute.
-MOST_INPUTS = 1024
 
 
 @dataclass(frozen=True)

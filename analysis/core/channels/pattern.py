@@ -26,6 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from analysis.core.channels.set_reports import MOST_INPUTS
 from analysis.core.channels.subset import Subset, draw_set
 from analysis.core.types import Array, Integers
 from analysis.core.words import (
@@ -41,8 +42,6 @@ from analysis.core.words import (
 
 #: Of so many parts there are 4,096 patterns, which a phone still checks at once.
 MOST_PARTS = 12
-#: Binomial coefficients of larger numbers take long to compute.
-MOST_INPUTS = 1024
 
 
 @dataclass(frozen=True)

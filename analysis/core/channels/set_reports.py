@@ -10,6 +10,9 @@ from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, column_sums, pack, unpack
 from analysis.core.types import Array, Integers
 
+#: Binomial coefficients of larger numbers take long to compute.
+MOST_INPUTS = 1024
+
 
 class SetReports:
     """How reports are checked, read and counted: a sorted list, packed to a bit for each symbol."""

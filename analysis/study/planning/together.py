@@ -13,7 +13,8 @@ from math import ceil, inf, prod
 import numpy as np
 from scipy.special import ndtri
 
-from analysis.core.channels.pattern import MOST_INPUTS, MOST_PARTS, Pattern
+from analysis.core.channels.pattern import MOST_PARTS, Pattern
+from analysis.core.channels.set_reports import MOST_INPUTS
 from analysis.core.epsilon import LARGEST
 from analysis.core.types import Floats
 from analysis.estimate.intervals import check_level
