@@ -1,5 +1,6 @@
 """Mechanisms that tell several parts of an answer in one draw: options, or the order of items."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,14 @@ from analysis.core.channels.overlap import Overlap
 from analysis.core.channels.set_reports import MOST_INPUTS
 from analysis.core.channels.window import Window
 from analysis.core.domain import NO_ANSWER, Domain, Rankings, Sets
-from analysis.core.encoders.groups import MOST_CELLS, MOST_FLAGS, MOST_RANKED, Group, Suborder
+from analysis.core.encoders.groups import (
+    MOST_CELLS,
+    MOST_FLAGS,
+    MOST_RANKED,
+    Group,
+    SomeParts,
+    Suborder,
+)
 from analysis.core.encoders.several import Padded
 from analysis.core.epsilon import TooCoarse, exp_lower
 from analysis.core.randomizer import Randomizer
@@ -24,7 +32,6 @@ from analysis.core.words import WORD
 from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares, spends
 from analysis.mechanisms.one_of_k import window_of
 
-AnyGroup = Group | Suborder
 #: An exact score for each of more reports, and for each item, takes seconds to compute.
 _MOST_SCORED = 8192
 
@@ -39,16 +46,16 @@ class _Group(Mechanism):
     """
 
     @staticmethod
-    def encoders(domain: Any) -> Iterator[AnyGroup]:
+    @abstractmethod
+    def encoders(domain: Any) -> Iterator[SomeParts]:
         """Yield the encoders of a domain that there is the choice of."""
-        raise NotImplementedError
 
     def fits(self, domain: Domain) -> bool:
         return super().fits(domain) and any(True for _ in self.encoders(domain))
 
     def compile(
         self, domain: Any, epsilon: Fraction, params: Params
-    ) -> Randomizer[AnyGroup, Window]:
+    ) -> Randomizer[SomeParts, Window]:
         bound = exp_lower(epsilon)
         encoder = min(
             self.encoders(domain),
@@ -56,10 +63,10 @@ class _Group(Mechanism):
         )
         return spends(Randomizer(encoder, window_of(encoder.inputs, epsilon)), epsilon)
 
-    def shares(self, randomizer: Randomizer[AnyGroup, Window], domain: Any) -> Shares:
+    def shares(self, randomizer: Randomizer[SomeParts, Window], domain: Any) -> Shares:
         window, encoder = randomizer.channel, randomizer.encoder
         members, patterns = encoder.members, encoder.patterns
-        told, one = encoder.told, _flag(encoder, window.p / window.q)
+        told, one = encoder.flags_told, _flag(encoder, window.p / window.q)
         values = [replace(one, term=term) for term in domain.terms[:told]]
         # Where all options are told, "none of these" is the first number.
         rest = (*domain.terms[told:], *[NO_ANSWER] * domain.no_answer)
@@ -159,11 +166,11 @@ class GroupOfItems(_Group):
         )
 
 
-def _flag(encoder: AnyGroup, bound: Fraction) -> Share:
+def _flag(encoder: SomeParts, bound: Fraction) -> Share:
     """Return how a flag is told: half of the patterns have it, whichever the others are."""
     half = Fraction(encoder.inputs // 2)
     total = bound + encoder.inputs - 1
-    return Share("", (bound + half - 1) / total, half / total, encoder.told_part)
+    return Share("", (bound + half - 1) / total, half / total, encoder.portion_told)
 
 
 class PrivSet(Mechanism):

@@ -1,5 +1,6 @@
 """Encoders of several parts of a value as one number: some flags, or the order of some items."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,13 +26,72 @@ MOST_FLAGS, MOST_RANKED = 8, 5
 MOST_CELLS = 2**18
 
 
-@dataclass(frozen=True)
-class Group(Encoder):
-    """Some of the value's flags together, those of the cohort, as one number; or no-answer.
+class SomeParts(Encoder):
+    """Some of several parts together, as one number; which, is the cohort.
 
-    Cohorts are all sets of `picked` of `parts` flags, in the order of `itertools.combinations`. The
-    number has a binary digit for each, the first the lowest. If all are picked, they are the
-    options' flags, and "none of these" is 0.
+    Cohorts are all sets of `picked` of `count` parts, in the order of `itertools.combinations`.
+    """
+
+    picks_part: ClassVar[bool] = True
+    #: How many parts are told together.
+    picked: int
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of parts that some are picked from."""
+
+    @property
+    @abstractmethod
+    def flags_told(self) -> int:
+        """How many of the value's flags, the first ones, can be told."""
+
+    @property
+    @abstractmethod
+    def portion_told(self) -> Fraction:
+        """The part of reports that tell of a flag."""
+
+    @property
+    @abstractmethod
+    def members(self) -> Integers:
+        """(cohorts, m) flags that each cohort tells of."""
+
+    @property
+    @abstractmethod
+    def patterns(self) -> Integers:
+        """(numbers, m) what each number but that of no-answer says of the flags of its cohort."""
+
+    @property
+    def cohorts(self) -> int:
+        """There is a cohort for each set of parts."""
+        return comb(self.count, self.picked)
+
+    @property
+    def parts_told(self) -> int:
+        return self.picked
+
+    def _chosen(self, cohort: int) -> tuple[int, ...]:
+        """Return the parts of a cohort; raise ValueError unless it is one."""
+        return chosen_at(whole("cohort", cohort, self.cohorts), self.count, self.picked)
+
+    def _check_inputs(self, patterns: int) -> None:
+        """Raise ValueError unless inputs are the patterns and perhaps one more, and few in all."""
+        if self.inputs - patterns not in (0, 1):
+            raise ValueError(
+                f"{self.name}: inputs must be {patterns} or one more, got {self.inputs}"
+            )
+        if self.cohorts * self.inputs > MOST_CELLS:
+            raise ValueError(
+                f"{self.name}: cohorts times inputs must be at most {MOST_CELLS}, got "
+                f"{self.cohorts} * {self.inputs}"
+            )
+
+
+@dataclass(frozen=True)
+class Group(SomeParts):
+    """Some of the value's flags, by a binary digit for each, the first the lowest; or no-answer.
+
+    If all parts are picked, they are the options' flags, and "none of these" is 0.
     """
 
     parts: int
@@ -40,42 +100,32 @@ class Group(Encoder):
 
     name: ClassVar[str] = "group"
     takes: ClassVar[tuple[type, ...]] = (Sets,)
-    picks_part: ClassVar[bool] = True
 
     @property
-    def cohorts(self) -> int:
-        """There is a cohort for each set of flags."""
-        return comb(self.parts, self.picked)
+    def count(self) -> int:
+        return self.parts
 
     def check(self) -> None:
         if not 2 <= self.picked <= min(self.parts, MOST_FLAGS):
             raise ValueError(
                 f"group: picked must be from 2 to parts, at most {MOST_FLAGS}, got {self.picked}"
             )
-        _check_group(self, 2**self.picked)
+        self._check_inputs(2**self.picked)
 
     @cached_property
     def members(self) -> Integers:
-        """(cohorts, picked) flags that each cohort tells of."""
         return np.array(list(combinations(range(self.parts), self.picked)))
 
     @property
-    def parts_told(self) -> int:
-        return self.picked
-
-    @property
-    def told(self) -> int:
-        """How many flags, the first ones, can be told."""
+    def flags_told(self) -> int:
         return self.parts
 
     @property
-    def told_part(self) -> Fraction:
-        """The part of reports that tell of a flag."""
+    def portion_told(self) -> Fraction:
         return Fraction(self.picked, self.parts)
 
     @property
     def patterns(self) -> Integers:
-        """(2^picked, picked) what each number says of its flags."""
         return np.arange(2**self.picked)[:, None] >> np.arange(self.picked) & 1
 
     @property
@@ -86,11 +136,10 @@ class Group(Encoder):
         return len(domain.flags) == self._flags and self.inputs == 2**self.picked + domain.no_answer
 
     def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
-        whole("cohort", cohort, self.cohorts)
+        chosen = self._chosen(cohort)
         if value is None and self.inputs > 2**self.picked:
             return self.inputs - 1
         flags = flags_of(value, self._flags)
-        chosen = chosen_at(cohort, self.parts, self.picked)
         return sum(flags[part] << place for place, part in enumerate(chosen))
 
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
@@ -104,7 +153,7 @@ class Group(Encoder):
         """Return what reports say of one option, as `Pick` does, if it is among those picked."""
         place = np.argmax(self.members == option, axis=1)
         is_told = (self.members == option).any(axis=1)
-        ticked, others, portion = 1, 0, float(self.told_part)
+        ticked, others, portion = 1, 0, float(self.portion_told)
         flags = np.arange(self.inputs) & 1
         if option == self.parts:
             # "None of these" is said by one number, where all options are told.
@@ -126,12 +175,8 @@ class Group(Encoder):
 
 
 @dataclass(frozen=True)
-class Suborder(Encoder):
-    """The order of some of the items, those of the cohort, to its place among all their orders.
-
-    Cohorts are all sets of `picked` of `items`, in the order of `itertools.combinations`. Places
-    are those of `Order`, and values have its flags.
-    """
+class Suborder(SomeParts):
+    """The order of some of the items, to its place among all orders of them, as `Order` has it."""
 
     items: int
     picked: int
@@ -139,12 +184,10 @@ class Suborder(Encoder):
 
     name: ClassVar[str] = "suborder"
     takes: ClassVar[tuple[type, ...]] = (Rankings,)
-    picks_part: ClassVar[bool] = True
 
     @property
-    def cohorts(self) -> int:
-        """There is a cohort for each set of items."""
-        return comb(self.items, self.picked)
+    def count(self) -> int:
+        return self.items
 
     def check(self) -> None:
         if not 3 <= self.picked <= min(self.items - 1, MOST_RANKED):
@@ -152,7 +195,7 @@ class Suborder(Encoder):
                 f"suborder: picked must be from 3 to items - 1, at most {MOST_RANKED}, "
                 f"got {self.picked}"
             )
-        _check_group(self, factorial(self.picked))
+        self._check_inputs(factorial(self.picked))
 
     @property
     def _own(self) -> "Order":
@@ -160,28 +203,20 @@ class Suborder(Encoder):
 
     @cached_property
     def members(self) -> Integers:
-        """(cohorts, pairs) flags of pairs that each cohort tells of."""
         pairs = {pair: place for place, pair in enumerate(combinations(range(self.items), 2))}
         chosen = combinations(range(self.items), self.picked)
         return np.array([[pairs[pair] for pair in combinations(some, 2)] for some in chosen])
 
     @property
-    def parts_told(self) -> int:
-        return self.picked
-
-    @property
-    def told(self) -> int:
-        """How many flags can be told: those of all pairs."""
+    def flags_told(self) -> int:
         return comb(self.items, 2)
 
     @property
-    def told_part(self) -> Fraction:
-        """The part of reports that tell of a flag."""
-        return Fraction(comb(self.picked, 2), self.told)
+    def portion_told(self) -> Fraction:
+        return Fraction(comb(self.picked, 2), self.flags_told)
 
     @property
     def patterns(self) -> Integers:
-        """(orders, pairs) what each place says of its pairs."""
         return np.array(orders(self.picked))
 
     def _has_room_for(self, domain: Rankings) -> bool:
@@ -191,10 +226,9 @@ class Suborder(Encoder):
         )
 
     def encode(self, value: Flags | None, cohort: int, words: Iterator[int]) -> int:
-        whole("cohort", cohort, self.cohorts)
+        chosen = self._chosen(cohort)
         if value is not None:
-            flags = flags_of(value, comb(self.items, 2))
-            chosen = chosen_at(cohort, self.items, self.picked)
+            flags = flags_of(value, self.flags_told)
             pairs = zip(combinations(range(self.items), 2), flags, strict=True)
             value = tuple(flag for pair, flag in pairs if set(pair) <= set(chosen))
         return self._own.encode(value, 0, words)
@@ -282,16 +316,3 @@ def chosen_at(place: int, count: int, size: int) -> tuple[int, ...]:
         else:
             place -= beginning
     return tuple(chosen)
-
-
-def _check_group(encoder: "Group | Suborder", patterns: int) -> None:
-    """Raise ValueError unless its inputs are the patterns and perhaps one more, and few in all."""
-    if encoder.inputs - patterns not in (0, 1):
-        raise ValueError(
-            f"{encoder.name}: inputs must be {patterns} or one more, got {encoder.inputs}"
-        )
-    if encoder.cohorts * encoder.inputs > MOST_CELLS:
-        raise ValueError(
-            f"{encoder.name}: cohorts times inputs must be at most {MOST_CELLS}, got "
-            f"{encoder.cohorts} * {encoder.inputs}"
-        )
