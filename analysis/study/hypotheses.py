@@ -124,8 +124,8 @@ def null_law(channel: Pattern, excess: float, shares: Sequence[Array]) -> tuple[
     factors = np.array([1.0, excess])
     cells = (len(shares[0]) - 1) * (len(shares[1]) - 1)
     covariance, fourth = np.zeros((cells, cells)), np.zeros(cells)
-    total = sum(channel.weights)
-    for pattern, weight in enumerate(channel.weights):
+    total = sum(channel.patterns)
+    for pattern, weight in enumerate(channel.patterns):
         one, other = (part.second[pattern >> i & 1] for i, part in enumerate(parts))
         chance = weight / total
         for t, u in product(range(2), repeat=2):
@@ -198,13 +198,6 @@ class _Agreeing:
         return [(one[:-1], (1 / gap - less)[:, :-1]), (1 - one[:-1], -less[:, :-1])]
 
 
-def _hotelling(statistic: float, rank: int, n: int) -> float:
-    """Return the chance of a T² as large, of n respondents; 1 if there are too few of them."""
-    if not 0 < rank < n:
-        return 1.0
-    return float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
-
-
 def widening(n: int, ranks: tuple[int, ...], squares: list[float]) -> float:
     """Return the statistic's variance under shuffling as a multiple of chi-square's, at least 1.
 
@@ -274,7 +267,9 @@ def goodness_of_fit(
     inverse, rank = inverse_and_rank(scored.covariance)
     effective = n / peak(counts, scored.centered, scored.covariance) / ALONE
     statistic = (n - 1) * float(away @ inverse @ away)
-    p_value = _hotelling(statistic, rank, n)
+    p_value = 1.0
+    if 0 < rank < n:
+        p_value = float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
     return HypothesisTest(name, statistic, rank, p_value, n, few_flag(n, effective))
 
 

@@ -99,7 +99,7 @@ def half_widths(asked: Asked) -> Part:
     )
 
 
-def together(asked: Asked) -> Part:
+def one_draw(asked: Asked) -> Part:
     """Return the section on what one draw for several questions takes within its two limits."""
     rows = list(tables.together(asked))
     if not rows:

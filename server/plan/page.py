@@ -68,7 +68,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Asked], Part]], ...] = (
     ("meaning", "What ε means here", epsilons.meaning),
     ("totals", "What several waves tell together", epsilons.totals),
     ("half-widths", "What more respondents, or more ε, would buy", estimates.half_widths),
-    ("together", "What one draw for several questions saves", estimates.together),
+    ("together", "What one draw for several questions saves", estimates.one_draw),
     ("power", "Which differences will be found", estimates.power),
     ("split", "How to divide the cap over the questions", estimates.split),
     ("sample-run", "Surveys that could happen", estimates.sample_run),

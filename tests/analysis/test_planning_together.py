@@ -5,6 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ CHANNEL = Pattern((3, 2, 4), (1, 1, 2), (50, 6, 5, 4, 9, 7, 3, 8))
 def test_variances_are_those_of_all_reports() -> None:
     rows = list(product(*map(range, CHANNEL.inputs)))
     even = 1 / len(rows)
-    law: dict[object, float] = {}
+    law: dict[Any, float] = {}
     for row in rows:
         for report, chance in CHANNEL.distribution(row):
             law[report] = law.get(report, 0.0) + even * float(chance)
@@ -51,7 +52,7 @@ def test_variances_are_those_of_all_reports() -> None:
         marginal = CHANNEL.marginal(part)
         p = marginal.include / (marginal.include + marginal.exclude)
         q = (marginal.size - p) / (k - 1)
-        scores.append([((0 in report[part]) - q) / (p - q) for report in law])  # type: ignore[index]
+        scores.append([((0 in report[part]) - q) / (p - q) for report in law])
     chances = np.array(list(law.values()))
     for one, known in zip(scores, share_variances(CHANNEL), strict=True):
         assert known == pytest.approx(chances @ np.square(one) - (chances @ one) ** 2)
@@ -89,7 +90,7 @@ def test_slopes_have_fishers_information_of_all_reports() -> None:
 
     def law(at: np.ndarray) -> np.ndarray:
         intercept, slope, share = at
-        found: dict[object, float] = {}
+        found: dict[Any, float] = {}
         for row in product(range(3), range(4)):
             first = row[1] == 0
             likely = 1 / (1 + np.exp(-(intercept + slope * first)))
@@ -100,7 +101,7 @@ def test_slopes_have_fishers_information_of_all_reports() -> None:
             for report, drawn in channel.distribution(row):
                 has = 0 in report[0], 0 in report[1]
                 found[has] = found.get(has, 0.0) + chance * float(drawn)
-        return np.array([found[key] for key in sorted(found)])  # type: ignore[type-var]
+        return np.array([found[key] for key in sorted(found)])
 
     at, steps = np.array([-1.0, 1.0, 0.25]), 1e-5 * np.eye(3)
     slopes = np.array([(law(at + step) - law(at - step)) / 2e-5 for step in steps])
@@ -138,7 +139,7 @@ def test_limits_are_within_what_a_file_may_say(
     survey = read("".join(YES_NO.format(name) + f"epsilon = {epsilon}\n" for name in "ab"))
     told = suggestion(survey)
     assert told is not None
-    limits = [float(limit) for limit in re.findall(r"limit is ε = (\d+(?:\.\d+)?)", told)]
+    limits = [float(limit) for limit in re.findall(r"limit of ε = (\d+(?:\.\d+)?)", told)]
     assert max(limits) <= 2 * epsilon
     for row in tradeoffs(possible_draws(survey)[0]):
         assert row.epsilon / 2 <= row.epsilon_each <= row.epsilon
@@ -154,7 +155,7 @@ def test_a_survey_without_a_table_is_told_what_one_would_save(
     told = suggestion(survey)
     assert told is not None
     assert "a, b, c, d are drawn one by one" in told
-    limits = "1.7 times fewer if that limit is ε = 1.5, 2.3 times fewer if that limit is ε = 2"
+    limits = "1.7 times fewer at a limit of ε = 1.5, 2.3 times fewer at a limit of ε = 2"
     assert limits in told
     # One question alone, or a table, leaves nothing to suggest.
     assert suggestion(read(YES_NO.format("a") + "epsilon = 1\n")) is None

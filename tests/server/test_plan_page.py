@@ -21,8 +21,7 @@ from analysis.survey.freeze import freeze
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server.plan.epsilons import composition, deployed, meaning, together
-from server.plan.estimates import half_widths_part, power, precision, sample_part
-from server.plan.estimates import together as one_draw
+from server.plan.estimates import half_widths_part, one_draw, power, precision, sample_part
 from server.plan.page import SECTIONS, lead, render, whole_page
 from server.plan.parts import Figure, Part, Table
 from server.plan.tables import Asked

@@ -211,13 +211,13 @@ class Padded(Encoder):
         self, option: int, channel: Overlap, cohorts: Array, drawn: Packed
     ) -> tuple[Integers, Floats]:
         """Return what reports say of one option, as `Multihot` does: from it, and no-answer."""
-        holds = [channel.chance_of_two(one, False) for one in (True, False)]
         if not self._skips:
-            chances = np.array([[table.sum(axis=1)[0] for table in holds]])
-            chances = np.vstack([chances, 1 - chances])
-            return 1 - channel.holds_many(drawn, ((option,),))[:, 0].astype(np.int64), chances
+            held = np.array([float(channel.p), float(channel.q)])
+            kinds = 1 - channel.holds_many(drawn, ((option,),))[:, 0].astype(np.int64)
+            return kinds, np.array([held, 1 - held])
         # Under no answer, its place is one of the input's, and the option's is not.
-        tables = [*holds, channel.chance_of_two(False, True)]
+        owned = (True, False), (False, False), (False, True)
+        tables = [channel.chance_of_two(*own) for own in owned]
         both = channel.holds_many(drawn, ((option,), (self.options + 1,)))
         return 2 * ~both[:, 0] + ~both[:, 1], np.array([table.ravel() for table in tables]).T
 

@@ -129,14 +129,15 @@ def suggestion(survey: Survey) -> str | None:
             found = design(draw.parts, draw.total, each, draw.aim)
             saving, _ = savings(found.channel, draw.total)
             if saving >= _WORTH:
-                told.append(f"{saving:.1f} times fewer if that limit is ε = {float(each):g}")
+                told.append(f"{saving:.1f} times fewer at a limit of ε = {float(each):g}")
     if not told:
         return None
     return (
         f"{', '.join(question.id for question in able)} are drawn one by one. One draw for all of "
         f"them, at a total of ε = {float(draw.total):g}, needs fewer respondents for their shares "
-        f"than separate draws of equal ε: {', '.join(told)}. It limits what somebody who knows the "
-        "other answers learns about one; see [[together]], and `deniable plan --table together`"
+        "than separate draws of equal ε. How many fewer depends on the limit of what somebody who "
+        f"knows the other answers learns about one: {', '.join(told)}; see [[together]], and "
+        "`deniable plan --table together`"
     )
 
 

@@ -29,7 +29,7 @@ def likeliest(
     rows, cells = table.rows, len(table.cells)
     times = rows.times
     if isinstance(table.outcome, Column):
-        response = randomized_response(family, table.outcome, table.outcome_chances)
+        response = randomized_response(family, table.outcome, table.outcome_chances(table.outcome))
     else:
         response = known_response(family, table.name, table.outcome, times)
     outcome, unit = response.outcome, response.unit

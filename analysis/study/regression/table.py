@@ -63,16 +63,12 @@ class Table:
             chances = chances * self._chances(indices)
         return chances
 
-    @cached_property
-    def outcome_chances(self) -> Array:
-        """(k, groups, cells or 1) chances of the reports on a randomized outcome of k values.
+    def outcome_chances(self, outcome: Column) -> Array:
+        """Return (k, groups, cells or 1) chances of reports on a randomized outcome of k values.
 
         They are those given the reports on predictors: they depend on the cell if some of these
         come from one draw with it.
         """
-        outcome = self.outcome
-        if not isinstance(outcome, Column):
-            raise TypeError(f"outcome must be randomized, got the known {self.name}")
         last = len(self.predictors)
         draws = drawn_together([column.place for column in (*self.predictors, outcome)])
         beside = next(indices for indices in draws if last in indices)[:-1]
