@@ -8,7 +8,11 @@ All are exact sums. Then the respondents for a standard error of 0.2 of each slo
 model whose outcome and three predictors are all randomized, by Fisher's information: the intercept
 is -1, slopes are 1, predictors are even and unrelated, and their distribution is estimated, too.
 
-Half a minute. Exit status 1 if a variance is over 1.02 times its bound, or the model takes more
+Then what it takes to ask each person some of ten yes-no questions, beside all, within the same
+limits; and the options of one question, any number of which may be ticked or no answer given, in a
+draw with two yes-no questions, beside the best mechanism for them alone at a third of the total.
+
+A minute. Exit status 1 if a variance is over 1.02 times its bound, or the model takes more
 than 1,000 respondents at a total of 4 with both limits alike.
 """
 
@@ -18,8 +22,9 @@ from fractions import Fraction
 import numpy as np
 
 from analysis.core.channels.pattern import Pattern
-from analysis.mechanisms.joint_design import design
-from analysis.mechanisms.joint_program import AIMS, Part, alone, contrast_variance
+from analysis.core.domain import Sets
+from analysis.mechanisms.joint_design import design, share_variances
+from analysis.mechanisms.joint_program import AIMS, Part, alone
 from analysis.study.planning.together import slope_variance
 
 #: How far a variance may be above its bound, and how many respondents the model may take.
@@ -39,14 +44,6 @@ CELLS: list[tuple[tuple[int, ...], float, str, list[str]]] = [
 ]
 
 
-def share_variances(parts: tuple[Part, ...], channel: Pattern) -> list[float]:
-    """n times the variance of each question's share at its usual value."""
-    return [
-        float(contrast_variance(np.array(float(channel.contrast(place))), part.k, size, part.share))
-        for place, (part, size) in enumerate(zip(parts, channel.sizes, strict=True))
-    ]
-
-
 def rows() -> bool:
     """Print the cells; whether each is near its bound."""
     print(f"{'values, share':26} {'total':>5} {'each':>4}  {'separate':>8} {'one draw':>8}", end="")
@@ -58,7 +55,7 @@ def rows() -> bool:
         separate = [alone(part, even) for part in parts]
         for each in limits:
             found = design(parts, Fraction(total), Fraction(each))
-            variances = share_variances(parts, found.channel)
+            variances = share_variances(found.channel, parts)
             saved = float(1 / np.mean(np.array(variances) / separate))
             pair = ""
             if set(ks) == {2}:
@@ -94,6 +91,35 @@ def model() -> bool:
     return needed <= MOST
 
 
+def some() -> None:
+    """Print n times the variance of a share if each person is asked some of ten questions."""
+    print("\nTen yes-no questions, each at most half of the total; a share's variance, by how many")
+    print(f"each person is asked: {'total':>5} {'2':>7} {'3':>7} {'5':>7} {'all':>7}")
+    for total in ("1", "2", "4"):
+        limits = Fraction(total), Fraction(total) / 2
+        variances = []
+        for asked in (2, 3, 5, 10):
+            parts = (Part(2, 0.5),) * asked
+            found = design(parts, *limits)
+            variances.append(10 / asked * float(share_variances(found.channel, parts)[0]))
+        print(f"{'':21} {total:>5}" + "".join(f" {variance:7.3f}" for variance in variances))
+
+
+def options() -> None:
+    """Print n times the variance of an option's share in one draw, and alone."""
+    print("\nOptions of one question beside two yes-no questions, total 4, each 2:")
+    print(f"  {'options':>7} {'alone':>7} {'one draw':>8} {'fewer':>6}")
+    for number in range(2, 7):
+        domain = Sets(tuple("abcdef"[:number]), number, True)
+        own = (Part(2, 0.5, "options", domain),) * len(domain.parts)
+        found = design((*own, *[Part(2, 0.5)] * 2), Fraction(4), Fraction(2), "both")
+        separate = alone(own[0], Fraction(4, 3))
+        variance = float(share_variances(found.channel, (*own, *[Part(2, 0.5)] * 2))[0])
+        print(f"  {number:7} {separate:7.2f} {variance:8.2f} {separate / variance:6.2f}")
+
+
 if __name__ == "__main__":
     results = [rows(), model()]
+    some()
+    options()
     sys.exit(not all(results))

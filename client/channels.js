@@ -5,7 +5,7 @@
  * `canBeKept`.
  */
 import {
-  below, between, byWeight, choose, larger, power, range, sum, worstOf,
+  below, between, byWeight, choose, larger, must, power, range, sum, worstOf,
 } from './exact.js';
 
 /** The `width` outputs from the input on have weight `near`, all others `far`. */
@@ -70,8 +70,10 @@ const bits = {
   ]).reduce(larger),
   /** The report is base64url of the bits, the first in each byte's highest place. */
   randomize(symbol, c, words) {
-    const drawn = flags((place) => symbol.includes(place), c, words).join('').match(/.{1,8}/g);
-    const bytes = drawn.map((byte) => parseInt(byte.padEnd(8, '0'), 2));
+    return bits.written(flags((place) => symbol.includes(place), c, words));
+  },
+  written(drawn) {
+    const bytes = drawn.join('').match(/.{1,8}/g).map((byte) => parseInt(byte.padEnd(8, '0'), 2));
     const text = btoa(String.fromCharCode(...bytes));
     return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   },
@@ -183,6 +185,7 @@ export const pattern = {
   },
   randomize(symbols, c, words) {
     const d = c.inputs.length;
+    must(symbols.length === d, `expected ${d} inputs`, symbols.length);
     const place = byWeight(c.weights, words);
     const isOther = pattern.isByNumber(c)
       ? range(d).map(chooser(place, d, words)) : range(d).map((part) => (place >> part) % 2 === 1);

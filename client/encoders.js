@@ -1,5 +1,9 @@
-/** Encoders: the public step before a channel, from a value to one of its inputs. */
-import { bernoulli, choose, must, range, sum, whole } from './exact.js';
+/**
+ * Encoders: the public step before a channel, from a value to one of its inputs. Of those that go
+ * into a `pattern`: `parts`, how many symbols each has; `states`, these; `joined`, their report.
+ */
+import { CHANNELS } from './channels.js';
+import { bernoulli, choose, chosenAt, must, range, sum, whole } from './exact.js';
 import { asFour, bytesOf, sha256, wordsIn } from './hashes.js';
 
 /** Of a number of 2 to 2^16. */
@@ -23,6 +27,9 @@ const index = {
   namesValue: true,
   fits: ({ inputs }, { places }) => inputs === places,
   encode: (value, e) => whole('value', value, e.inputs),
+  parts: (e) => [e.inputs],
+  states: (value, e) => [index.encode(value, e)],
+  joined: ([set]) => set,
 };
 
 /** A bit for each category, of which that of the value is 1. */
@@ -88,6 +95,9 @@ const multihot = {
   },
   encode: (value, e) => (value === null && e.inputs === e.options + 2
     ? [e.options + 1] : ticked(value, e.options, e.at_most)),
+  parts: (e) => range(e.inputs).map(() => 2),
+  states: (value, e) => range(e.inputs).map((place) => Number(multihot.encode(value, e).includes(place))),
+  joined: (sets) => CHANNELS.bits.written(sets.flat()),
 };
 
 /** The same, then `at_most` - 1 pads, of which as many are set as ticks are missing. */
@@ -134,15 +144,6 @@ const order = {
     return sum(all.map(([one], place) => (flags[place] ? 0 : factorial(items - 1 - one))));
   },
 };
-
-/** Which `size` of so many stand at a place of all such sets, in the order of their members. */
-const chosenAt = (place, count, size) => range(count).filter((member) => {
-  const beginning = size && Number(choose(count - 1 - member, size - 1));
-  const isChosen = place < beginning;
-  if (isChosen) size -= 1;
-  else place -= beginning;
-  return isChosen;
-});
 
 const areGroups = (e, cohorts, patterns) =>
   [0, 1].includes(e.inputs - patterns) && cohorts * e.inputs <= 2 ** 18;

@@ -107,3 +107,12 @@ export const micro = (ratio) => fewestParts(ratio, 1_000_000);
 /** The binomial coefficient: of `count` things, how many sets of `size` there are. */
 export const choose = (count, size) => range(size)
   .reduce((product, done) => (product * BigInt(count - done)) / BigInt(done + 1), 1n);
+
+/** Which `size` of so many stand at a place of all such sets, in the order of their members. */
+export const chosenAt = (place, count, size) => range(count).filter((member) => {
+  const beginning = size && Number(choose(count - 1 - member, size - 1));
+  const isChosen = place < beginning;
+  if (isChosen) size -= 1;
+  else place -= beginning;
+  return isChosen;
+});

@@ -1,5 +1,5 @@
 /** Conditions of shows_if, decided here on the device: the lists that analysis/survey/logic.py makes. */
-import { must } from './exact.js';
+import { choose, chosenAt, must, range } from './exact.js';
 import { isNote } from './kinds.js';
 
 const compare = {
@@ -32,14 +32,30 @@ export function holds(tree, answers) {
   return answer !== '' && compare[operator](Number(answer), value);
 }
 
+/** The ids of the questions that a condition refers to. */
+const askedOf = ([operator, ...rest]) =>
+  (['and', 'or', 'not'].includes(operator) ? rest.flatMap(askedOf) : [rest[0]]);
+
+/**
+ * All sets of a table's questions that can be asked together, `ask` of them each, by their places:
+ * whoever is asked one is asked those, too, on whose answers it depends.
+ */
+export function samplesOf(survey, { questions, ask }) {
+  const conditions = questions.map((name) => survey.questions.find(({ id }) => id === name).shows_if);
+  const needed = conditions.map((tree) => (tree ? askedOf(tree) : []).map((id) => questions.indexOf(id)));
+  return range(Number(choose(questions.length, ask)))
+    .map((place) => chosenAt(place, questions.length, ask))
+    .filter((chosen) => chosen.every((one) => needed[one].every((id) => id < 0 || chosen.includes(id))));
+}
+
 /** The entries of a survey that are asked, rather than only read. */
 export const asked = ({ questions }) => questions.filter((entry) => !isNote(entry));
 
-/** The ids of the questions and notes that are seen, given the answers so far. */
+/** The ids of the questions and notes that are seen, given the answers so far; none of `unasked`. */
 export function visible(survey, answers) {
   const counted = {};
   const seen = survey.questions.filter(({ id, shows_if: condition }) => {
-    const isSeen = !condition || holds(condition, counted);
+    const isSeen = !survey.unasked?.has(id) && (!condition || holds(condition, counted));
     counted[id] = isSeen ? answers[id] : '';
     return isSeen;
   });

@@ -89,32 +89,33 @@ export function verify(randomizer) {
  * Checks what came from the server for several questions that are drawn together. Gives ε of one
  * report on all, and of one answer for somebody who knows all others.
  */
-export function verifyTogether(joint) {
+export function verifyTogether(joint, ask) {
   const members = Object.keys(joint ?? {}).sort().join();
-  const expected = 'channel, each, encoders, ratio';
-  must(members === 'channel,each,encoders,ratio', `randomizer must have ${expected}`, joint);
+  must(members === 'channel,each,encoders,ratio', 'randomizer must have channel, each, encoders, ratio', joint);
   const { encoders, channel } = joint;
   part('channel', { pattern }, channel);
-  const isList = Array.isArray(encoders) && encoders.length === channel.inputs.length;
-  must(isList, 'encoders must be as many as parts', encoders);
-  encoders.forEach((encoder, place) => {
-    const { apart, cohorts, namesValue } = part('encoder', ENCODERS, encoder);
-    const isValue = namesValue && !apart && !cohorts;
-    const fits = isValue && encoder.inputs === channel.inputs[place];
-    must(fits, 'channel must take what encoders give', encoder);
-  });
+  const parts = encoders?.map?.((encoder) => part('encoder', ENCODERS, encoder).parts?.(encoder));
+  // Some can be asked only of questions that are alike: the draw is the same for all of them.
+  const areAlike = (all) => new Set(all.map((one) => JSON.stringify(one))).size === 1;
+  const isEven = () => Number.isInteger(ask) && ask >= 2 && ask < parts.length && parts.length <= pattern.mostParts &&
+    pattern.isByNumber(channel) && areAlike(channel.sizes) && areAlike(encoders) && parts[0]?.length === 1;
+  const asked = parts && (ask === undefined || isEven()) ? parts.slice(0, ask) : [];
+  const fits = String(asked.flat()) === String(channel.inputs);
+  must(fits, 'channel must take what encoders give', encoders);
   states(joint, 'ratio', pattern.ratio(channel));
-  const each = range(encoders.length).map((place) => pattern.ratio(channel, [place]));
+  const places = range(channel.inputs.length);
+  const each = asked.map((own) => pattern.ratio(channel, places.splice(0, own.length)));
   states(joint, 'each', each.reduce(larger));
   return [ln(fraction('ratio', joint.ratio)), ln(fraction('each', joint.each))];
 }
 
-/** Draws the reports of several values together. */
-export const randomizeTogether = (values, { encoders, channel }, words) => pattern.randomize(
-  values.map((value, place) => ENCODERS[encoders[place].name].encode(value, encoders[place])),
-  channel,
-  words,
-);
+/** Draws the reports of several values together: empty ones of those that are not `asked`. */
+export function randomizeTogether(values, { encoders, channel }, words, asked = values.map(() => true)) {
+  const inputs = encoders.map((e, place) => (asked[place] ? ENCODERS[e.name].states(values[place], e) : []));
+  const sets = pattern.randomize(inputs.flat(), channel, words);
+  return encoders.map((e, place) =>
+    (asked[place] ? ENCODERS[e.name].joined(sets.splice(0, inputs[place].length)) : []));
+}
 
 /** ε over any number of waves, if the answer never changes; undefined if there is no memory. */
 export const forever = (randomizer) =>

@@ -4,10 +4,10 @@
  */
 import { CHANNELS } from './channels.js';
 import { ENCODERS } from './encoders.js';
-import { must } from './exact.js';
+import { below, must } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
-import { domain, isNote, KINDS } from './kinds.js';
-import { asked, holds, shown } from './logic.js';
+import { domain, idsOf, isNote, KINDS } from './kinds.js';
+import { asked, holds, samplesOf, shown } from './logic.js';
 import {
   delta, forever, randomize, randomizeTogether, remember, spent, verify, verifyTogether,
 } from './randomizer.js';
@@ -91,15 +91,19 @@ function checkTogether(survey, table, randomizers) {
   must(areAll && Object.hasOwn(randomizers, id), `"${id}" expected questions, each once`, questions);
   const joint = randomizers[id];
   must([total, each].every(Number.isFinite), `"${id}" expected two limits`, total, each);
-  const [epsilon, most] = verifyTogether(joint);
+  const { ask = questions.length } = table;
+  const [epsilon, most] = verifyTogether(joint, table.ask);
   must(epsilon <= total + TOLERANCE, `"${id}" expected ε of ${total}`, epsilon);
   must(most <= each + TOLERANCE, `"${id}" expected ε of ${each} for each answer`, most);
   must(joint.encoders.length === questions.length, `"${id}" expected a part for each question`);
+  const isAsked = (_, place) => samplesOf(survey, { ask, questions }).some((all) => all.includes(place));
+  must(questions.every(isAsked), `"${id}" expected to ask each question of somebody`);
   places.map((place) => asked(survey)[place]).forEach((question, part) => {
     const values = KINDS[question.kind]?.values(question);
     const isOne = question.epsilon === each && !('epsilon_forever' in question) &&
       !('memory' in question) && !question.stable;
-    const fits = values && ENCODERS[joint.encoders[part].name].fits(joint.encoders[part], values);
+    const encoder = joint.encoders[part];
+    const fits = values && ENCODERS[encoder.name].fits(encoder, values, question.no_answer);
     must(isOne && fits, `"${question.id}" expected a part of "${id}" that fits its answers`);
   });
 }
@@ -219,14 +223,29 @@ export async function priceOf(survey, randomizers) {
   };
 }
 
+/**
+ * The ids of the questions that a device is not asked in a wave. They follow from its key, so that
+ * they are the same after a reload; nothing of an answer goes into them, and the report shows them.
+ */
+export async function unaskedOf({ survey, wave }, key) {
+  const all = await Promise.all(tablesOf(survey).filter(({ ask }) => ask).map(async (table) => {
+    const samples = samplesOf(survey, table);
+    const memory = memoryOf(key, survey.id, table.id, new Uint8Array(32));
+    const place = await memory('asked', wave, 0, (words) => below(samples.length, words));
+    return table.questions.filter((_, one) => !samples[place].includes(one));
+  }));
+  return new Set(all.flat());
+}
+
 /** What must be known of each answer before it is drawn; never stored: it holds answers. */
 export async function prepare({ survey, randomizers }, answers, key, words) {
   const counted = shown(survey, answers);
   const prepared = {};
   for (const question of asked(survey)) {
     const { id, kind } = question;
-    const value = KINDS[kind].value(counted[id], question);
-    prepared[id] = { value };
+    const isAsked = !survey.unasked?.has(id);
+    const value = isAsked ? KINDS[kind].value(counted[id], question) : undefined;
+    prepared[id] = { value, isAsked };
     if (!Object.hasOwn(randomizers, id)) continue;
     const digest = await digestOfQuestion(survey, question, randomizers[id]);
     const memory = memoryOf(key, survey.id, id, digest);
@@ -239,7 +258,8 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
 function reportsOf(questions, randomizer, prepared, words) {
   const parts = questions.map(({ id }) => prepared[id]);
   if (isJoint(randomizer)) {
-    return randomizeTogether(parts.map(({ value }) => value), randomizer, words);
+    const isAsked = parts.map((part) => part.isAsked);
+    return randomizeTogether(parts.map(({ value }) => value), randomizer, words, isAsked);
   }
   return parts.map(({ value, kept }) => randomize(value, randomizer, words, kept));
 }
@@ -266,9 +286,11 @@ export async function trial({ survey: whole, randomizers }, question, answer, ne
     questions: together.map((other) => ({ ...other, shows_if: undefined })),
     together: tablesOf(whole).filter((table) => table.id === id),
   };
+  const place = together.findIndex(isIt);
+  const chosen = survey.together[0]?.ask && samplesOf(survey, survey.together[0]).find((all) => all.includes(place));
+  survey.unasked = new Set(together.filter((_, one) => chosen?.includes(one) === false).map((other) => other.id));
   const open = { survey, randomizers: { [id]: randomizers[id] } };
-  const answerOf = (other) => (isIt(other) ? answer : domain(other)[0]);
-  const answers = Object.fromEntries(together.map((other) => [other.id, answerOf(other)]));
+  const answers = Object.fromEntries(together.map((other) => [other.id, isIt(other) ? answer : domain(other)[0]]));
   const reports = [];
   while (reports.length < count) {
     const prepared = await prepare(open, answers, await newKey(), words);
@@ -279,8 +301,11 @@ export async function trial({ survey: whole, randomizers }, question, answer, ne
 
 /** The ids of options, and of no answer, that a report plainly names; null if it names none so. */
 export function named(report, question, randomizers) {
-  const isAlone = Object.hasOwn(randomizers, question.id);
-  if (!isAlone) return report.map((place) => domain(question)[place]);
+  if (!Object.hasOwn(randomizers, question.id)) {
+    // What is drawn together is a set of options, or of several options which are ticked, as bits.
+    if (Array.isArray(report)) return report.map((place) => domain(question)[place]);
+    return CHANNELS.bits.placesOf(report).map((place) => [...idsOf(question), 'none', 'no-answer'][place]);
+  }
   const { encoder, channel } = randomizers[question.id];
   const { weights, placesOf = (places) => [places].flat() } = CHANNELS[channel.name];
   const isPlain = !weights || weights(0, channel).length === channel.inputs;

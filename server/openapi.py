@@ -14,6 +14,7 @@ import msgspec
 from flask import Blueprint, Response, jsonify
 
 from analysis.core.channels import CHANNELS
+from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
 from analysis.privacy.ledger import LEDGERS
@@ -189,8 +190,10 @@ def _schemas() -> Schema:
         "minProperties": 1,
     }
     shapes: list[Schema] = []
-    for channel in CHANNELS.values():
-        shapes += [channel.report_schema()] * (channel.report_schema() not in shapes)
+    # Who is not asked a question has an empty report.
+    schemas = [channel.report_schema() for channel in CHANNELS.values()]
+    for schema in (*schemas, SampledSubset.report_schema()):
+        shapes += [schema] * (schema not in shapes)
     in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": shapes}}
     return {
         "Submission": submission,

@@ -1,6 +1,6 @@
 """Results of stored surveys: the estimates, reports and ledgers that researchers ask for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.csv_json import REPORT
-from analysis.core.randomizer import Reports
+from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import (
     column_names,
+    crossed_columns,
+    crossed_many,
     debiasing,
     one_draw,
     read_columns,
@@ -24,6 +26,7 @@ from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
 from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
 from analysis.survey.document import ID
+from analysis.survey.question import Question
 from server.clock import today
 from server.store import Store
 from server.store.surveys import Open
@@ -91,8 +94,14 @@ class StoredWave:
             self.survey, self.tallies, self._reports.sizes(self.survey, self.number)
         )
 
-    def shifts(self, n: int, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
-        """Return how far fakes among `n` reports could have moved each estimate.
+    @property
+    def n(self) -> int:
+        """The number of reports, whatever their respondents were asked."""
+        first = self.survey.questions[0]
+        return first.randomizer.reports_in(self.tallies[first.id])
+
+    def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
+        """Return how far fakes among the reports could have moved each estimate.
 
         Returns
         -------
@@ -100,8 +109,8 @@ class StoredWave:
             The number of fakes, by default 1 % of the reports but at least one. Then the shifts, by
             question and term; none where the honest reports could tell nothing.
         """
-        fakes = max(1, n // 100) if fakes is None else fakes
-        if fakes >= n:
+        fakes = max(1, self.n // 100) if fakes is None else fakes
+        if fakes >= self.n:
             return fakes, {}
         moved = shifts(self.survey, self.tallies, fakes)
         return fakes, {key: shift for key, shift in moved.items() if isfinite(shift)}
@@ -163,32 +172,63 @@ class StoredWave:
                 )
         names = list(dict.fromkeys(spelled[name] for name in wanted))
         questions = {known[name].id: known[name] for name in names}
+        # Of several options that one draw told of, those reports count that tell of all of them.
+        crossed: dict[str, list[int]] = {}
         for question in questions.values():
-            together = [name for name in names if known[name] is question]
-            if len(together) > 1 and one_draw(question):
+            places = [place for place, name in enumerate(column_names(question)) if name in names]
+            if len(places) > 1 and one_draw(question):
+                crossed[question.id] = places
+        every = self._read(questions.values())
+        told = [each.randomizer.asked_many(every[name]) for name, each in questions.items()]
+        told += [_told(questions[name], places, every[name]) for name, places in crossed.items()]
+        counted, notes = np.all(told, axis=0), list(filter(None, map(rounding, questions.values())))
+        if not counted.all():
+            if not counted.any():
                 raise ValueError(
-                    f"{' and '.join(together)}: expected columns that were randomized apart, but "
-                    "one draw told of these options; options can be crossed if their question is "
-                    'required and has mechanism = "multihot", which takes more respondents'
+                    f"{' and '.join(names)}: expected reports that tell of all of these, got none: "
+                    "each report tells of some"
                 )
-        read: dict[str, list[Reports]] = {question_id: [] for question_id in questions}
+            notes.append(
+                f"{np.count_nonzero(counted):,} of {len(counted):,} respondents were asked, or "
+                f"told, {' and '.join(names)} together, and count here"
+            )
+        columns: dict[str, Column] = {}
+        for name, question in questions.items():
+            reports = every[name].of(counted)
+            if name in crossed:
+                found = crossed_columns(question, crossed[name], reports)
+            else:
+                found = read_columns(question, reports)
+            columns |= {column.name: column for column in found}
+        return [columns[name] for name in names], notes
+
+    def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
+        """Return all reports on some questions, packed."""
+        asked = {question.id: question.randomizer for question in questions}
+        read: dict[str, list[Reports]] = {name: [] for name in asked}
         for payloads in self._reports.payloads(self.survey, self.number):
-            for question_id, question in questions.items():
-                sent = [payload[question_id] for payload in payloads]
-                read[question_id].append(question.randomizer.read_many(sent))
-        columns = {
-            column.name: column
-            for question_id, question in questions.items()
-            for column in read_columns(question, question.randomizer.joined(read[question_id]))
-        }
-        notes = filter(None, map(rounding, questions.values()))
-        return [columns[name] for name in names], list(notes)
+            for name, randomizer in asked.items():
+                read[name].append(randomizer.read_many([payload[name] for payload in payloads]))
+        return {name: randomizer.joined(read[name]) for name, randomizer in asked.items()}
 
     def _check_kept(self) -> None:
         """Raise Missing if the reports, all but their tallies, were to be deleted by now."""
         last = self.survey.delete_reports_after
         if last is not None and today() > last:
             raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
+
+
+def _told(question: Question, places: list[int], reports: Reports) -> NDArray[np.bool_]:
+    """Return (n,) which reports tell of several options; raise ValueError if none can."""
+    told = crossed_many(question, places, reports)
+    if told is None:
+        wanted = [column_names(question)[place] for place in places]
+        raise ValueError(
+            f"{' and '.join(wanted)}: expected columns that were randomized apart, but one draw "
+            "told of these options; options can be crossed if a [[together]] table names their "
+            'question, or if it is required and has mechanism = "group" or "multihot"'
+        )
+    return told
 
 
 def ledger_of_survey(

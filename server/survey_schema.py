@@ -8,7 +8,7 @@ from analysis.core.encoders import ENCODERS
 from analysis.core.memory import PROTOCOL
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.joint_program import AIMS
-from analysis.mechanisms.one_of_k import TOGETHER
+from analysis.mechanisms.together import TOGETHER
 from analysis.survey.digest import NOTE
 from analysis.survey.json_schema import (
     IDENTIFIER,
@@ -105,7 +105,10 @@ def _together() -> Schema:
             "epsilon": POSITIVE,
             "epsilon_each": POSITIVE,
         },
-        {"aim": {"enum": list(AIMS)}},
+        {
+            "aim": {"enum": list(AIMS)},
+            "ask": {"type": "integer", "minimum": 2, "maximum": MOST_PARTS - 1},
+        },
     )
 
 
@@ -118,7 +121,7 @@ def _question() -> Schema:
         "required": {"type": "boolean"},
         "no_answer": {"type": "boolean"},
         "epsilon": POSITIVE,
-        "mechanism": object_of({"name": {"enum": [*MECHANISMS, TOGETHER.name]}}, parameters),
+        "mechanism": object_of({"name": {"enum": [*MECHANISMS, TOGETHER]}}, parameters),
     }
     optional = _placing() | {
         "aim": STRING,

@@ -167,6 +167,8 @@ def _check_reports(reports: dict[str, Any], survey: Survey) -> None:
         if question.id not in reports:
             raise ReportError(field, "a report, as for every question", "nothing")
         question.randomizer.check_report(reports[question.id], field)
+    for draw in survey.joint:
+        draw.check_asked(reports)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

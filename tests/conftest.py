@@ -2,6 +2,7 @@
 
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,15 @@ def survey_file(tmp_path: Path, survey_text: str) -> Path:
 @pytest.fixture
 def survey(survey_file: Path) -> Survey:
     return read_survey(survey_file)
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[str], Survey]:
+    """Reads a survey file with this text."""
+
+    def from_text(text: str) -> Survey:
+        path = tmp_path / "survey.toml"
+        path.write_text(text)
+        return read_survey(path)
+
+    return from_text

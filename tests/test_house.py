@@ -149,13 +149,13 @@ def test_what_sends_reaches_no_answer_and_what_sees_answers_does_not_send() -> N
 
 def test_browsers_load_little_enough_to_be_read_in_one_sitting() -> None:
     # Comments count, blank lines do not. Some 170 lines are the second protocol of memories: frozen
-    # surveys keep the first, so that both must be there. Some 130 are questions drawn together, and
+    # surveys keep the first, so that both must be there. Some 190 are questions drawn together, and
     # some 80 several options or items that are told at once.
     lines = [line for path in SCRIPTS for line in path.read_text().splitlines() if line.strip()]
-    assert len(lines) <= 2480
-    # Together, as a measure of how much there is to read; each is served by itself, 45 KiB in all.
+    assert len(lines) <= 2540
+    # Together, as a measure of how much there is to read; each is served by itself, 46 KiB in all.
     files = [*SCRIPTS, *CLIENT.rglob("*.css")]
-    assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 40 * 1024
+    assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 41 * 1024
 
 
 def test_sql_is_in_the_store_alone() -> None:

@@ -1,28 +1,36 @@
 """Joint randomizers: what the browser runs for several questions that are drawn together."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.core.channels.joint_bits import JointBits
 from analysis.core.channels.pattern import Pattern
+from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.core.encoders import ENCODERS, Encoder
 from analysis.core.epsilon import log_ratio, micro
 from analysis.core.errors import shown
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
-from analysis.core.randomizer import Randomizer, Reports, check_within
-from analysis.core.types import Array
-from analysis.core.words import Block
+from analysis.core.randomizer import Randomizer, check_within
+from analysis.core.reports import Reports
+from analysis.core.types import Integers
 
 _MEMBERS = {"encoders", "channel", "ratio", "each"}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Which part of a draw it is: the draw's id, its channel, and the number of the part."""
+    """Which part of a draw it is: the draw's id, its channel, and the number of the part.
+
+    Where each person is asked some of questions that are alike, the number is that of the question:
+    any of these can be any part.
+    """
 
     draw: str
     channel: Pattern
@@ -55,24 +63,49 @@ class Marginal(Randomizer[Any, Any]):
 
     def to_json(self) -> dict[str, Any]:
         """Return what gives its reports their meaning; nothing is drawn by it."""
-        included = Fraction(self.channel.include, self.channel.include + self.channel.exclude)
         return {
             "encoder": to_numbers(self.encoder),
-            "size": self.channel.size,
-            "included": written(included).split("/"),
+            **self.channel.law,
             "each": written(self.each).split("/"),
         }
 
 
 @dataclass(frozen=True)
+class SampledMarginal(Marginal):
+    """The law of one question's reports, where each person is asked some of the questions."""
+
+    @property
+    def portion(self) -> Fraction:
+        return Fraction(self.channel.portion)
+
+    @property
+    def of_asked(self) -> Marginal:
+        return Marginal(self.encoder, self.channel.asked, each=self.each)
+
+    def asked_in(self, counts: Integers) -> int:
+        return int(self.channel.asked_in(counts[0]))
+
+    def asked_many(self, reports: Reports) -> NDArray[np.bool_]:
+        return np.asarray(self.channel.asked_many(reports.drawn))
+
+    def as_of_asked(self, reports: Reports) -> Reports:
+        return replace(reports, drawn=self.channel.sets_of(reports.drawn))
+
+
+@dataclass(frozen=True)
 class JointRandomizer:
-    """An encoder for each question, then one draw for all of them.
+    """An encoder for each question, then one draw for all of them, or for some.
+
+    If the channel has fewer parts than there are questions, so many are asked, all of which are
+    alike; which, is drawn in public.
 
     `from_json` refuses encoders and a channel that do not fit each other.
     """
 
     encoders: tuple[Encoder, ...]
     channel: Pattern
+    #: The part of people who are asked each question, if each is asked some of them.
+    portions: tuple[Fraction, ...] = ()
 
     #: Every wave is drawn anew, and no report names a cohort.
     stages = None
@@ -84,9 +117,31 @@ class JointRandomizer:
         return self.channel.ratio()
 
     @cached_property
+    def parts(self) -> tuple[range, ...]:
+        """The parts that each question's answer goes into: of the channel, if all are asked."""
+        ends = accumulate((len(encoder.part_inputs) for encoder in self.encoders), initial=0)
+        return tuple(range(first, end) for first, end in pairwise(ends))
+
+    @property
+    def asks(self) -> int:
+        """How many of the questions each person is asked."""
+        return min(len(self.encoders), len(self.channel.inputs))
+
+    @property
+    def asks_some(self) -> bool:
+        """Whether each person is asked some of the questions only."""
+        return self.asks < len(self.encoders)
+
+    def ratio_of(self, questions: Sequence[int]) -> Fraction:
+        """Return the largest such ratio if the rows differ in these questions at most."""
+        if self.asks_some:
+            return self.channel.ratio(range(min(len(questions), self.asks)))
+        return self.channel.ratio([part for place in questions for part in self.parts[place]])
+
+    @cached_property
     def each(self) -> Fraction:
         """The largest such ratio if the rows differ in one question, the worst of all questions."""
-        return max(self.channel.ratio([part]) for part in range(len(self.encoders)))
+        return max(self.ratio_of([place]) for place in range(len(self.encoders)))
 
     @property
     def epsilon(self) -> float:
@@ -105,35 +160,53 @@ class JointRandomizer:
     @cached_property
     def marginals(self) -> tuple[Marginal, ...]:
         """For each question the law of its reports."""
-        return tuple(
-            Marginal(encoder, self.channel.marginal(part), each=self.channel.ratio([part]))
-            for part, encoder in enumerate(self.encoders)
-        )
+        return tuple(map(self._marginal, range(len(self.encoders))))
 
-    def randomize(self, values: Sequence[Any], words: Iterator[int]) -> list[Any]:
-        """Return a report for each value; raise ValueError if there is no such value."""
-        symbols = [
-            encoder.encode(value, 0, words)
-            for encoder, value in zip(self.encoders, values, strict=True)
-        ]
-        return self.channel.randomize(symbols, words)
+    def _marginal(self, place: int) -> Marginal:
+        encoder, each = self.encoders[place], self.ratio_of([place])
+        if self.asks_some:
+            # Any of the questions can be any of the parts.
+            one, portion = self.channel.marginal(0), self.portions[place]
+            if portion == 1:
+                return Marginal(encoder, one, each=each)
+            sampled = SampledSubset(one.inputs, one.size, one.include, one.exclude, portion)
+            return SampledMarginal(encoder, sampled, each=each)
+        parts = self.parts[place]
+        if len(parts) == 1:
+            return Marginal(encoder, self.channel.marginal(parts[0]), each=each)
+        return Marginal(encoder, JointBits(len(parts), self.channel.of(parts)), each=each)
 
-    def randomize_many(self, values: Array, block: Block) -> list[Reports]:
-        """Return the reports on each question of many (n, questions) values, a row for a device.
+    def randomize(
+        self, values: Sequence[Any], words: Iterator[int], asked: Sequence[int] | None = None
+    ) -> list[Any]:
+        """Return a report for each value; raise ValueError if there is no such value.
 
-        They are as `Randomizer.randomize_many` gives them.
+        `asked` are the places of the questions that are asked, if not all are, in order.
         """
-        no_cohorts = np.broadcast_to(np.uint8(0), len(values))
-        drawn = self.channel.randomize_many(values, block)
-        return [Reports(no_cohorts, reports) for reports in drawn]
+        chosen = range(len(self.encoders)) if asked is None else asked
+        states = [self.encoders[place].states_of(values[place]) for place in chosen]
+        sets = self.channel.randomize([state for own in states for state in own], words)
+        starts = accumulate(map(len, states), initial=0)
+        reports: list[Any] = [[] for _ in self.encoders]
+        for place, (first, end) in zip(chosen, pairwise(starts), strict=True):
+            reports[place] = self.marginals[place].channel.joined(sets[first:end])
+        return reports
 
     def check(self) -> None:
-        """Raise ValueError unless the channel has a part for each encoder, of its inputs."""
+        """Raise ValueError unless the channel has the parts that the encoders give."""
         check_part(self.channel)
         for encoder in self.encoders:
             check_part(encoder)
-        inputs = tuple(encoder.inputs for encoder in self.encoders)
-        if inputs != self.channel.inputs or not all(e.is_identity for e in self.encoders):
+        if len(self.portions) != len(self.encoders) * self.asks_some:
+            raise ValueError(
+                "channel must have as many parts as it asks questions, "
+                f"got {len(self.channel.inputs)}"
+            )
+        inputs = tuple(k for encoder in self.encoders for k in encoder.part_inputs)
+        are_alike = len(set(self.encoders)) == 1 and len(inputs) == len(self.encoders)
+        if self.asks_some and are_alike and self.channel.is_symmetric:
+            inputs = inputs[: self.asks]
+        if inputs != self.channel.inputs or not all(e.part_inputs for e in self.encoders):
             raise ValueError(
                 f"channel must take what the encoders give, {inputs}, got {self.channel.inputs}"
             )
@@ -153,8 +226,12 @@ class JointRandomizer:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "JointRandomizer":
+    def from_json(
+        cls, data: dict[str, Any], portions: tuple[Fraction, ...] = ()
+    ) -> "JointRandomizer":
         """Return what `to_json` wrote, believing nothing: structure and fractions are checked.
+
+        `portions` are those of people who are asked each question, where not all are asked all.
 
         Raise ValueError if a number is not whole, the parts do not fit, or a stated number is not
         the true one.
@@ -166,7 +243,8 @@ class JointRandomizer:
         if not isinstance(data["encoders"], list):
             raise ValueError(f"encoders must be a list, got {shown(data['encoders'])}")
         encoders = tuple(read_part("encoder", ENCODERS, part) for part in data["encoders"])
-        joint = cls(encoders, read_part("channel", {Pattern.name: Pattern}, data["channel"]))
+        channel = read_part("channel", {Pattern.name: Pattern}, data["channel"])
+        joint = cls(encoders, channel, portions)
         joint.check()
         for name in ("ratio", "each"):
             top, bottom = read_fraction(name, data[name])

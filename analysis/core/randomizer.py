@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.encoders import ENCODERS, Encoder
@@ -14,6 +15,7 @@ from analysis.core.epsilon import LARGEST, MICRO, exp_lower, is_telling, log_rat
 from analysis.core.errors import ReportError, shown
 from analysis.core.memory import PROTOCOL, Memory
 from analysis.core.part_json import check_part, read_fraction, read_part, to_numbers, written
+from analysis.core.reports import Reports
 from analysis.core.types import Apart, Array, Integers
 from analysis.core.waves import constant_ratio, worst_ratio
 from analysis.core.waves_of_bits import MOST_ONES, TRILLION, worst_total
@@ -21,33 +23,6 @@ from analysis.core.words import Block, below, below_many, parts
 
 EncoderT = TypeVar("EncoderT", bound=Encoder, covariant=True)
 ChannelT = TypeVar("ChannelT", bound=Channel, covariant=True)
-
-
-@dataclass(frozen=True)
-class Reports:
-    """Many reports, a row each: their cohorts (0 where there are none), and what was drawn.
-
-    They are the smallest integers that hold them: widen them before calculating.
-    """
-
-    cohorts: Array
-    drawn: Array
-
-    def of(self, chosen: Any) -> "Reports":
-        """Return some of the reports; `chosen` is a slice, a mask, or their places."""
-        return Reports(self.cohorts[chosen], self.drawn[chosen])
-
-    def distinct(self) -> tuple["Reports", Integers]:
-        """Return one report of each kind, and for each report the place of its kind among these."""
-        rows = np.column_stack([self.drawn, self.cohorts]).astype(np.uint64, copy=False)
-        cells = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
-        _, first, codes = np.unique(cells, return_index=True, return_inverse=True)
-        return self.of(first), codes
-
-    @property
-    def nbytes(self) -> int:
-        """The memory they take: a 0 that stands for all cohorts takes none."""
-        return self.cohorts.nbytes * any(self.cohorts.strides) + self.drawn.nbytes
 
 
 @dataclass(frozen=True)
@@ -259,6 +234,28 @@ class Randomizer(Generic[EncoderT, ChannelT]):
     def reports_in(self, counts: Integers) -> int:
         """Return the number of reports behind a tally."""
         return self.channel.reports_in(counts.sum(axis=0))
+
+    @property
+    def portion(self) -> Fraction:
+        """The part of people who are asked: all, unless a table asks each person some questions."""
+        return Fraction(1)
+
+    @property
+    def of_asked(self) -> "Randomizer[Any, Any]":
+        """The law of the reports of who is asked."""
+        return self
+
+    def asked_in(self, counts: Integers) -> int:
+        """Return how many of the reports behind a tally are of people who were asked."""
+        return self.reports_in(counts)
+
+    def asked_many(self, reports: Reports) -> NDArray[np.bool_]:
+        """Return (n,) whether each report is of somebody who was asked."""
+        return np.ones(len(reports.drawn), dtype=np.bool_)
+
+    def as_of_asked(self, reports: Reports) -> Reports:
+        """Return reports of people who were asked as those of `of_asked`."""
+        return reports
 
     def check(self) -> None:
         """Raise ValueError unless both parts are sound and fit each other."""

@@ -166,7 +166,7 @@ def _asked(question: Question, counts: Ints) -> dict[str, Any]:
     return {
         "question": question.id,
         "kind": question.spec["kind"],
-        "n": question.randomizer.reports_in(counts),
+        "n": question.randomizer.asked_in(counts),
         "epsilon": question.randomizer.epsilon,
         "mechanism": question.mechanism.name,
     }

@@ -128,9 +128,12 @@ def sizes_of(survey: Survey, reports: Iterable[Mapping[str, Any]]) -> dict[str, 
 
 
 def _weights(question: Question, counts: Ints) -> _Test:
-    """Test the ones of reports to inputs with 1 to `most`: "none" and no-answer have a bit each."""
+    """Test the ones of reports to inputs with 1 to `most`: "none" and no-answer have a bit each.
+
+    Of a question that only some are asked, it is the same for all inputs: how many are asked.
+    """
     encoder, channel = question.randomizer.encoder, question.randomizer.channel
-    most = max(max(pair) for pair in encoder.apart)
+    most = max((max(pair) for pair in encoder.apart), default=1)
     laws = [channel.size_chances(ones) for ones in range(1, most + 1)]
     return _fit(counts, laws[0]) if most == 1 else _mixed(counts, most, lambda law: laws[law])
 

@@ -1,6 +1,7 @@
 """The best pattern for several questions that are drawn together, with the sizes of its sets."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
@@ -10,7 +11,7 @@ import numpy as np
 
 from analysis.core.channels.pattern import Pattern
 from analysis.core.types import Floats
-from analysis.mechanisms.joint_program import Part, Program, alone, contrast_variance
+from analysis.mechanisms.joint_program import Part, Program, alone, contrast_variance, questions_of
 
 #: Of more unknowns than these, a program takes a second and more.
 _LARGE = 300
@@ -73,7 +74,8 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
         for epsilon in (total / len(parts), min(each, total))
     ]
     if len(alike) > 1:
-        as_one = [design((part,) * len(parts), total, each, aim).channel for part in alike]
+        one_kind = [(Part(part.k, part.share),) * len(parts) for part in alike]
+        as_one = [design(kind, total, each, aim).channel for kind in one_kind]
         starts.append(tuple(channel.sizes[0] for channel in as_one))
     if prod(parts.count(part) + 1 for part in alike) > _LARGE:
         return of(starts[-1])
@@ -91,30 +93,37 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
         best = better
 
 
-def savings(channel: Pattern, total: Fraction) -> tuple[float, float]:
+def savings(channel: Pattern, parts: Sequence[Part], total: Fraction) -> tuple[float, float]:
     """Return how many times the respondents separate draws need, for shares and for pairs.
 
-    Answers are equally common and unrelated. It is one over the mean, over questions or pairs of
-    them, of a variance by one draw divided by that by separate draws of `total` in equal parts.
-    Below 1, separate draws are better.
+    Answers have the parts' shares; for pairs they are equally common and unrelated. It is one over
+    the mean, over parts or pairs of them, of a variance by one draw divided by that by separate
+    draws of `total`, in equal shares of the questions. Below 1, separate draws are better.
+
+    Pairs of options of one question are left out: hardly any separate draw tells of them.
     """
-    d = len(channel.inputs)
-    even = np.array([alone(Part(k, 1 / k), total / d) for k in channel.inputs])
-    of_pairs = [
-        even[one] * even[other] + even[one] / inputs[1] ** 2 + even[other] / inputs[0] ** 2
-        for one, other in combinations(range(d), 2)
-        for inputs in [(channel.inputs[one], channel.inputs[other])]
-    ]
-    shares, pairs = share_variances(channel) / even, pair_variances(channel) / of_pairs
-    return float(1 / shares.mean()), float(1 / pairs.mean())
+    questions = questions_of(parts)
+    usual = np.array([alone(part, total / len(questions)) for part in parts])
+    shares = share_variances(channel, parts) / usual
+    even = [replace(part, share=1 / part.k) for part in parts]
+    usual = np.array([alone(part, total / len(questions)) for part in even])
+    ratios = []
+    for variance, (one, other) in zip(
+        pair_variances(channel), combinations(range(len(parts)), 2), strict=True
+    ):
+        if not any({one, other} <= set(question) for question in questions):
+            separate = usual[one] * usual[other]
+            separate += usual[one] / parts[other].k ** 2 + usual[other] / parts[one].k ** 2
+            ratios.append(variance / separate)
+    return float(1 / shares.mean()), float(1 / np.mean(ratios))
 
 
-def share_variances(channel: Pattern) -> Floats:
-    """Return (parts,) n times the variance of an answer's share, if all are equally common."""
+def share_variances(channel: Pattern, parts: Sequence[Part]) -> Floats:
+    """Return (parts,) n times the variance of an answer's share, at the share that parts state."""
     return np.array(
         [
-            contrast_variance(np.array(float(channel.contrast(part))), k, size, 1 / k)
-            for part, (k, size) in enumerate(zip(channel.inputs, channel.sizes, strict=True))
+            contrast_variance(np.array(float(channel.contrast(place))), part.k, size, part.share)
+            for place, (part, size) in enumerate(zip(parts, channel.sizes, strict=True))
         ]
     )
 
@@ -125,13 +134,14 @@ def pair_variances(channel: Pattern) -> Floats:
     It is infinite where the reports tell nothing of pairs. Where all answers are equally common, so
     are all reports on two parts, and deviations of debiased shares are unrelated.
     """
-    deviations, variances = share_variances(channel), []
+    even = [Part(k, 1 / k) for k in channel.inputs]
+    deviations, variances = share_variances(channel, even), []
     for one, other in combinations(range(len(channel.inputs)), 2):
         try:
             factor = float(channel.factor(one, other))
         except ValueError:
             factor = inf
-        even = 1 / channel.inputs[one] ** 2, 1 / channel.inputs[other] ** 2
         both = factor**2 * deviations[one] * deviations[other]
-        variances.append(both + deviations[one] * even[1] + deviations[other] * even[0])
+        both += deviations[one] / channel.inputs[other] ** 2
+        variances.append(both + deviations[other] / channel.inputs[one] ** 2)
     return np.array(variances)

@@ -15,7 +15,7 @@ same for all orders of alike questions, a best design treats them alike: only ho
 not agree matters, and programs are small.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -27,9 +27,11 @@ import numpy as np
 import scipy
 
 from analysis.core.channels.pattern import Pattern
+from analysis.core.domain import DomainOfShares
 from analysis.core.epsilon import exp_lower
 from analysis.core.types import Floats, Integers
 from analysis.core.words import LARGEST_TOTAL
+from analysis.mechanisms.selection import candidates
 
 #: What a design may be made for: the questions' shares, those of pairs of answers, or both. The
 #: first is what a survey gets that names none. The best design for shares alone can take four times
@@ -50,10 +52,25 @@ _MARGINS = (2e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
 @dataclass(frozen=True)
 class Part:
-    """What the design must know of a question: its number of values, and a usual share of one."""
+    """What the design must know of a part: its number of values, and a usual share of one.
+
+    A question that has several parts, as that of several options has, is named by each, and its
+    domain is what it would be drawn by alone. What is learned about one answer is then about all
+    parts of it.
+    """
 
     k: int
     share: float
+    question: str = ""
+    domain: DomainOfShares | None = None
+
+
+def questions_of(parts: Sequence[Part]) -> list[list[int]]:
+    """Return the places of the parts of each question."""
+    names = [part.question or place for place, part in enumerate(parts)]
+    return [
+        [place for place, name in enumerate(names) if name == one] for one in dict.fromkeys(names)
+    ]
 
 
 def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floats:
@@ -66,7 +83,10 @@ def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floa
 
 @dataclass(frozen=True)
 class Program:
-    """The programs for stated sizes of sets, within the limits `total` and `each`, for an aim."""
+    """The programs for stated sizes of sets, within the limits `total` and `each`, for an aim.
+
+    Parts of one question must have the same size.
+    """
 
     parts: tuple[Part, ...]
     sizes: tuple[int, ...]
@@ -76,7 +96,7 @@ class Program:
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """The places of questions that are alike."""
+        """The places of parts that are alike: those of one question, or questions of one part."""
         kinds = list(zip(self.parts, self.sizes, strict=True))
         return [
             [place for place, kind in enumerate(kinds) if kind == one]
@@ -138,6 +158,11 @@ class Program:
         return self._of_shares if self.aim == "shares" else self._of_pairs
 
     @property
+    def _apart(self) -> Fraction:
+        """The ε of each question if all were drawn one by one at the same total."""
+        return self.total / len(questions_of(self.parts))
+
+    @property
     def _of_shares(self) -> "list[_Goal]":
         weights = [len(places) / len(self.parts) for places in self.groups]
         return [
@@ -159,9 +184,7 @@ class Program:
             if not count:
                 continue
             ends = [self.parts[self.groups[place][0]] for place in (group, other)]
-            by_itself = [
-                alone(Part(part.k, 1 / part.k), self.total / len(self.parts)) for part in ends
-            ]
+            by_itself = [alone(replace(part, share=1 / part.k), self._apart) for part in ends]
             usual = by_itself[0] / ends[1].k ** 2 + by_itself[1] / ends[0].k ** 2
             usual += by_itself[0] * by_itself[1]
             weight = count / pairs / usual
@@ -184,7 +207,7 @@ class Program:
         """Return the goal of a group's shares at a truth: as a part of separate draws', or even."""
         place = self.groups[group][0]
         part, size = self.parts[place], self.sizes[place]
-        usual = 1.0 if share is None else alone(part, self.total / len(self.parts))
+        usual = 1.0 if share is None else alone(part, self._apart)
         at = 1 / part.k if share is None else share
 
         def variance(contrast: Floats) -> Floats:
@@ -255,13 +278,18 @@ class Program:
 
     @cached_property
     def _steps(self) -> tuple[Integers, Integers]:
-        """The places of all cases that differ in one question, of which one more does not agree."""
+        """The places of all cases that differ in one question, of which the second agrees less.
+
+        Of a question of several parts, any number of them can change.
+        """
         places = {case: place for place, case in enumerate(self.cases)}
+        furthest = [len(group) if self.parts[group[0]].question else 1 for group in self.groups]
         steps = [
             (place, places[after])
             for case, place in places.items()
-            for group in range(len(case))
-            if (after := (*case[:group], case[group] + 1, *case[group + 1 :])) in places
+            for group, most in enumerate(furthest)
+            for more in range(1, most + 1)
+            if (after := (*case[:group], case[group] + more, *case[group + 1 :])) in places
         ]
         return np.array([one for one, _ in steps]), np.array([other for _, other in steps])
 
@@ -299,7 +327,7 @@ class Program:
             weights = tuple(max(1, round(weight * (LARGEST_TOTAL // 2))) for weight in real)
             channel = Pattern(inputs, self.sizes, weights)
             channel.check()
-            ones = {channel.ratio([group[0]]) for group in self.groups}
+            ones = {channel.ratio(parts) for parts in questions_of(self.parts)}
             if channel.ratio() <= limits[0] and max(ones) <= limits[1]:
                 return channel
         raise ValueError("limits must leave room for whole weights")
@@ -355,8 +383,11 @@ class _Goal:
 def alone(part: Part, epsilon: Fraction) -> float:
     """Return n times the variance of the share if the question is drawn by itself.
 
-    Subset selection, of the best size (Ye and Barg 2018, section III).
+    It is by subset selection of the best size (Ye and Barg 2018, section III), or, of an option, by
+    the best mechanism for all options of its question.
     """
+    if part.domain is not None:
+        return candidates(part.domain, epsilon)[0].variance
     bound = exp(epsilon)
     return min(_alone_of_size(part, size, bound) for size in range(1, part.k))
 

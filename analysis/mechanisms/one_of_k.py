@@ -83,7 +83,7 @@ class OneOfK(Mechanism):
         if randomizer.channel.takes_bits or counted > 1:
 
             def several(counts: Integers) -> Floats:
-                n = randomizer.reports_in(counts)
+                n = max(1, randomizer.reports_in(counts))
                 estimates = (self.supports(randomizer, counts) / n - float(q)) / float(p - q)
                 likely = np.maximum(estimates[: len(domain.ids)], 1 / (n + 2))
                 inputs = [randomizer.encoder.encode(x, 0, iter(())) for x in range(len(likely))]
@@ -158,32 +158,7 @@ class SubsetSelection(OneOfK):
         return spends(Randomizer(Index(k), Subset(k, size, include, exclude)), epsilon)
 
     def support(self, randomizer: Randomizer[Index, Subset]) -> tuple[Fraction, Fraction]:
-        subset = randomizer.channel
-        p = Fraction(subset.include, subset.include + subset.exclude)
-        # Another value is in the set by chance, whether or not the true one is.
-        return p, (p * (subset.size - 1) + (1 - p) * subset.size) / (subset.inputs - 1)
-
-
-class Together(SubsetSelection):
-    """One question of several that are drawn together: reports are counted as of a `subset`.
-
-    See `core.channels.pattern` and `mechanisms.joint_design`. A ``[[together]]`` table asks for it;
-    no single question can.
-    """
-
-    name: ClassVar[str] = "together"
-    #: It takes no ε of a question: the table has two limits.
-    parameters: ClassVar[tuple[str, ...]] = ()
-
-    def fits(self, domain: Any) -> bool:
-        return False
-
-    def compile(self, domain: Categories, epsilon: Fraction, params: Params) -> Any:
-        raise ValueError("together: a table of several questions is needed")
-
-
-#: The mechanism of questions in a ``[[together]]`` table; it is not one of `MECHANISMS`.
-TOGETHER = Together()
+        return randomizer.channel.p, randomizer.channel.q
 
 
 class Unary(OneOfK):

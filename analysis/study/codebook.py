@@ -52,7 +52,8 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
     shares = question.mechanism.shares(randomizer, question.domain).values
     support = {share.term: (float(share.p), float(share.q)) for share in shares}
     # What is drawn together is a set of values, often of one.
-    names_one = randomizer.reports_values or (question.place and randomizer.channel.size == 1)
+    of_one = question.place and question.domain.alternatives and randomizer.channel.size == 1
+    names_one = randomizer.reports_values or of_one
     codes = {share.term: code for code, share in enumerate(shares) if names_one}
     labels = survey.labels(question)
     if not spec["no_answer"]:
@@ -97,10 +98,11 @@ _INTERVALS = {
 }
 
 
-def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
+def methods(survey: Survey, wave: int, rows: Sequence[Estimate], reports: int) -> str:
     """Return a paragraph to paste into a paper's section on methods.
 
-    `survey` is the version that was asked, `rows` the estimates of the wave that are reported.
+    `survey` is the version that was asked, `rows` the estimates of the wave that are reported, and
+    `reports` the number of reports that they are made of.
     """
     each = "; ".join(
         f"{question.id} by {question.mechanism.name} (ε = {question.randomizer.epsilon:.3g}"
@@ -108,9 +110,15 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
         for question in survey.questions
     )
     together = "".join(
-        f" The answers to {', '.join(question.id for question in draw.questions)} went into one "
-        f"draw of ε = {draw.randomizer.charge / MICRO:.4g} together; the ε above is what somebody "
-        "who knows the others learns of one. Products of their debiased reports are biased."
+        f" The answers to {', '.join(question.id for question in draw.questions)}"
+        + (
+            f", of which each respondent was asked {draw.asks}, drawn at random,"
+            if draw.randomizer.asks_some
+            else ""
+        )
+        + f" went into one draw of ε = {draw.randomizer.charge / MICRO:.4g} together; the ε above "
+        "is what somebody who knows the others learns of one. Products of their debiased reports "
+        "are biased."
         for draw in survey.joint
     )
     remembered = [
@@ -141,7 +149,7 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate]) -> str:
     nearly = " (those of texts nearly so)" if has_texts else ""
     return (
         f"Answers to \u201c{survey.text(survey.spec['title'])}\u201d (version "
-        f"{survey.version[:12]}, wave {wave}, n = {rows[0].n:,}) were randomized on the "
+        f"{survey.version[:12]}, wave {wave}, n = {reports:,}) were randomized on the "
         "respondents' devices before they were sent, so that no true answer was collected (local "
         f"differential privacy; Kasiviswanathan et al. 2011). Mechanisms and ε of one report: "
         f"{each}. A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "

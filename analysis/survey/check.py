@@ -9,6 +9,9 @@ from analysis.survey.joint_draw import JointDraw
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey, wishes_of
 
+#: Why a mechanism that has not the least variance is there: it was named, or a table was.
+_WHY = ("named by the author", "drawn with others")
+
 
 @dataclass(frozen=True)
 class Check:
@@ -64,7 +67,7 @@ def _check(question: Question, joint: JointDraw | None) -> Check:
         encoder=randomizer.encoder.name,
         channel=randomizer.channel.name,
         variance=chosen,
-        why=f"least variance of {len(others) + 1}" if least else "named by the author",
+        why=f"least variance of {len(others) + 1}" if least else _WHY[joint is not None],
         runner_up=f"{_named(others[0], joint)}: {saving:.3g} × the respondents" if others else "",
         saving=saving,
         poisoning=float(f"{poisoning(mechanism, randomizer, domain):.4g}"),

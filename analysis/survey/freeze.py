@@ -10,17 +10,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from analysis.core.channels.pattern import MOST_PARTS
 from analysis.core.errors import SurveyError
 from analysis.core.joint_randomizer import JointRandomizer, Marginal, Place
 from analysis.core.memory import NEW_MEMORY, check_frozen, forever_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.joint_program import AIMS
-from analysis.mechanisms.one_of_k import TOGETHER
 from analysis.mechanisms.selection import choose, compile_as
+from analysis.mechanisms.together import TOGETHER
 from analysis.survey.digest import above
 from analysis.survey.document import ID
-from analysis.survey.joint_draw import JointDraw, compile_together, limits_of
+from analysis.survey.joint_draw import JointDraw, compile_together, limits_of, portions
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
 from analysis.survey.survey import LONGEST_REQUEST, Survey, asked_in, version_of, wishes_of
@@ -159,8 +160,14 @@ def _thawed_together(
             raise ValueError(f"{place}: its id must be another's nowhere")
         if len(set(names)) != len(names) or any(n not in specs or n in marginals for n in names):
             raise ValueError(f"{place}: each question must be there, and in one table once")
-        joint = JointRandomizer.from_json(randomizers.get(table["id"], {}))
-        joint.check_limits(*limits_of(table))
+        try:
+            asked = portions(table, [specs[name] for name in names])
+            joint = JointRandomizer.from_json(randomizers.get(table["id"], {}), asked)
+            joint.check_limits(*limits_of(table))
+        except ValueError as error:
+            raise ValueError(f"{place}: {error}") from None
+        if joint.asks != table.get("ask", len(names)):
+            raise ValueError(f"{place}: its channel must have as many parts as it asks questions")
         if len(joint.encoders) != len(names):
             raise ValueError(f"{place}: it must have an encoder for each question")
         for name, marginal in zip(names, joint.marginals, strict=True):
@@ -168,18 +175,18 @@ def _thawed_together(
             check_frozen(stated, False)
             if stated["epsilon"] != table["epsilon_each"] or "epsilon_forever" in stated:
                 raise ValueError(f"question {name}: its epsilon must be the table's epsilon_each")
-            if stated["mechanism"] != {"name": TOGETHER.name}:
-                raise ValueError(f"question {name}: its mechanism must be {TOGETHER.name}")
+            if stated["mechanism"] != {"name": TOGETHER}:
+                raise ValueError(f"question {name}: its mechanism must be {TOGETHER}")
             marginals[name] = marginal
         drawn[table["id"]] = joint
     return drawn, marginals
 
 
 def _places(table: dict[str, Any], joint: JointRandomizer) -> dict[str, Place]:
-    """Return the part of the draw that each question of a table is."""
+    """Return the part of the draw that each question of a table is; of several, the first."""
     return {
-        name: Place(table["id"], joint.channel, part)
-        for part, name in enumerate(table["questions"])
+        name: Place(table["id"], joint.channel, parts.start)
+        for name, parts in zip(table["questions"], joint.parts, strict=True)
     }
 
 
@@ -188,16 +195,23 @@ def _check_tables(tables: Any) -> None:
     needed = {"id", "questions", "epsilon", "epsilon_each"}
     for table in tables if isinstance(tables, list) else [tables]:
         keys = set(table) if isinstance(table, dict) else set()
-        if not (keys >= needed and keys <= {*needed, "aim"}):
+        if not (keys >= needed and keys <= {*needed, "aim", "ask"}):
             raise ValueError(f"together must be a list of tables of {', '.join(sorted(needed))}")
         total, each = table["epsilon"], table["epsilon_each"]
         names = table["questions"]
         if not (isinstance(table["id"], str) and ID.fullmatch(table["id"])):
             raise ValueError("together: id must be that of a table")
-        if not (isinstance(names, list) and len(names) >= 2):
-            raise ValueError(f"together {table['id']}: it must have 2 questions at least")
+        if not (isinstance(names, list) and 2 <= len(names) <= MOST_PARTS):
+            raise ValueError(
+                f"together {table['id']}: it must have 2 questions at least, {MOST_PARTS} at most"
+            )
         if not all(type(limit) in (int, float) for limit in (total, each)) or not each <= total:
             raise ValueError(f"together {table['id']}: epsilon_each must be at most epsilon")
+        if "ask" in table and not (type(table["ask"]) is int and 2 <= table["ask"] < len(names)):
+            raise ValueError(
+                f"together {table['id']}: ask must be a whole number from 2 to one less than its "
+                "questions"
+            )
         if table.get("aim", AIMS[0]) not in AIMS:
             raise ValueError(f"together {table['id']}: aim must be one of {', '.join(AIMS)}")
 

@@ -1,17 +1,24 @@
 """Several questions of a frozen survey that are drawn together: with their limits and price."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
-from analysis.core.encoders.categories import Index
+import numpy as np
+
 from analysis.core.epsilon import micro
+from analysis.core.errors import ReportError
 from analysis.core.joint_randomizer import JointRandomizer
-from analysis.mechanisms.joint_design import Design, design, savings
+from analysis.core.memory import Memory
+from analysis.core.words import below
+from analysis.mechanisms.joint_design import Design, design, savings, share_variances
 from analysis.mechanisms.joint_program import AIMS, Part
-from analysis.mechanisms.one_of_k import TOGETHER
+from analysis.mechanisms.together import TOGETHER, together
 from analysis.survey.kinds import KINDS
+from analysis.survey.logic import asked_of
 from analysis.survey.question import Question
 
 
@@ -29,7 +36,7 @@ class JointDraw:
     #: Every wave is drawn anew: the device remembers nothing, and every report costs as much.
     memo = None
     stable = False
-    mechanism = TOGETHER
+    mechanism_name = TOGETHER
 
     @property
     def id(self) -> str:
@@ -37,12 +44,54 @@ class JointDraw:
         return str(self.spec["id"])
 
     @property
+    def asks(self) -> int:
+        """How many of its questions each person is asked."""
+        return self.randomizer.asks
+
+    @cached_property
+    def samples(self) -> list[tuple[int, ...]]:
+        """All that people can be asked, if not all questions: places of them, in order."""
+        return sampled(self.spec, [question.spec for question in self.questions])
+
+    def asked_of(self, memory: Memory, wave: int) -> tuple[int, ...] | None:
+        """Return the questions that a device is asked in a wave; None if they are all.
+
+        They are drawn from what the device remembers, before anything is answered.
+        """
+        if not self.randomizer.asks_some:
+            return None
+        return self.samples[below(len(self.samples), memory.words("asked", wave))]
+
+    @property
     def savings(self) -> tuple[float, float]:
         """How many times as many respondents separate draws of the same total would need.
 
         The first is for shares, the second for pairs of answers: see `joint_design.savings`.
         """
-        return savings(self.randomizer.channel, limits_of(self.spec)[0])
+        parts = parts_of(question.spec for question in self.questions)[
+            : len(self.randomizer.channel.inputs)
+        ]
+        return savings(self.randomizer.channel, parts, limits_of(self.spec)[0])
+
+    @cached_property
+    def times_if_all_asked(self) -> float | None:
+        """How many times as many respondents it would take for shares to ask everybody everything.
+
+        The limits are the same. It is one over a mean over questions; None if all are asked, or if
+        there is no such draw.
+        """
+        if not self.randomizer.asks_some:
+            return None
+        specs = [question.spec for question in self.questions]
+        parts = parts_of(specs)
+        try:
+            whole = compiled({key: x for key, x in self.spec.items() if key != "ask"}, specs)
+        except ValueError:
+            return None
+        every = share_variances(whole.channel, parts)
+        some = share_variances(self.randomizer.channel, parts[: self.asks]).mean()
+        asked = np.array([float(portion) for portion in self.randomizer.portions])
+        return float(1 / np.mean(some / asked / every))
 
     @property
     def share_of_each(self) -> Fraction:
@@ -64,15 +113,40 @@ class JointDraw:
         return reports * self.randomizer.charge
 
     def reports(
-        self, answers: Mapping[str, str], secret: bytes, survey_id: str, words: Iterator[int]
+        self,
+        answers: Mapping[str, str],
+        secret: bytes,
+        survey_id: str,
+        words: Iterator[int],
+        wave: int = 1,
     ) -> dict[str, Any]:
         """Return the reports on its answers, by the ids of its questions, as a device draws them.
 
-        Nothing follows from the device's secret: nothing is remembered.
+        Of the device's secret only which questions are asked follows: no answer is remembered.
         """
-        values = [question.value(answers[question.id]) for question in self.questions]
-        reports = self.randomizer.randomize(values, words)
+        asked = self.asked_of(Memory.of(secret, survey_id, self.id, bytes(32)), wave)
+        values = [
+            question.value(answers[question.id]) if asked is None or place in asked else None
+            for place, question in enumerate(self.questions)
+        ]
+        reports = self.randomizer.randomize(values, words, asked)
         return dict(zip((question.id for question in self.questions), reports, strict=True))
+
+    def check_asked(self, reports: Mapping[str, Any]) -> None:
+        """Raise ReportError unless there are reports on questions that are asked together.
+
+        Preconditions: each report is one that its question can have.
+        """
+        if not self.randomizer.asks_some:
+            return
+        asked = tuple(place for place, q in enumerate(self.questions) if reports[q.id])
+        if asked not in self.samples:
+            raise ReportError(
+                f"reports.{self.questions[0].id}",
+                f'reports on {self.asks} of {len(self.questions)} questions of "{self.id}" that '
+                "are asked together, and empty ones on the others",
+                f"reports on {len(asked)}",
+            )
 
     def charge_of(self, questions: Iterable[Question]) -> int:
         """Return what one report tells of some of its questions at most, in millionths of ε.
@@ -80,8 +154,8 @@ class JointDraw:
         It is what somebody learns who knows the answers to all others.
         """
         ids = {question.id for question in questions}
-        parts = [part for part, question in enumerate(self.questions) if question.id in ids]
-        return micro(self.randomizer.channel.ratio(parts)) if parts else 0
+        places = [place for place, question in enumerate(self.questions) if question.id in ids]
+        return micro(self.randomizer.ratio_of(places)) if places else 0
 
 
 def compile_together(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) -> JointRandomizer:
@@ -92,19 +166,59 @@ def compile_together(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) 
     ValueError
         If there is no design within its limits.
     """
-    channel = compiled(spec, questions).channel
-    return JointRandomizer(tuple(map(Index, channel.inputs)), channel)
+    asked = list(questions)
+    domains = [KINDS[question["kind"]].domain(question) for question in asked]
+    channel = compiled(spec, asked).channel
+    encoders = tuple(together(domain).encoder(domain) for domain in domains)
+    return JointRandomizer(encoders, channel, portions(spec, asked))
+
+
+def sampled(spec: dict[str, Any], questions: Sequence[dict[str, Any]]) -> list[tuple[int, ...]]:
+    """Return all sets of ``ask`` of a table's questions that can be asked together, in order.
+
+    Whoever is asked a question is asked those, too, on whose answers it depends.
+    """
+    places = {question["id"]: place for place, question in enumerate(questions)}
+    needed = [
+        {places[name] for name in asked_of(question.get("shows_if", [])) if name in places}
+        for question in questions
+    ]
+    every = combinations(range(len(questions)), spec.get("ask", len(questions)))
+    return [chosen for chosen in every if all(needed[place] <= set(chosen) for place in chosen)]
+
+
+def portions(spec: dict[str, Any], questions: Sequence[dict[str, Any]]) -> tuple[Fraction, ...]:
+    """Return which part of people is asked each question of a table; none if all are asked all."""
+    if "ask" not in spec:
+        return ()
+    every = sampled(spec, questions)
+    times = [sum(place in chosen for chosen in every) for place in range(len(questions))]
+    if not all(times):
+        raise ValueError("each question must be asked of somebody")
+    return tuple(Fraction(number, len(every)) for number in times)
 
 
 def compiled(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) -> Design:
-    """Return the design of a ``[[together]]`` table, for even shares of all answers."""
-    return design(parts_of(questions), *limits_of(spec), spec.get("aim", AIMS[0]))
+    """Return the design of a ``[[together]]`` table, for the shares of `parts_of`."""
+    parts = parts_of(questions)
+    parts = parts[: spec.get("ask", len(parts))]
+    return design(parts, *limits_of(spec), spec.get("aim", AIMS[0]))
 
 
 def parts_of(questions: Iterable[dict[str, Any]]) -> tuple[Part, ...]:
-    """Return what a design must know of questions, for even shares of all answers."""
-    domains = [KINDS[question["kind"]].domain(question) for question in questions]
-    return tuple(Part(len(domain.alternatives), 1 / len(domain.alternatives)) for domain in domains)
+    """Return what a design must know of questions: all answers of one are equally common.
+
+    Of options, it is the share at which variances of their mechanisms are compared.
+    """
+    parts: list[Part] = []
+    for question in questions:
+        domain: Any = KINDS[question["kind"]].domain(question)
+        if len(domain.parts) == 1:
+            parts += [Part(k, 1 / k) for k in domain.parts]
+        else:
+            own = question["id"], domain
+            parts += [Part(k, domain.usual_share, *own) for k in domain.parts]
+    return tuple(parts)
 
 
 def limits_of(spec: dict[str, Any]) -> tuple[Fraction, Fraction]:

@@ -75,6 +75,8 @@ def holds(tree: list[Any], answers: Mapping[str, str]) -> bool:
 
 def asked_of(tree: list[Any]) -> set[str]:
     """Return the ids of the questions that a condition refers to."""
+    if not tree:
+        return set()
     first, *rest = tree
     if first in ("and", "or", "not"):
         return set().union(*map(asked_of, rest))

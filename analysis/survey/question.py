@@ -1,7 +1,7 @@
 """One question of a frozen survey: what can be answered, how it is randomized, what it costs."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from analysis.core.memory import Memory, is_stable, protocol_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.base import Mechanism
-from analysis.mechanisms.one_of_k import TOGETHER
+from analysis.mechanisms.together import TOGETHER, together
 from analysis.survey.digest import digest_of, first_digest_of
 from analysis.survey.kinds import KINDS
 
@@ -38,13 +38,28 @@ class Question:
         return None if self.place is None else self.place.draw
 
     @property
+    def of_asked(self) -> "Question":
+        """The question as those know it who are asked: every report is of one of them."""
+        return replace(self, randomizer=self.randomizer.of_asked)
+
+    @property
+    def mechanism_name(self) -> str:
+        """The name of its mechanism."""
+        return str(self.spec["mechanism"]["name"])
+
+    @property
     def mechanism(self) -> Mechanism:
         """The recipe that compiled the randomizer, and that debiases its counts."""
-        name = self.spec["mechanism"]["name"]
-        return TOGETHER if name == TOGETHER.name else MECHANISMS[name]
+        name = self.mechanism_name
+        return together(self.domain) if name == TOGETHER else MECHANISMS[name]
 
     def reports(
-        self, answers: Mapping[str, str], secret: bytes, survey_id: str, words: Iterator[int]
+        self,
+        answers: Mapping[str, str],
+        secret: bytes,
+        survey_id: str,
+        words: Iterator[int],
+        wave: int = 1,
     ) -> dict[str, Any]:
         """Return the report on its answer, by its id, as a device with this secret draws it."""
         memory = Memory.of(secret, survey_id, self.id, self.digest)

@@ -92,7 +92,7 @@ def payloads(
             "reports": {
                 name: report
                 for draw in survey.draws
-                for name, report in draw.reports(counted, secret, survey.id, words).items()
+                for name, report in draw.reports(counted, secret, survey.id, words, wave).items()
             },
         }
 

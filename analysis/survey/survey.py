@@ -174,7 +174,7 @@ class Survey:
 
     def labels(self, question: Question) -> dict[str, str]:
         """Return the text of each value of a question, and of no-answer, by their terms."""
-        skipped = "No answer, or not asked" if "shows_if" in question.spec else "No answer"
+        skipped = "No answer, or hidden" if "shows_if" in question.spec else "No answer"
         labels = KINDS[question.spec["kind"]].labels(question.spec)
         return {NO_ANSWER: skipped, **{term: self.text(text) for term, text in labels.items()}}
 

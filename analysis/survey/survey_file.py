@@ -149,7 +149,7 @@ def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
         tables.append(table)
         entries.append(entry)
     _check_matrices(tables, entries)
-    together.finish(domains)
+    together.finish(domains, entries)
     return entries
 
 

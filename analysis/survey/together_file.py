@@ -1,7 +1,7 @@
 """Reading ``[[together]]`` tables: which questions are drawn together, within which limits."""
 
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +11,10 @@ from analysis.core.domain import Domain
 from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
 from analysis.mechanisms.joint_program import AIMS
-from analysis.mechanisms.one_of_k import TOGETHER
+from analysis.mechanisms.together import TOGETHER
 from analysis.survey.document import ID, Table, plain
+from analysis.survey.joint_draw import sampled
+from analysis.survey.logic import asked_of
 
 #: Keys of a question that say how it is drawn, which its table says instead.
 _OF_THE_TABLE = ("epsilon", "epsilon_forever", "stable", "mechanism", "aim", "prior", "delta")
@@ -56,20 +58,20 @@ class Together:
         SurveyError
             If it cannot be drawn together, or says itself how it is drawn.
         """
-        if len(domain.alternatives) > MOST_INPUTS:
+        if not domain.parts:
+            raise SurveyError(
+                f"{table.place}: kind must be yes-no, choice, choices or scale to be drawn "
+                f'together (it is named in "{spec["id"]}"), got {question["kind"]}'
+            )
+        if max(domain.parts) > MOST_INPUTS:
             raise SurveyError(
                 f"{table.place}: a question that is drawn together must have at most {MOST_INPUTS} "
-                f"answers, got {len(domain.alternatives)}"
-            )
-        if not domain.alternatives:
-            raise SurveyError(
-                f"{table.place}: kind must be yes-no, choice or scale to be drawn together "
-                f'(it is named in "{spec["id"]}"), got {question["kind"]}'
+                f"answers, got {max(domain.parts)}"
             )
         for key in _OF_THE_TABLE:
             table.refuse(key, f'[[together]] "{spec["id"]}" says how this question is drawn')
         question["epsilon"] = spec["epsilon_each"]
-        question["mechanism"] = {"name": TOGETHER.name}
+        question["mechanism"] = {"name": TOGETHER}
 
     def check_known(self, ids: Iterable[Any]) -> None:
         """Raise SurveyError unless each table names questions, before any of these is read.
@@ -82,13 +84,61 @@ class Together:
                 if name not in known:
                     raise table.error("questions", f'ids of questions, of which "{name}" is none')
 
-    def finish(self, domains: Mapping[str, Domain | None]) -> None:
-        """Raise SurveyError unless each table has an id of its own."""
+    def finish(
+        self, domains: Mapping[str, Domain | None], entries: Sequence[dict[str, Any]]
+    ) -> None:
+        """Raise SurveyError unless each table has an id of its own, and its questions fit it.
+
+        A note has no domain.
+        """
         for spec, table in zip(self.specs, self._tables, strict=True):
             others = [other["id"] for other in self.specs if other is not spec]
             if spec["id"] in domains or spec["id"] in others:
                 raise table.error("id", "another than that of any question, note or other table")
+            asked = [domain for name in spec["questions"] if (domain := domains[name])]
+            parts = sum(len(domain.parts) for domain in asked)
+            if parts > MOST_PARTS:
+                raise table.error(
+                    "questions",
+                    f"of at most {MOST_PARTS} parts together (each option of choices is one, and "
+                    f"so are none and no answer); these have {parts}",
+                )
+            if "ask" in spec:
+                _check_asked(spec, table, asked, entries)
             table.finish()
+
+
+def _check_asked(
+    spec: dict[str, Any],
+    table: Table,
+    domains: Sequence[Domain],
+    entries: Sequence[dict[str, Any]],
+) -> None:
+    """Raise SurveyError unless each of a table's questions can be among those that are asked."""
+    parts = sorted({domain.parts for domain in domains})
+    if len(parts) > 1 or len(parts[0]) > 1:
+        found = ", ".join("choices" if len(own) > 1 else str(own[0]) for own in parts)
+        raise table.error(
+            "ask",
+            "left out unless all questions have equally many answers, no answer counted, and none "
+            f"is of kind choices; these have {found}",
+        )
+    for entry in entries:
+        other = asked_of(entry.get("shows_if", [])) & set(spec["questions"])
+        if other and entry["id"] not in spec["questions"]:
+            raise table.error(
+                "ask",
+                f'left out, since "{entry["id"]}" is shown after the answer to "{min(other)}", '
+                "which not everybody is asked",
+            )
+    by_id = {entry["id"]: entry for entry in entries}
+    some = sampled(spec, [by_id[name] for name in spec["questions"]])
+    for place, name in enumerate(spec["questions"]):
+        if not any(place in chosen for chosen in some):
+            raise table.error(
+                "ask",
+                f'larger, since "{name}" is asked with all those whose answers it depends on',
+            )
 
 
 def _read(table: Table) -> dict[str, Any]:
@@ -105,22 +155,34 @@ def _read(table: Table) -> dict[str, Any]:
             f"a list of 2 to {MOST_PARTS} ids of questions",
         ),
     }
+    names = spec["questions"]
+    ask = table.take(
+        "ask",
+        lambda value: type(value) is int and 2 <= value < len(names),
+        f"a whole number from 2 to {len(names) - 1}, less than the number of questions"
+        if len(names) > 2
+        else "left out: the table has two questions only",
+        None,
+    )
+    asked = len(names) if ask is None else ask
     total = table.number("epsilon", "a number greater than 0, of all answers together")
     if not SMALLEST <= Fraction(total) <= LARGEST:
         raise table.error("epsilon", f"from {float(SMALLEST)} to {float(LARGEST)}")
-    least = total / len(spec["questions"])
+    least = total / asked
     each = table.number(
         "epsilon_each",
-        f"a number from {_rounded_up(least)} (epsilon / {len(spec['questions'])}: what separate "
+        f"a number from {_rounded_up(least)} (epsilon / {asked}: what separate "
         f"draws give) to epsilon ({total}): what one answer tells those who know the others",
     )
     if not least <= each <= total:
         raise table.error(
             "epsilon_each",
-            f"from {_rounded_up(least)} (epsilon / {len(spec['questions'])}, which is the same as "
+            f"from {_rounded_up(least)} (epsilon / {asked}, which is the same as "
             f"separate draws) to epsilon ({total})",
         )
     spec |= {"epsilon": plain(total), "epsilon_each": plain(each)}
+    if ask is not None:
+        spec["ask"] = ask
     aim = table.take("aim", lambda value: value in AIMS, f"one of {', '.join(AIMS)}", AIMS[0])
     if aim != AIMS[0]:
         spec["aim"] = aim
@@ -129,4 +191,4 @@ def _read(table: Table) -> dict[str, Any]:
 
 def _rounded_up(number: Decimal) -> str:
     """Return a number with few digits, not below."""
-    return f"{-(-number * 10000 // 1) / 10000:g}"
+    return f"{(number * 10000).to_integral_value(ROUND_CEILING) / 10000:g}"

@@ -1,6 +1,6 @@
 /** What was answered, before and beside what was sent; in memory only. */
 import { all, fill, inEpsilon, made, one } from './dom.js';
-import { fieldOf, named, questions, saidBy, wording } from './questions.js';
+import { fieldOf, named, questions, saidBy, survey, wording } from './questions.js';
 
 const sent = one('#sent');
 /** What this tab has drawn: the answers that counted, and the report. */
@@ -17,7 +17,7 @@ export function showReview(answers) {
 /** Shows what was sent beside the answers, while it is open to be seen. */
 export function showSent() {
   const shown = sent?.open ? drawn : null;
-  const rows = (shown ? questions : []).map((q) => {
+  const rows = (shown ? questions.filter(({ id }) => !survey.unasked.has(id)) : []).map((q) => {
     const heading = made('th', wording(q));
     heading.scope = 'row';
     const report = shown.report.content.reports[q.id];

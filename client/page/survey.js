@@ -3,7 +3,7 @@ import { pseudonym, versionOf, work } from '../hashes.js';
 import { shown } from '../logic.js';
 import * as memo from '../memo.js';
 import { hex, words } from '../random.js';
-import { check, draw, prepare, priceOf } from '../report.js';
+import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
 import { answers, applyAnswers, follow, isRight, putBack } from './controls.js';
 import { all, offerLanguages, one, showState, word } from './dom.js';
 import { open, survey } from './questions.js';
@@ -74,6 +74,8 @@ async function drawOnce(mine, token) {
   say('randomizing');
   await memo.dropDraft(survey);
   const key = await memo.deviceKey();
+  // A new secret asks other questions.
+  if (`${[...await unaskedOf(open, key)]}` !== `${[...survey.unasked]}`) throw new memo.Forgotten();
   const prepared = await prepare(open, given, key, words());
   const who = { rid: hex(16), respondent: await pseudonym(key, survey.id) };
   if (isInvited) who.token = token;
@@ -109,7 +111,11 @@ async function randomizeAndSend() {
     if (error instanceof memo.Damaged) return fail(error);
     // Nothing was kept, shown or sent: the next press is the first again.
     button.disabled = false;
-    show(review);
+    if (survey.unasked.size) {
+      survey.unasked = await memo.deviceKey().then((key) => unaskedOf(open, key), () => survey.unasked);
+      applyAnswers();
+    }
+    show(pages.find((page) => !isRight(page)) ?? review);
     const forgotten = (language) => word('state.forgotten-meanwhile', {}, language);
     say('unkept', error instanceof memo.Forgotten ? forgotten : error.message);
   }
@@ -164,7 +170,7 @@ async function answerMyself(isDiscarded) {
 /** Opens the form, unless this device has answered or may not. */
 async function begin() {
   // Fails here, before anybody has answered, where nothing can be kept.
-  await memo.deviceKey();
+  const key = await memo.deviceKey();
   const known = await recall();
   sendEarlier(recall);
   if (isOther(known)) return askAboutOther(known);
@@ -174,6 +180,7 @@ async function begin() {
   }
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
   if (isInvited && !invitation()) return say(isMistyped() ? 'mistyped' : 'uninvited');
+  survey.unasked = await unaskedOf(open, key);
   putBack((resume && await memo.draft(open, invitation())) || {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);

@@ -212,7 +212,7 @@ def _findings_of_questions(survey: Survey) -> Iterator[Finding]:
     for draw in survey.joint:
         spent, each = draw.randomizer.charge / MICRO, micro(draw.randomizer.each) / MICRO
         finding = (
-            f"ε = {spent:.6g} a report on {len(draw.questions)} answers together, "
+            f"ε = {spent:.6g} a report on {draw.asks} answers together, "
             f"{draw.spec['epsilon']:g} was stated; of one answer, to somebody who knows the "
             f"others, {each:.6g}, {draw.spec['epsilon_each']:g} was stated"
         )

@@ -27,7 +27,7 @@ def codebook_(
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
     stored = StoredWave(Store(db), survey_id, wave, version)
     if paragraph:
-        click.echo(methods(stored.survey, stored.number, stored.estimates(level)))
+        click.echo(methods(stored.survey, stored.number, stored.estimates(level), stored.n))
         return
     columns = [field.name for field in fields(Code)]
     print_table(map(asdict, codebook(stored.survey)), columns, form)

@@ -113,7 +113,7 @@ def estimate(
                 ranges += range_estimates(question, tally, bins, rng, level)
         every = [*estimates, *ranges, *changes(before, estimates, level)]
         before = estimates
-        assumed, moved = stored.shifts(estimates[0].n, fakes)
+        assumed, moved = stored.shifts(fakes)
         shares: list[Constrained] = []
         if constrained is not None:
             shares = constrained_shares(stored.survey, stored.tallies, estimates, constrained)
@@ -163,7 +163,7 @@ def _warn(
                 worst[row.question] = shift / row.std_error
         most = ", ".join(f"{name} {errors:.2g}" for name, errors in worst.items())
         print_message(
-            f"wave {stored.number}: if {fakes} of the {estimates[0].n} reports were fakes, "
+            f"wave {stored.number}: if {fakes} of the {stored.n} reports were fakes, "
             f"estimates could be off by this many standard errors: {most}"
         )
     for check in stored.plausibility():

@@ -1,6 +1,8 @@
 """`deniable check` and `publish`: prepare a survey before it is fielded."""
 
+from collections import Counter
 from dataclasses import asdict
+from itertools import combinations
 from pathlib import Path
 
 import click
@@ -12,6 +14,7 @@ from analysis.privacy.one_wave import readable_odds, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion
 from analysis.survey.check import check as check_questions
+from analysis.survey.joint_draw import JointDraw
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 from server.clock import today
@@ -44,15 +47,18 @@ def check(survey_file: Path, form: str) -> None:
     )
     for draw in survey.joint:
         names = ", ".join(question.id for question in draw.questions)
+        asks = f", of which each person is asked {draw.asks}," if draw.randomizer.asks_some else ""
         print_message(
-            f'together "{draw.id}": {names} go into one draw of ε = {draw.spec["epsilon"]:g}; of '
-            "one answer, somebody who knows the others learns at most "
-            f"ε = {draw.spec['epsilon_each']:g} (up to {draw.spec['epsilon']:g} if answers go "
-            "together, as with separate draws); "
-            "separate draws of the same total would need "
-            f"{draw.savings[0]:.3g} times the respondents for shares, and {draw.savings[1]:.3g} "
-            "times for pairs of answers"
+            f'together "{draw.id}": {names}{asks} go into one draw of '
+            f"ε = {draw.spec['epsilon']:g}; of one answer, somebody who knows the others learns at "
+            f"most ε = {draw.spec['epsilon_each']:g} (up to {draw.spec['epsilon']:g} if answers go "
+            "together, as with separate draws); separate draws of the same total"
+            + (f" for {draw.asks} questions" if asks else "")
+            + f" would need {draw.savings[0]:.3g} times the respondents for shares, and "
+            f"{draw.savings[1]:.3g} times for pairs of answers"
         )
+        if asks:
+            print_message(f'together "{draw.id}": {_asked(draw)}')
         proved = draw.randomizer.charge / MICRO
         if proved < 0.99 * draw.spec["epsilon"]:
             print_message(
@@ -105,6 +111,27 @@ def check(survey_file: Path, form: str) -> None:
             )
     for warning in warnings_of_totals(survey):
         print_message(f"{survey.id}: {warning}")
+
+
+def _asked(draw: JointDraw) -> str:
+    """Return how many people are asked what, where each is asked some of a table's questions."""
+    portions = zip(draw.questions, draw.randomizer.portions, strict=True)
+    told = ", ".join(f"{question.id} {1000 * float(part):.0f}" for question, part in portions)
+    pairs = Counter(pair for sample in draw.samples for pair in combinations(sample, 2))
+    asked = [pairs[pair] for pair in combinations(range(len(draw.questions)), 2)]
+    fewest, most = (1000 * number / len(draw.samples) for number in (min(asked), max(asked)))
+    text = (
+        f"of 1,000 people so many are asked: {told}; and two questions together from {fewest:.0f} "
+        f"to {most:.0f}. No table or model can have more than {draw.asks} of them"
+    )
+    times = draw.times_if_all_asked
+    if times is None:
+        return text
+    return (
+        f"{text}. To ask everybody all {len(draw.questions)} within the same limits would take "
+        f"{times:.2g} times the respondents for shares"
+        + (", so that ask is for a shorter form" if times < 1 else "")
+    )
 
 
 def _waves_within(survey: Survey) -> str:

@@ -1,6 +1,15 @@
 """What the respondent's page explains, made from the channels that will run."""
 
 from server.explanation.question import Explained, explained
-from server.explanation.survey import an_answer, costs, limits_of_one, tells, verdict
+from server.explanation.survey import an_answer, costs, limits_of_one, sampling, tells, verdict
 
-__all__ = ["Explained", "an_answer", "costs", "explained", "limits_of_one", "tells", "verdict"]
+__all__ = [
+    "Explained",
+    "an_answer",
+    "costs",
+    "explained",
+    "limits_of_one",
+    "sampling",
+    "tells",
+    "verdict",
+]

@@ -88,7 +88,8 @@ def _form(question: Question, first: Odds) -> tuple[str, str, dict[str, Value]]:
 
 
 def _shares(question: Question) -> tuple[Share, ...]:
-    return question.mechanism.shares(question.randomizer, question.domain).values
+    known = question.of_asked
+    return known.mechanism.shares(known.randomizer, known.domain).values
 
 
 def _what_is_sent(question: Question) -> Iterator[Phrase]:
@@ -116,7 +117,7 @@ def _bounds(question: Question, joint: JointDraw | None) -> Iterator[Phrase]:
     if joint is not None:
         yield Phrase.of(
             "odds.drawn-together",
-            n=len(joint.questions),
+            n=joint.asks,
             most=bound(float(question.randomizer.ratio)),
             total=bound(float(joint.randomizer.ratio)),
         )

@@ -13,6 +13,13 @@ from server.page_texts import Phrase, Value
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def sampling(survey: Survey) -> Iterator[Phrase]:
+    """Yield how many questions of a draw a respondent is asked, where not all."""
+    for draw in survey.joint:
+        if draw.randomizer.asks_some:
+            yield Phrase.of("happens.asks-some", n=draw.asks, total=len(draw.questions))
+
+
 def an_answer(survey: Survey) -> Value:
     """Return an answer that somebody could give, as an example; "…" if none can be picked."""
     for question in survey.questions:
@@ -36,8 +43,9 @@ def tells(survey: Survey) -> Iterator[Phrase]:
     First for one report, then for all about one answer, and for all of a person in one wave.
     """
     yield Phrase.of("tells.one", odds=_odds(max(q.randomizer.charge for q in survey.questions)))
-    for draw in survey.joint:
-        yield Phrase.of("tells.drawn-together", odds=_odds(draw.randomizer.charge))
+    if survey.joint:
+        charge = max(draw.randomizer.charge for draw in survey.joint)
+        yield Phrase.of("tells.drawn-together", odds=_odds(charge))
     together = groups(survey)
     if together:
         yield Phrase.of("tells.group", odds=_odds(max(group.charge for group in together)))
@@ -59,7 +67,7 @@ def limits_of_one(survey: Survey) -> Iterator[Phrase]:
     """Yield what somebody who knows the other answers of a draw learns about one, for receipts."""
     for draw in survey.joint:
         each = round(float(draw.spec["epsilon_each"]), 4)
-        yield Phrase.of("receipt.drawn-together", n=len(draw.questions), each=each)
+        yield Phrase.of("receipt.drawn-together", n=draw.asks, each=each)
 
 
 def costs(survey: Survey) -> Iterator[Phrase]:
@@ -74,7 +82,7 @@ def costs(survey: Survey) -> Iterator[Phrase]:
         yield Phrase.of(
             "cost.drawn-together",
             total=round(float(draw.spec["epsilon"]), 4),
-            n=len(draw.questions),
+            n=draw.asks,
             each=round(float(draw.spec["epsilon_each"]), 4),
         )
     for waves in (2, 3, 4) if survey.memos else ():

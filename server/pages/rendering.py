@@ -17,7 +17,7 @@ from analysis.charts import icon_patterns
 from analysis.privacy.one_wave import Group
 from analysis.survey.digest import groups_of
 from analysis.survey.survey import Survey
-from server.explanation import an_answer, costs, explained, limits_of_one, tells, verdict
+from server.explanation import an_answer, costs, explained, limits_of_one, sampling, tells, verdict
 from server.headers import policy
 from server.page_texts import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
 from server.pages.browser_files import (
@@ -147,6 +147,7 @@ def _contents(survey: Survey) -> dict[str, Any]:
         "limits_of_one": list(limits_of_one(survey)),
         "an_answer": an_answer(survey),
         "verdict": verdict(survey),
+        "sampling": tuple(sampling(survey)),
         "tells": list(tells(survey)),
         "patterns": Markup(icon_patterns()),
     }

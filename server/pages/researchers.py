@@ -281,7 +281,7 @@ def results(survey_id: str) -> str:
     survey, rows = wave.survey, wave.estimates(level)
     access.record("view", survey_id)
     by_question = {name: list(group) for name, group in groupby(rows, lambda row: row.question)}
-    fakes, moved = wave.shifts(rows[0].n)
+    fakes, moved = wave.shifts()
     return render_template(
         "results.html",
         survey=survey,
@@ -291,7 +291,7 @@ def results(survey_id: str) -> str:
         current=store.surveys.current(survey_id),
         today=today(),
         versions=store.surveys.versions(survey_id),
-        n=rows[0].n,
+        n=wave.n,
         level=level,
         also="".join(
             f"&{key}={request.args[key]}" for key in ("version", "level") if request.args.get(key)

@@ -112,8 +112,9 @@ def one_draw(asked: Asked) -> Part:
         "needed. At the left end of each curve it is the total divided by the number of questions, "
         "and separate draws are about as good. The numbers are for a half-width of "
         f"{width:g} of a share and of the share of a pair of answers, as means over questions and "
-        f"over pairs, and for one of {SLOPE_WIDTH:g} of a slope in a logistic model of one answer "
-        "by up to three others. All answers are taken to be equally common and unrelated."
+        "over pairs (each option of choices counts as a question), and for one of "
+        f"{SLOPE_WIDTH:g} of a slope in a logistic model of one answer by up to three others. All "
+        "answers are taken to be equally common and unrelated."
     )
     figures = [
         Figure(svg)

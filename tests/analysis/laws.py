@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.channels import Channel
+from analysis.core.channels.set_reports import SetReports
 from analysis.core.domain import NO_ANSWER, Categories, Domain, Numbers, Rankings, Sets
 from analysis.core.randomizer import Randomizer
 
+#: The digits of base64url.
+BASE64 = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 #: For each (cohort, report), its probability.
 Law = dict[tuple[int, Any], Fraction]
 
@@ -76,9 +80,9 @@ def counted(channel: Any, report: Any) -> tuple[int, ...]:
     if isinstance(report, int):
         return (report,)
     if not isinstance(report, str):
-        return tuple(report)
-    alphabet = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
-    digits = "".join(f"{alphabet.index(character):06b}" for character in report)
+        # An empty set says that nobody was asked, which is the last symbol.
+        return tuple(report) or (channel.inputs,)
+    digits = "".join(f"{BASE64.index(character):06b}" for character in report)
     return (*(place for place, digit in enumerate(digits) if digit == "1"), channel.inputs)
 
 
@@ -86,8 +90,7 @@ def tally(randomizer: Randomizer[Any, Any], key: tuple[int, Any]) -> NDArray[np.
     """The tally of one report."""
     cohort, report = key
     counts = np.zeros(randomizer.shape, dtype=np.int64)
-    sent = list(report) if isinstance(report, tuple) else report
-    for symbol in counted(randomizer.channel, sent):
+    for symbol in counted(randomizer.channel, sent(report)):
         counts[cohort, symbol] += 1
     return counts
 
@@ -129,3 +132,23 @@ def answered(domain: Domain, value: Any) -> bool:
     if isinstance(domain, Categories):
         return bool(domain.ids[value] != NO_ANSWER)
     return value is not None
+
+
+def sent(report: Any) -> Any:
+    """A report as it is sent: sets are lists."""
+    return list(report) if isinstance(report, tuple) else report
+
+
+def wire(channel: Channel, packed: NDArray[np.uint64]) -> list[Any]:
+    """Packed reports as devices send them, each with the tools of Python alone."""
+    found: list[Any] = []
+    for row in packed.tolist():
+        flags = [row[place // 64] >> place % 64 & 1 for place in range(channel.inputs)]
+        if isinstance(channel, SetReports):
+            found.append([place for place, flag in enumerate(flags) if flag])
+            continue
+        text = "".join(map(str, flags))
+        text = text.ljust(-(-len(text) // 8) * 8, "0")
+        text = text.ljust(-(-len(text) // 6) * 6, "0")
+        found.append("".join(BASE64[int(text[i : i + 6], 2)] for i in range(0, len(text), 6)))
+    return found

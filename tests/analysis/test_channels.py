@@ -15,8 +15,11 @@ from scipy.stats import chi2
 
 from analysis.core.channels import CHANNELS, Channel
 from analysis.core.channels.bits import Bits
+from analysis.core.channels.joint_bits import JointBits
 from analysis.core.channels.one_symbol import OneSymbol
 from analysis.core.channels.overlap import Overlap
+from analysis.core.channels.pattern import Pattern
+from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.core.channels.shift import Shift
 from analysis.core.channels.subset import Subset
 from analysis.core.channels.table import Table
@@ -55,6 +58,12 @@ SAMPLES: list[Any] = [
     Table(2, ((1, 2, 3, 4), (4, 4, 1, 1))),
     Table(3, ((3, 1), (1, 3), (2, 2))),
 ]
+#: Laws of questions that are drawn together: their reports are read as those of channels.
+LAWS: list[Any] = [
+    JointBits(3, Pattern((2,) * 3, (1,) * 3, (40, 9, 8, 5, 11, 3, 2, 4))),
+    SampledSubset(4, 1, 5, 2, Fraction(3, 7)),
+    SampledSubset(5, 2, 2, 5, Fraction(1, 3)),
+]
 #: Weights as large as they may be.
 LARGE: list[Any] = [
     Window(1260, 259, 9991925, 1352260),
@@ -64,6 +73,7 @@ LARGE: list[Any] = [
 #: The chance that a sound channel fails a test of its many draws, if their seed were drawn.
 CHANCE = 1e-6
 every_sample = pytest.mark.parametrize("channel", SAMPLES, ids=str)
+every_law = pytest.mark.parametrize("channel", [*SAMPLES, *LAWS], ids=str)
 
 
 def symbols_of(channel: Channel) -> list[Any]:
@@ -75,18 +85,13 @@ def symbols_of(channel: Channel) -> list[Any]:
     return [ones for size in sizes for ones in combinations(places, size)]
 
 
-def sent(report: Any) -> Any:
-    """A report as it is sent: sets are lists."""
-    return list(report) if isinstance(report, tuple) else report
-
-
 def test_every_channel_has_samples_here() -> None:
     assert {sample.name for sample in SAMPLES} == set(CHANNELS)
-    for channel in (*SAMPLES, *LARGE):
+    for channel in (*SAMPLES, *LAWS, *LARGE):
         channel.check()
 
 
-@every_sample
+@every_law
 def test_probabilities_sum_to_one(channel: Channel) -> None:
     for symbol in symbols_of(channel):
         assert sum(chance for _, chance in channel.distribution(symbol)) == 1
@@ -184,10 +189,10 @@ def test_draws_have_exactly_the_stated_probabilities(
         assert all_draws(channel, symbol, monkeypatch) == dict(channel.distribution(symbol))
 
 
-@every_sample
+@every_law
 def test_every_report_passes_its_own_check_and_is_tallied(channel: Channel) -> None:
     counts = np.zeros(channel.symbols, dtype=np.int64)
-    reports = [sent(report) for report, _ in channel.distribution(symbols_of(channel)[0])]
+    reports = [laws.sent(report) for report, _ in channel.distribution(symbols_of(channel)[0])]
     for report in reports:
         channel.check_report(report, "reports.q")
         for symbol in laws.counted(channel, report):
@@ -196,18 +201,23 @@ def test_every_report_passes_its_own_check_and_is_tallied(channel: Channel) -> N
     channel.check_report(channel.longest(), "reports.q")
 
 
-@every_sample
+@every_law
 def test_moments_are_those_of_the_distribution(channel: Channel) -> None:
     for symbol in symbols_of(channel):
         mean = np.zeros(channel.symbols)
         second = np.zeros((channel.symbols, channel.symbols))
         for report, chance in channel.distribution(symbol):
-            counted = np.bincount(laws.counted(channel, sent(report)), minlength=channel.symbols)
+            counted = np.bincount(
+                laws.counted(channel, laws.sent(report)), minlength=channel.symbols
+            )
             mean += float(chance) * counted
             second += float(chance) * np.outer(counted, counted)
         stated = channel.moments(symbol)
         np.testing.assert_allclose(stated[0], mean, rtol=1e-12)
         np.testing.assert_allclose(stated[1], second, rtol=1e-12, atol=1e-15)
+        low, high = channel.bounds()
+        assert (low - 1e-12 <= mean).all()
+        assert (mean <= high + 1e-12).all()
 
 
 def repeated(channel: Channel, symbol: Any, n: int) -> NDArray[Any]:
@@ -241,22 +251,6 @@ def test_many_draws_of_large_weights_are_those_of_single_ones(channel: Any) -> N
         assert many.tolist() == [channel.randomize(symbol, iter([int(word)])) for word in words]
 
 
-def wire(channel: Channel, packed: NDArray[np.uint64]) -> list[Any]:
-    """Packed reports as devices send them, each with the tools of Python alone."""
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    found: list[Any] = []
-    for row in packed.tolist():
-        flags = [row[place // 64] >> place % 64 & 1 for place in range(channel.inputs)]
-        if isinstance(channel, Subset):
-            found.append([place for place, flag in enumerate(flags) if flag])
-            continue
-        text = "".join(map(str, flags))
-        text = text.ljust(-(-len(text) // 8) * 8, "0")
-        text = text.ljust(-(-len(text) // 6) * 6, "0")
-        found.append("".join(alphabet[int(text[i : i + 6], 2)] for i in range(0, len(text), 6)))
-    return found
-
-
 @pytest.mark.parametrize(
     ("channel", "symbol"),
     [
@@ -266,6 +260,10 @@ def wire(channel: Channel, packed: NDArray[np.uint64]) -> list[Any]:
         *((Subset(5, 2, 2, 5), symbol) for symbol in (0, 3)),
         *((Subset(4, 3, 7, 1), symbol) for symbol in (1,)),
         *((Subset(6, 1, 1, 1), symbol) for symbol in (5,)),
+        *((Overlap(5, 2, 3, (1, 4, 2)), symbol) for symbol in [(0, 1), (2, 4)]),
+        *((Overlap(5, 3, 3, (3, 2, 5)), symbol) for symbol in [(1, 2, 4)]),
+        *((LAWS[0], symbol) for symbol in [(), (0,), (1, 2)]),
+        *((law, symbol) for law in LAWS[1:] for symbol in (0, 3)),
     ],
     ids=str,
 )
@@ -274,10 +272,10 @@ def test_many_packed_draws_have_the_stated_distribution(channel: Channel, symbol
     n = 100_000
     reports = channel.randomize_many(repeated(channel, symbol, n), seeded_block("chi", str(symbol)))
     rows, counts = np.unique(reports, axis=0, return_counts=True)
-    drawn = dict(zip(map(str, wire(channel, rows)), counts.tolist(), strict=True))
+    drawn = dict(zip(map(str, laws.wire(channel, rows)), counts.tolist(), strict=True))
     statistic, cells = 0.0, 0
     for report, chance in channel.distribution(symbol):
-        expected, count = n * float(chance), drawn.pop(str(sent(report)), 0)
+        expected, count = n * float(chance), drawn.pop(str(laws.sent(report)), 0)
         if expected < 5:
             assert count <= 30
             continue
@@ -298,6 +296,7 @@ def test_many_packed_draws_have_the_stated_distribution(channel: Channel, symbol
         (Subset(66, 33, 3, 1), 0),
         (Subset(70, 60, 1, 3), 3),
         (Subset(200, 50, 1500000001, 1200000007), 128),
+        (Overlap(70, 3, 9, (5, 3, 2, 7)), (0, 64, 69)),
         (Window(40, 9, 9, 4), 39),
         (Shift(20, tuple(range(1, 40))), 10),
     ],
@@ -307,7 +306,7 @@ def test_many_draws_of_many_symbols_have_the_stated_moments(channel: Channel, sy
     # The counts are normal, so their distance from the mean, in units of the covariance, is χ².
     n = 60_000
     reports = channel.randomize_many(repeated(channel, symbol, n), seeded_block("moments"))
-    if isinstance(channel, Subset):
+    if isinstance(channel, (Subset, Overlap)):
         assert (np.bitwise_count(reports).sum(axis=1) == channel.size).all()
     mean, second = channel.moments(symbol)
     covariance = (second - np.outer(mean, mean)) * n
@@ -317,13 +316,15 @@ def test_many_draws_of_many_symbols_have_the_stated_moments(channel: Channel, sy
     assert statistic <= chi2.isf(CHANCE, rank)
 
 
-@pytest.mark.parametrize("channel", [Bits(70, 3, 1, 4), Subset(70, 9, 3, 1)], ids=str)
+@pytest.mark.parametrize(
+    "channel", [Bits(70, 3, 1, 4), Subset(70, 9, 3, 1), Overlap(70, 2, 9, (5, 3, 7))], ids=str
+)
 @pytest.mark.parametrize("n", [0, 1, 2, 777])
 def test_many_reports_count_as_the_reports_that_are_sent(channel: Any, n: int) -> None:
     symbol = (3, 69) if channel.takes_bits else 69
     reports = channel.randomize_many(repeated(channel, symbol, n), seeded_block("count"))
     counts: NDArray[np.int64] = np.zeros(channel.symbols, dtype=np.int64)
-    for report in wire(channel, reports):
+    for report in laws.wire(channel, reports):
         channel.check_report(report, "reports.q")
         counts[list(laws.counted(channel, report))] += 1
     assert channel.count_many(reports).tolist() == counts.tolist()
@@ -333,6 +334,7 @@ def test_many_reports_count_as_the_reports_that_are_sent(channel: Any, n: int) -
 BAD: list[tuple[Any, Any]] = [
     *((Window(3, 1, 3, 1), bad) for bad in (3, -1, 2**63, True, 1.0, "1", None, [1], {"a": 1})),
     *((Subset(4, 2, 3, 1), bad) for bad in (1, [1], [0, 1, 2], [1, 0], [1, 1], [2, 4], [-1, 2])),
+    *((Overlap(4, 2, 1, (1, 3)), bad) for bad in (1, [4], [0, 1], [True], [], None, "0")),
     *((Subset(4, 2, 3, 1), bad) for bad in ([0, True], [0, 1.0], [0, "1"], [], None, "01")),
     # Of 3 bits, "4A" is 111; then the fourth bit, then the last one of those that fill up.
     *((Bits(3, 3, 1, 4), bad) for bad in ("8A", "4B", "", "4", "4AA", "4A==", "4A\n", " 4A", "4é")),
@@ -365,6 +367,10 @@ def test_bits_are_written_as_base64url_with_the_first_on_top() -> None:
         Window(2, 1, 2**32, 1),
         Subset(4, 4, 3, 1),
         Subset(4, 2, 2**32, 1),
+        Overlap(4, 4, 1, (1, 3)),
+        Overlap(4, 2, 4, (1,)),
+        Overlap(4, 2, 1, (1, 3, 1)),
+        Overlap(4, 2, 1, (1, 2**32)),
         Bits(3, 1, 2, 4),
         Bits(3, 4, 1, 4),
         Bits(3, 3, 1, 2**32 + 1),

@@ -219,43 +219,41 @@ def test_linear_models_of_one_draw_are_those_of_the_answers() -> None:
     assert [term.estimate for term in known.terms] == pytest.approx([0, 0, 2, 0], abs=1e-6)
 
 
+def with_reports(
+    columns: dict[str, Column], chance: Array, chances: Array
+) -> tuple[dict[str, Column], NDArray[np.int64], Array]:
+    """Return each row once with each of other reports, that report, and the chance of both.
+
+    `chances` (rows, reports) are those of the other reports.
+    """
+    both = chance[:, None] * chances
+    rows, seen = np.indices(both.shape).reshape(2, -1)
+    return {name: each.of(rows) for name, each in columns.items()}, seen, both.ravel()
+
+
 def test_a_draw_and_what_is_drawn_apart_go_into_one_model() -> None:
-    columns, g, chance = expected(MIXED)
+    columns, g, chance = expected(MIXED, amounts=True)
     flip = np.array([[0.8, 0.3], [0.2, 0.7]])
-    # The known column is randomized by itself: each row comes with both of its reports.
-    seen = np.concatenate([np.zeros(len(g), dtype=np.int64), np.ones(len(g), dtype=np.int64)])
-    columns = {name: replace(each, codes=np.tile(each.codes, 2)) for name, each in columns.items()}
+    columns, seen, chance = with_reports(columns, chance, flip.T[g.astype(int)])
     columns["g"] = from_matrix("g", ["0", "1"], seen, flip, amounts=(0.0, 1.0))
-    weights = 1e4 * np.tile(chance, 2) * flip[seen, np.tile(g, 2).astype(int)]
-    found = regress("y ~ x + g", columns, {}, weights=weights)
-    assert len(found.terms) == 3
-    assert found.terms[2].estimate == pytest.approx(0.39, abs=0.02)
+    found = regress("y ~ x + g + s", columns, {}, weights=1e4 * chance)
+    # Terms stand in the order of the formula.
+    estimates = [term.estimate for term in found.terms]
+    assert estimates == pytest.approx([-0.5, 0.9, 0.4, -0.3], abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["a", "zz"])
-def test_names_of_columns_do_not_matter_to_models_of_several_draws(name: str) -> None:
+@pytest.mark.parametrize(("known", "coin"), [("g", "h"), ("z", "zz")])
+def test_two_draws_go_into_one_model(known: str, coin: str) -> None:
     # Predictors stand by their names: the outcome's draw can be the first or the last of two.
-    rng, n = np.random.default_rng(1), 20_000
+    columns, g, chance = expected(MIXED, amounts=True)
     other = Pattern((2, 2), (1, 1), (60, 10, 10, 20))
-    a, b1 = rng.random(n) < 0.4, rng.random(n) < 0.5
-    y = rng.random(n) < expit(-0.5 + 1.0 * a + 0.8 * b1)
-    own = reports(COINS, np.column_stack([a, y]).astype(np.int64), "own")
-    beside = reports(other, np.column_stack([b1, b1]).astype(np.int64), "beside")
-    columns = {
-        name: replace(own[0], name=name),
-        "y": replace(own[1], name="y"),
-        "b1": replace(beside[0], name="b1", place=Place("other", other, 0)),
-        "b2": replace(beside[1], name="b2", place=Place("other", other, 1)),
-    }
-    found = regress(f"y ~ {name} + b1", columns, {}, confidence_level=1 - 1e-6)
-    terms = {term.term: term for term in found.terms}
-    for term, true in ((f"{name}[T.1]", 1.0), ("b1[T.1]", 0.8), ("Intercept", -0.5)):
-        low, high = terms[term].conf_low, terms[term].conf_high
-        assert low is not None
-        assert high is not None
-        assert low <= true <= high
-    # With both reports of the other draw there are two groups of columns, whichever comes first.
-    assert len(regress(f"y ~ {name} + b1 + b2", columns, {}).terms) == 4
+    laws = np.array([(law(other, (x, 0)) + law(other, (x, 1))) / 2 for x in (0, 1)])
+    columns, seen, chance = with_reports(columns, chance, laws[g.astype(int)])
+    for part, (name, each) in enumerate(zip((known, coin), all_reports(other, True), strict=True)):
+        columns[name] = replace(each.of(seen), name=name, place=Place("other", other, part))
+    found = regress(f"y ~ x + {known} + s + {coin}", columns, {}, weights=1e4 * chance)
+    estimates = [term.estimate for term in found.terms]
+    assert estimates == pytest.approx([-0.5, 0.9, 0.4, -0.3, 0.0], abs=1e-4)
 
 
 def test_a_draw_that_tells_nothing_of_pairs_is_refused() -> None:

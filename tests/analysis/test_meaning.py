@@ -216,7 +216,7 @@ def test_a_design_that_sends_the_answer_less_often_is_told_the_other_way_round()
 def test_words_of_several_kinds() -> None:
     shown_if = {"kind": "choice", "options": cases.options(3), "no_answer": True, "shows_if": "x"}
     *_, skipped = odds(question_of("krr", shown_if))
-    assert skipped.who == "who do not answer, or are not asked"
+    assert skipped.who == "who do not answer, or do not see it"
     rank = {"kind": "rank", "options": cases.options(3), "no_answer": False}
     pair, *_ = odds(question_of("pick", rank), {"v0": "Music", "v1": "People", "v2": "Prices"})
     assert pair.label == "Music before People"

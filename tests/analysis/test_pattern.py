@@ -21,7 +21,7 @@ from analysis.core.packed import unpack
 from analysis.core.words import LARGEST_TOTAL, WORD, below, below_many, seeded_block, seeded_words
 from analysis.mechanisms.joint_design import design
 from analysis.mechanisms.joint_program import Part, contrast_variance
-from analysis.mechanisms.one_of_k import TOGETHER
+from analysis.mechanisms.together import OneTogether
 
 SAMPLES = {
     "two coins": Pattern((2, 2), (1, 1), (6, 2, 3, 1)),
@@ -94,7 +94,7 @@ def test_a_part_alone_has_the_law_of_its_subset_whatever_the_others_are(channel:
 def test_shares_and_products_of_pairs_are_unbiased(channel: Pattern) -> None:
     # The debiased share of value x is (1{x in set} - q) / (p - q); for pairs see `factor`.
     d = len(channel.inputs)
-    support = [TOGETHER.support(marginal) for marginal in joint_of(channel).marginals]
+    support = [OneTogether().support(marginal) for marginal in joint_of(channel).marginals]
 
     def debiased(part: int, members: tuple[int, ...], value: int) -> Fraction:
         p, q = support[part]

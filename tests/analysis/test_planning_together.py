@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,23 +20,13 @@ from analysis.study.planning.together import (
     tradeoffs,
 )
 from analysis.survey.survey import Survey
-from analysis.survey.survey_file import read_survey
 
 HEAD = 'title = "Work"\nid = "work"\n'
 YES_NO = '[[questions]]\nid = "{}"\nkind = "yes-no"\ntext = "?"\nrequired = true\n'
 
 
-@pytest.fixture
-def read(tmp_path: Path) -> Callable[[str], Survey]:
-    def from_text(text: str) -> Survey:
-        path = tmp_path / "work.toml"
-        path.write_text(HEAD + text)
-        return read_survey(path)
-
-    return from_text
-
-
 CHANNEL = Pattern((3, 2, 4), (1, 1, 2), (50, 6, 5, 4, 9, 7, 3, 8))
+PARTS = tuple(Part(k, 1 / k) for k in CHANNEL.inputs)
 
 
 def test_variances_are_those_of_all_reports() -> None:
@@ -54,7 +43,7 @@ def test_variances_are_those_of_all_reports() -> None:
         q = (marginal.size - p) / (k - 1)
         scores.append([((0 in report[part]) - q) / (p - q) for report in law])
     chances = np.array(list(law.values()))
-    for one, known in zip(scores, share_variances(CHANNEL), strict=True):
+    for one, known in zip(scores, share_variances(CHANNEL, PARTS), strict=True):
         assert known == pytest.approx(chances @ np.square(one) - (chances @ one) ** 2)
     pairs = pair_variances(CHANNEL)
     for place, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
@@ -69,14 +58,14 @@ def test_variances_are_those_of_all_reports() -> None:
 def test_a_draw_for_shares_alone_can_be_bad_for_pairs_and_one_for_both_is_not() -> None:
     parts = tuple(Part(k, 1 / k) for k in (3, 5, 6))
     of_shares, of_both = (
-        savings(design(parts, Fraction(3), Fraction(3, 2), aim).channel, Fraction(3))
+        savings(design(parts, Fraction(3), Fraction(3, 2), aim).channel, parts, Fraction(3))
         for aim in ("shares", "both")
     )
     assert of_shares == pytest.approx((1.51, 0.26), abs=0.01)
     assert of_both == pytest.approx((1.50, 3.93), abs=0.01)
     # As separate draws are, so is what they are compared with.
     apart = design(parts, Fraction(3), Fraction(1), "shares").channel
-    assert savings(apart, Fraction(3)) == pytest.approx((1, 1), abs=1e-4)
+    assert savings(apart, parts, Fraction(3)) == pytest.approx((1, 1), abs=1e-4)
 
 
 def test_reports_that_tell_nothing_of_pairs_are_never_enough() -> None:
@@ -117,7 +106,7 @@ def test_looser_limits_take_fewer_respondents(aim: str, names: list[str]) -> Non
     rows = {(row.epsilon, row.epsilon_each): row for row in tradeoffs(draw)}
     own, separate = rows[4, 1.5], rows[4, 1]
     channel = design(draw.parts, Fraction(4), Fraction(3, 2), aim).channel
-    assert own.share == np.ceil(1.959964**2 / 0.05**2 * share_variances(channel)[0])
+    assert own.share == np.ceil(1.959964**2 / 0.05**2 * share_variances(channel, draw.parts)[0])
     for name, total in product(names, (2.0, 4.0, 8.0)):
         curve = [row for row in rows.values() if row.epsilon == total]
         needed = [getattr(row, name) for row in curve]
@@ -136,7 +125,7 @@ def test_looser_limits_take_fewer_respondents(aim: str, names: list[str]) -> Non
 def test_limits_are_within_what_a_file_may_say(
     read: Callable[[str], Survey], epsilon: float
 ) -> None:
-    survey = read("".join(YES_NO.format(name) + f"epsilon = {epsilon}\n" for name in "ab"))
+    survey = read(HEAD + "".join(YES_NO.format(name) + f"epsilon = {epsilon}\n" for name in "ab"))
     told = suggestion(survey)
     assert told is not None
     limits = [float(limit) for limit in re.findall(r"limit of ε = (\d+(?:\.\d+)?)", told)]
@@ -149,7 +138,9 @@ def test_a_survey_without_a_table_is_told_what_one_would_save(
     read: Callable[[str], Survey],
 ) -> None:
     asked = "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "abcd")
-    survey = read(asked + '[[questions]]\nid = "t"\nkind = "text"\ntext = "?"\nepsilon = 1\n')
+    survey = read(
+        HEAD + asked + '[[questions]]\nid = "t"\nkind = "text"\ntext = "?"\nepsilon = 1\n'
+    )
     (draw,) = possible_draws(survey)
     assert draw == PossibleDraw("a + b + c + d", (Part(2, 0.5),) * 4, Fraction(4), None)
     told = suggestion(survey)
@@ -158,16 +149,16 @@ def test_a_survey_without_a_table_is_told_what_one_would_save(
     limits = "1.7 times fewer at a limit of ε = 1.5, 2.3 times fewer at a limit of ε = 2"
     assert limits in told
     # One question alone, or a table, leaves nothing to suggest.
-    assert suggestion(read(YES_NO.format("a") + "epsilon = 1\n")) is None
+    assert suggestion(read(HEAD + YES_NO.format("a") + "epsilon = 1\n")) is None
     table = '[[together]]\nid = "t"\nquestions = ["a", "b"]\nepsilon = 2\nepsilon_each = 1.5\n'
-    with_table = read(table + YES_NO.format("a") + YES_NO.format("b"))
+    with_table = read(HEAD + table + YES_NO.format("a") + YES_NO.format("b"))
     assert suggestion(with_table) is None
     assert [draw.id for draw in possible_draws(with_table)] == ["t"]
 
 
 def test_questions_with_a_memory_are_not_suggested(read: Callable[[str], Survey]) -> None:
     memory = YES_NO.format("m") + "epsilon = 1\nepsilon_forever = 2\n"
-    survey = read(memory + "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "ab"))
+    survey = read(HEAD + memory + "".join(YES_NO.format(name) + "epsilon = 1\n" for name in "ab"))
     assert [draw.id for draw in possible_draws(survey)] == ["a + b"]
 
 
@@ -179,7 +170,7 @@ def test_large_programs_are_told_of_fewer_questions(read: Callable[[str], Survey
             f'[[questions]]\nid = "q{k}"\nkind = "choice"\ntext = "?"\nepsilon = 1\n'
             f"required = true\noptions = [{options}]\n"
         )
-    told = suggestion(read("".join(asked)))
+    told = suggestion(read(HEAD + "".join(asked)))
     assert told is not None
     assert told.startswith("q3, q4, q5, q6 are drawn one by one")
     assert "total of ε = 4," in told

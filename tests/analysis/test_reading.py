@@ -10,7 +10,7 @@ import pytest
 from analysis.core.channels import Channel
 from analysis.core.channels.bits import Bits
 from analysis.core.channels.subset import Subset
-from analysis.core.randomizer import Reports
+from analysis.core.reports import Reports
 from analysis.core.words import seeded_block, seeded_words
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -19,16 +19,16 @@ import one_question as cases
 import test_channels as channels
 
 
-@pytest.mark.parametrize("channel", channels.SAMPLES, ids=str)
+@channels.every_law
 def test_reports_are_read_as_they_were_sent(channel: Channel) -> None:
     symbols = channels.symbols_of(channel)
     laws_of = [dict(channel.distribution(symbol)) for symbol in symbols]
     reports = list(laws_of[0])
-    read = channel.read_many([channels.sent(report) for report in reports])
+    read = channel.read_many([laws.sent(report) for report in reports])
     counted: dict[int, set[int]] = {place: set() for place in range(len(reports))}
     for place, symbol in zip(*(part.tolist() for part in channel.entries(read)), strict=True):
         counted[place].add(symbol)
-    own = [set(laws.counted(channel, channels.sent(report))) for report in reports]
+    own = [set(laws.counted(channel, laws.sent(report))) for report in reports]
     assert list(counted.values()) == own
     sizes = channel.sizes_many(read)
     assert (sizes is None) == (channel.size_chances(1) is None)
@@ -48,7 +48,7 @@ def test_reports_are_read_as_they_were_sent(channel: Channel) -> None:
 def test_what_is_drawn_is_what_is_read_when_it_was_sent(channel: Any) -> None:
     symbol = (0,) if channel.takes_bits else 0
     reports = channel.randomize_many(channels.repeated(channel, symbol, 20), seeded_block("read"))
-    texts = channels.wire(channel, reports)
+    texts = laws.wire(channel, reports)
     for report in texts:
         channel.check_report(report, "reports.q")
     np.testing.assert_array_equal(channel.read_many(texts), reports)

@@ -232,6 +232,37 @@ def test_predictors_hidden_by_noise_give_no_least_squares() -> None:
     assert "noise hides" in found.messages[1]
 
 
+def test_answers_that_hardly_anybody_leaves_out_do_not_hide_a_linear_model() -> None:
+    rng, n, held, of_answering = np.random.default_rng(4), 4000, 0, 0
+    values, amounts = ["1", "2", "3", "no-answer"], (1.0, 2.0, 3.0, np.nan)
+    matrix = np.where(np.eye(4, dtype=bool), 0.76, 0.08)
+    for _ in range(40):
+        x = rng.integers(0, 3, n)
+        y = np.where(rng.random(n) < 0.4, x, rng.integers(0, 3, n))
+        x[rng.random(n) < 0.002] = 3
+        columns = {}
+        for name, true in (("x", x), ("y", y)):
+            codes = np.where(rng.random(n) < 0.68, true, rng.integers(0, 4, n))
+            columns[name] = from_matrix(name, values, codes, matrix, amounts)
+        found = regress("y ~ x", columns, {}, family="linear", confidence_level=0.99)
+        terms = {term.term: term for term in found.terms}
+        assert found.converged
+        if terms["x[no-answer]"].estimate is None:
+            of_answering += 1
+            assert any("it is a model of those who answered" in text for text in found.messages)
+        slope = terms["x"]
+        held += not_none(slope.conf_low) <= 0.4 <= not_none(slope.conf_high)
+    # Of 40 intervals at 99 %, at least 37 hold with a chance of .999.
+    assert held >= 37
+    assert of_answering > 20
+    # So it is of a known outcome, by corrected scores.
+    out = np.minimum(x, 2) + rng.normal(size=n)
+    known = regress("out ~ x", columns, {"out": out}, family="linear", se="sandwich")
+    assert known.converged
+    slope = next(term for term in known.terms if term.term == "x")
+    assert not_none(slope.conf_low) < 1 < not_none(slope.conf_high)
+
+
 def _terms(formula: str, columns: Mapping[str, Column], known: Mapping[str, Any]) -> list[str]:
     return [term.term for term in regress(formula, columns, known, family="poisson").terms]
 

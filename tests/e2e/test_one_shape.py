@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 from collector import Collector, Relay
-from device import CANARIES, READ_MEMO, SURVEY, Device, expect_state, fill_in, press, review
+from device import (
+    CANARIES,
+    READ_MEMO,
+    SURVEY,
+    Device,
+    begin,
+    expect_state,
+    fill_in,
+    press,
+    review,
+)
 from playwright.sync_api import expect
 from watchers import with_fixed_randomness
 
@@ -21,6 +31,49 @@ RESPONDENTS: list[dict[str, str]] = [
     {"smoked": "no", "team": "office", "debts": "100000000"},
     {"team": "lab"},
     {"smoked": "no-answer", "team": "lab"},
+]
+#: Answers that are drawn together: options and values in one table, some of many in another.
+SOME = ("a", "b", "c", "d")
+TABLES = """
+title = "Work"
+id = "work"
+[[together]]
+id = "all"
+questions = ["smoked", "ways", "team"]
+epsilon = 3
+epsilon_each = 1.5
+[[together]]
+id = "some"
+questions = ["a", "b", "c", "d"]
+epsilon = 2
+epsilon_each = 1.5
+ask = 2
+[[questions]]
+id = "smoked"
+kind = "yes-no"
+text = "Did you smoke?"
+[[questions]]
+id = "ways"
+kind = "choices"
+text = "What?"
+at_most = 2
+options = [{id = "pipe", text = "Pipe"}, {id = "weed", text = "Weed"}, {id = "tea", text = "Tea"}]
+shows_if = "smoked = 'yes'"
+[[questions]]
+id = "team"
+kind = "choice"
+text = "Where do you work?"
+required = true
+options = [{id = "lab", text = "Laboratory"}, {id = "office", text = "Office"}]
+""" + "".join(
+    f"""[[questions]]\nid = "{one}"\nkind = "yes-no"\ntext = "{one}?"\n""" for one in SOME
+)
+IN_TABLES: list[dict[str, str]] = [
+    {"smoked": "yes", "ways": "pipe|tea", "team": "lab", **dict.fromkeys(SOME, "yes")},
+    {"smoked": "yes", "ways": "none", "team": "office", **dict.fromkeys(SOME, "no")},
+    {"smoked": "yes", "team": "lab", "a": "yes", "b": "no", "c": "yes", "d": "no"},
+    {"smoked": "no", "team": "office"},
+    {"team": "lab", **dict.fromkeys(SOME, "no-answer")},
 ]
 MakeDevice = Callable[..., Device]
 MakeRelay = Callable[[Collector], Relay]
@@ -40,15 +93,21 @@ def shape(value: Any) -> Any:
 
 
 def traces(
-    make: MakeDevice, relay: MakeRelay, served: Collector, respondents: list[dict[str, str]]
+    make: MakeDevice,
+    relay: MakeRelay,
+    served: Collector,
+    respondents: list[dict[str, str]],
+    text: str = WIDE,
 ) -> list[Any]:
     """For each respondent: the requests, the body, and what the device keeps."""
     found = []
     for answers in respondents:
-        survey, device, wire = served.publish(WIDE), with_fixed_randomness(make()), relay(served)
+        survey, device, wire = served.publish(text), with_fixed_randomness(make()), relay(served)
         page = device.visit(f"{wire.url}/s/{survey}")
         expect_state(page, "ready")
-        fill_in(page, answers)
+        begin(page)
+        unasked = [one for one in SOME if page.locator(f"[data-question={one}]").is_hidden()]
+        fill_in(page, {name: answer for name, answer in answers.items() if name not in unasked})
         review(page)
         press(page)
         expect(page.locator("#receipt")).to_be_visible()
@@ -80,6 +139,24 @@ def test_respondents_leave_the_same_traces(
     # The answers do reach the channels: with equal randomness, reports differ.
     assert len({json.dumps(sent["reports"]) for _, sent, _ in found}) > 1
     assert any(isinstance(report, list) for report in found[0][1]["reports"].values())
+
+
+def test_respondents_of_tables_leave_the_same_traces(
+    new_device: MakeDevice, collector: Collector, relay: MakeRelay
+) -> None:
+    found = traces(new_device, relay, collector, IN_TABLES, TABLES)
+    samples = set()
+    for _, sent, _ in found:
+        # Each has a survey to themselves, of which the device draws other questions.
+        reports = sent["reports"]
+        samples.add(tuple(name for name in SOME if reports[name]))
+        sent["reports"] = {name: reports[name] for name in reports if name not in SOME}
+        sent["reports"]["some"] = sorted((reports[name] for name in SOME), key=len)
+    check_alike(found)
+    assert len({json.dumps(sent["reports"]) for _, sent, _ in found}) > 1
+    assert all(len(sample) == 2 for sample in samples)
+    # Not even the number of bytes tells of an answer.
+    assert len({len(json.dumps(sent)) for _, sent, _ in found}) == 1
 
 
 @pytest.mark.more

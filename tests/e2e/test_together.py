@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from collector import Collector
-from device import Device, answer
+from device import (
+    Device,
+    answer,
+    expect_state,
+    fill_in,
+    press,
+    review,
+)
 from javascript import Run, taken, vector
 from playwright.sync_api import Browser, expect
 from scipy.stats import chi2
+from stage import open_details
 
 from analysis.study.crosstab import crosstab
 from analysis.study.hypotheses import independence
@@ -59,7 +68,9 @@ def test_wide_draws_are_those_of_the_reference(run: Run) -> None:
 
 def test_unsound_joint_randomizers_are_refused(run: Run) -> None:
     refused = vector("together")["refused"]
-    body = "return v.map(({joint}) => refuses(() => m.verifyTogether(joint)));"
+    body = (
+        "return v.map(({joint, ask}) => refuses(() => m.verifyTogether(joint, ask ?? undefined)));"
+    )
     results = run("randomizer.js", body, refused)
     assert [got for got in results if not got.startswith("RangeError: ")] == []
 
@@ -140,6 +151,19 @@ max = 40
 step = 1
 epsilon = 1
 """
+#: The same with a question of several options, each of which is a part of the draw.
+WITH_OPTIONS = SURVEY.replace('"told", "team"]', '"ways", "team"]').replace(
+    """id = "told"
+kind = "yes-no"
+text = "Did you tell anybody?"
+""",
+    """id = "ways"
+kind = "choices"
+text = "In which ways?"
+at_most = 2
+options = [{id = "words", text = "By words"}, {id = "hands", text = "By hands"}]
+""",
+)
 #: Draws in the browser of each row of answers.
 DRAWS = 8_000
 #: The probability that a sound draw fails the test of one row.
@@ -155,7 +179,7 @@ _DRAW = """async ({ open, rows, count }) => {
     for (let done = 0; done < count; done += 1) {
       const prepared = await prepare(open, answers, key, source);
       const { reports } = draw(open, prepared, {}, source).content;
-      const code = JSON.stringify(['harassed', 'told', 'team'].map((id) => reports[id]));
+      const code = JSON.stringify(open.survey.together[0].questions.map((id) => reports[id]));
       times[code] = (times[code] ?? 0) + 1;
     }
     return times;
@@ -187,22 +211,56 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
     expect(page.locator("#spent")).to_contain_text("to somebody who knows the others")
 
 
-def _rows() -> list[dict[str, str]]:
+def test_options_of_a_question_go_into_the_draw(device: Device, collector: Collector) -> None:
+    survey = collector.publish(WITH_OPTIONS)
+    page = device.visit(collector.page(survey))
+    expect_state(page, "ready")
+    fill_in(page, {"harassed": "yes", "ways": "words|hands", "team": "c", "years": "7"})
+    asked = page.locator("[data-question=ways]")
+    open_details(page)
+    asked.locator("[data-draw]").click()
+    expect(asked.locator(".draws li").first).to_be_visible()
+    review(page)
+    press(page)
+    expect_state(page, "stored")
+    (body,) = device.posted()
+    # Two options, none of them and no answer: four bits, as two characters.
+    assert len(json.loads(body)["reports"]["ways"]) == 2
+    expect(page.locator("#receipt")).to_contain_text("3 answers go into one draw")
+    wave = StoredWave(Store(collector.database), survey)
+    (words, hands), _ = wave.columns(["ways.words", "ways.hands"])
+    assert (words.values, words.n, hands.n) == (("yes", "not-ticked"), 1, 1)
+
+
+def _rows(second: str, yes: str) -> list[dict[str, str]]:
+    """Rows of answers; `second` is the question that is asked after a yes alone."""
     return [
-        {"harassed": harassed, "told": told, "team": team, "years": ""}
-        for harassed, told, team in (("yes", "no", "c"), ("no", "", "a"), ("", "", "b"))
+        {"harassed": harassed, second: given, "team": team, "years": ""}
+        for harassed, given, team in (("yes", yes, "c"), ("no", "", "a"), ("", "", "b"))
     ]
 
 
-def _p_value(survey: Survey, row: dict[str, str], times: dict[str, int]) -> float:
+def _law(survey: Survey, row: dict[str, str]) -> dict[str, float]:
+    """The chance of each row of reports, as it is sent, by the stated randomizer."""
+    ((draw,), found) = survey.joint, dict[str, float]()
+    joint = draw.randomizer
+    values = [question.value(row[question.id]) for question in draw.questions]
+    inputs = [s for e, v in zip(joint.encoders, values, strict=True) for s in e.states_of(v)]
+    for sets, chance in joint.channel.distribution(inputs):
+        reports = [
+            law.channel.joined([list(one) for one in sets[parts.start : parts.stop]])
+            for law, parts in zip(joint.marginals, joint.parts, strict=True)
+        ]
+        found[json.dumps(reports, separators=(",", ":"))] = float(chance)
+    return found
+
+
+def _p_value(survey: Survey, row: dict[str, str], seen: dict[str, int]) -> float:
     """How probable it is that so many draws are at least so far from the law that is stated."""
-    (joint,) = survey.joint
-    symbols = [question.value(row[question.id]) for question in joint.questions]
-    law = dict(joint.randomizer.channel.distribution(symbols))
-    seen = {tuple(map(tuple, json.loads(code))): n for code, n in times.items()}
+    law = _law(survey, row)
     assert set(seen) <= set(law)
     statistic = sum((seen.get(r, 0) - DRAWS * c) ** 2 / (DRAWS * c) for r, c in law.items())
-    return float(chi2.sf(float(statistic), len(law) - 1))
+    return float(chi2.sf(statistic, len(law) - 1))
 
 
 #: Made-up respondents, and how many of them answer the page in a browser of their own.
@@ -271,25 +329,30 @@ def test_tables_and_models_of_what_people_answer_cover_the_truth(
         assert term.conf_low <= true <= term.conf_high, term
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [(SURVEY, _rows("told", "no")), (WITH_OPTIONS, _rows("ways", "words|hands"))],
+    ids=["answers", "options"],
+)
 def test_shipped_draw_has_the_law_of_both_limits_and_another_one_is_caught(
-    device: Device, collector: Collector
+    device: Device, collector: Collector, text: str, rows: list[dict[str, str]]
 ) -> None:
-    frozen = collector.frozen(collector.publish(SURVEY))
+    frozen = collector.frozen(collector.publish(text))
     survey = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
-    page, rows = device.visit(f"{collector.url}/healthz"), _rows()
+    page = device.visit(f"{collector.url}/healthz")
     given = {"open": frozen, "rows": rows, "count": DRAWS}
     for row, times in zip(rows, page.evaluate(_DRAW, given), strict=True):
         assert _p_value(survey, row, times) > CHANCE
-    # A quarter of the weight of the reports that agree with all is moved: the browser refuses it,
-    # and reports that are drawn so all the same are told from the stated law.
+    # Most of the weight of the reports that agree with all is moved: the browser refuses it, and
+    # reports that are drawn so all the same are told from the stated law.
     wrong = json.loads(json.dumps(frozen))
     weights = wrong["randomizers"]["work"]["channel"]["weights"]
-    moved = weights[0] // 4
+    moved = weights[0] // 10 * 9
     weights[0], weights[-1] = weights[0] - moved, weights[-1] + moved
     body = """async (open) => { const { check } = await import('/client/report.js');
       try { check(open.survey, open.randomizers); return 'accepted'; }
       catch (error) { return error.message; } }"""
     assert page.evaluate(body, frozen) == "accepted"
-    assert "ratio must be" in page.evaluate(body, wrong)
+    assert re.match("(ratio|each) must be", page.evaluate(body, wrong))
     drawn = page.evaluate(_DRAW, {**given, "open": wrong})
     assert min(_p_value(survey, *one) for one in zip(rows, drawn, strict=True)) < CHANCE

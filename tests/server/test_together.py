@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -156,6 +157,59 @@ def test_what_is_not_there_is_told(answered: Path, words: tuple[str, ...], messa
     result = _run(*words, "--db", answered)
     assert result.exit_code == 1
     assert message in result.output
+
+
+def test_options_of_a_group_and_questions_of_a_sample_are_crossed(tmp_path: Path) -> None:
+    options = ", ".join(f'{{id = "o{x}", text = "x"}}' for x in range(4))
+    questions = "".join(
+        f'[[questions]]\nid = "q{x}"\nkind = "yes-no"\ntext = "?"\nrequired = true\n'
+        for x in range(4)
+    )
+    path, table, db = tmp_path / "s.toml", tmp_path / "answers.csv", tmp_path / "s.db"
+    path.write_text(
+        'id = "s"\ntitle = "T"\n[[together]]\nid = "some"\nquestions = ["q0", "q1", "q2", "q3"]\n'
+        "epsilon = 4\nepsilon_each = 3\nask = 3\n"
+        '[[questions]]\nid = "q"\nkind = "choices"\ntext = "?"\nat_most = 4\nrequired = true\n'
+        f'epsilon = 4\nmechanism = "group"\noptions = [{options}]\n' + questions
+    )
+    rng, lines = np.random.default_rng(1), ["q,q0,q1,q2,q3"]
+    for _ in range(3000):
+        ticked = rng.random(4) < (0.5, 0.2, 0.5, 0.5)
+        ticked[1] = ticked[0] and rng.random() < 0.5
+        yes = "yes" if ticked[0] else "no"
+        other = "yes" if rng.random() < 0.5 else "no"
+        chosen = "|".join(f"o{x}" for x in range(4) if ticked[x]) or "none"
+        lines.append(f"{chosen},{yes},{yes},{other},{other}")
+    table.write_text("\n".join(lines) + "\n")
+    assert _run("publish", path, "--db", db).exit_code == 0
+    assert _run("simulate", path, "--answers", table, "--db", db, "--seed", "1").exit_code == 0
+
+    def shares(*words: str) -> tuple[dict[tuple[str, str], dict[str, str]], str]:
+        result = _run("crosstab", "s", *words, "--level", "0.9999", "--db", db)
+        assert result.exit_code == 0, result.output
+        rows = csv.DictReader(result.stdout.splitlines())
+        return {
+            (r["first"], r["second"]): r for r in rows if r["quantity"] == "share"
+        }, result.stderr
+
+    found, said = shares("q.o0", "q.o1")
+    for cell, true in {("yes", "yes"): 0.25, ("no", "yes"): 0.0, ("no", "no"): 0.5}.items():
+        assert float(found[cell]["conf_low"]) <= true <= float(found[cell]["conf_high"])
+    # At this ε all four options are told together, by everybody.
+    assert found["yes", "yes"]["n"] == "3000"
+    assert "respondents" not in said
+    found, said = shares("q0", "q1")
+    for cell, true in {("yes", "yes"): 0.5, ("yes", "no"): 0.0, ("no", "no"): 0.5}.items():
+        assert float(found[cell]["conf_low"]) <= true <= float(found[cell]["conf_high"])
+    # Three of four, so that half of all people are asked both.
+    n = int(found["yes", "yes"]["n"])
+    assert abs(n - 1500) < 150
+    assert f"{n:,} of 3,000 respondents" in said
+    found, _ = shares("q.o0", "q2")
+    assert float(found["yes", "yes"]["conf_low"]) <= 0.25 <= float(found["yes", "yes"]["conf_high"])
+    result = _run("regress", "s", "q0 ~ q1 + q2 + q3", "--db", db)
+    assert result.exit_code == 1
+    assert "expected reports that tell of all of these, got none" in result.output
 
 
 def test_options_of_one_draw_are_not_crossed(answered: Path) -> None:

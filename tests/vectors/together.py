@@ -1,13 +1,18 @@
 """Vectors of several answers in one draw: see `generate.py`."""
 
 from collections.abc import Iterator
-from itertools import product
+from fractions import Fraction
+from itertools import combinations, product
 from typing import Any
 
 from analysis.core.channels.pattern import Pattern
 from analysis.core.encoders.categories import Index
+from analysis.core.encoders.several import Multihot
 from analysis.core.joint_randomizer import JointRandomizer
-from analysis.core.words import WORD, below, seeded_words
+from analysis.core.memory import Memory
+from analysis.core.part_json import written
+from analysis.core.words import WORD, below, seeded_bytes, seeded_words
+from analysis.survey.joint_draw import sampled
 
 
 def _noted(words: Iterator[int], taken: list[int]) -> Iterator[int]:
@@ -16,12 +21,27 @@ def _noted(words: Iterator[int], taken: list[int]) -> Iterator[int]:
         yield word
 
 
-def _error(joint: dict[str, Any]) -> str:
+def _error(joint: dict[str, Any], portions: tuple[Fraction, ...] = ()) -> str:
     try:
-        JointRandomizer.from_json(joint)
+        JointRandomizer.from_json(joint, portions)
     except ValueError as refusal:
         return str(refusal)
     raise AssertionError("it is not refused")
+
+
+def _of_one_each(channel: Pattern) -> JointRandomizer:
+    return JointRandomizer(tuple(map(Index, channel.inputs)), channel)
+
+
+def _values(encoder: Any) -> list[Any]:
+    """Every value of an encoder, in an order of its own."""
+    if len(encoder.part_inputs) == 1:
+        return list(range(encoder.inputs))
+    sets = [
+        flags for flags in product((0, 1), repeat=encoder.options) if sum(flags) <= encoder.at_most
+    ]
+    skipped = [None] * (encoder.inputs - encoder.options - 1)
+    return [*((*flags, int(not any(flags))) for flags in sets), *skipped]
 
 
 def together() -> dict[str, Any]:
@@ -32,20 +52,30 @@ def together() -> dict[str, Any]:
         Pattern((2, 3, 4), (1, 1, 2), (40, 9, 7, 5, 8, 4, 3, 2)),
         Pattern((2, 5, 3, 3), (1, 2, 1, 2), (2**52, 2**51, 2**40, 2**33, 3)),
     ]
+    several = [
+        # Of two options, none and no answer, beside one of three; and of three options alone.
+        JointRandomizer(
+            (Multihot(2, 2, 4), Index(3)),
+            Pattern((2, 2, 2, 2, 3), (1, 1, 1, 1, 2), (90, *range(30, 0, -1), 2)),
+        ),
+        JointRandomizer((Multihot(3, 2, 4),), Pattern((2,) * 4, (1,) * 4, (40, 25, 9, 4, 2))),
+    ]
     cases = []
-    for number, channel in enumerate(channels):
-        whole = JointRandomizer(tuple(map(Index, channel.inputs)), channel)
+    for number, whole in enumerate([*map(_of_one_each, channels), *several]):
         draws = []
         for first in range(12):
             taken: list[int] = []
             words = _noted(seeded_words("together", number, first), taken)
-            values = [(first + part) % k for part, k in enumerate(channel.inputs)]
+            values = [
+                every[(first + part) % len(every)]
+                for part, every in enumerate(map(_values, whole.encoders))
+            ]
             draws.append(
                 {"values": values, "reports": whole.randomize(values, words), "words": taken}
             )
         each = max(marginal.epsilon for marginal in whole.marginals)
         cases.append({"joint": whole.to_json(), "epsilons": [whole.epsilon, each], "draws": draws})
-    good = JointRandomizer(tuple(map(Index, (2, 2))), channels[0]).to_json()
+    good = _of_one_each(channels[0]).to_json()
     numbers = good["channel"]
     broken = [
         good | {"ratio": ["5", "1"]},
@@ -53,6 +83,10 @@ def together() -> dict[str, Any]:
         good | {"encoders": good["encoders"][:1]},
         good | {"encoders": [{"name": "onehot", "inputs": 2}, good["encoders"][1]]},
         good | {"encoders": [{"name": "index", "inputs": 3}, good["encoders"][1]]},
+        good | {"encoders": [{"name": "multihot", "options": 2, "at_most": 2, "inputs": 3}]},
+        good | {"encoders": [{"name": "multihot", "options": 1, "at_most": 2, "inputs": 2}]},
+        # What two parts of one answer tell together is not what each tells.
+        several[1].to_json() | {"each": written(several[1].channel.ratio([0])).split("/")},
         good | {"channel": numbers | {"weights": [6, 2, 3, 0]}},
         good | {"channel": numbers | {"weights": [6, 2, 3, 1, 1]}},
         good | {"channel": numbers | {"weights": [2**53 - 1, 2, 3, 1]}},
@@ -61,8 +95,71 @@ def together() -> dict[str, Any]:
         good | {"channel": numbers | {"inputs": [1, 2]}},
         good | {"channel": numbers | {"name": "subset"}},
     ]
-    refused = [{"joint": one, "error": _error(one)} for one in broken]
-    return {"cases": cases, "refused": refused, "below": _wide_draws()}
+    refused: list[dict[str, Any]] = [{"joint": one, "error": _error(one)} for one in broken]
+    refused += [
+        {"joint": one, "ask": 3, "error": _error(one, (Fraction(1, 2),) * len(one["encoders"]))}
+        for one in _broken_of_some(several[1])
+    ]
+    # Python looks at how many are asked where it reads a table.
+    some = _SOME.to_json()
+    refused += [{"joint": some, "ask": ask} for ask in (None, 2, 4, 5, 2.5, "3", True)]
+    asked = {"joint": _SOME.to_json(), "draws": _draws_of_some(), "samples": _samples()}
+    return {"cases": cases, "refused": refused, "below": _wide_draws(), "asked": asked}
+
+
+#: Of five questions that are alike, each device is asked three.
+_SOME = JointRandomizer(
+    (Index(4),) * 5, Pattern((4,) * 3, (2,) * 3, (27, 27, 9, 1)), (Fraction(3, 5),) * 5
+)
+
+
+def _broken_of_some(options: JointRandomizer) -> list[dict[str, Any]]:
+    """Some of questions that are not alike, by a law that is not the same for all, of options."""
+    some, whole = _SOME.to_json(), options.to_json()
+    return [
+        some | {"encoders": [{"name": "index", "inputs": 3}, *some["encoders"][1:]]},
+        some | {"channel": some["channel"] | {"weights": [9, 3, 3, 1, 3, 1, 1, 1]}},
+        some | {"channel": some["channel"] | {"sizes": [2, 2, 1]}},
+        whole | {"encoders": whole["encoders"] * 5},
+        whole | {"encoders": whole["encoders"] * 2},
+    ]
+
+
+def _draws_of_some() -> list[dict[str, Any]]:
+    draws = []
+    for first, asked in enumerate(combinations(range(5), 3)):
+        taken: list[int] = []
+        words = _noted(seeded_words("asked", first), taken)
+        values = [(first + place) % 4 if place in asked else None for place in range(5)]
+        reports = _SOME.randomize(values, words, asked)
+        draws.append({"values": values, "asked": asked, "reports": reports, "words": taken})
+    return draws
+
+
+def _samples() -> list[dict[str, Any]]:
+    """Which questions devices are asked, by their secrets, in some waves."""
+    ids = ["a", "b", "c", "d", "e"]
+    found = []
+    for conditions in (
+        {},
+        {"b": ["=", "a", "yes"], "e": ["or", ["=", "b", "no"], ["=", "z", "x"]]},
+    ):
+        questions = [
+            {"id": name, **({"shows_if": conditions[name]} if name in conditions else {})}
+            for name in ids
+        ]
+        for ask in (2, 3, 4):
+            table = {"id": "t", "questions": ids, "ask": ask}
+            every = sampled(table, questions)
+            drawn = []
+            for number in range(4):
+                secret, wave = seeded_bytes(32, "asked", number), 1 + 5 * number
+                words = Memory.of(secret, "s", "t", bytes(32)).words("asked", wave)
+                asked = every[below(len(every), words)]
+                unasked = [name for place, name in enumerate(ids) if place not in asked]
+                drawn.append({"secret": secret.hex(), "wave": wave, "unasked": unasked})
+            found.append({"questions": questions, "table": table, "every": every, "drawn": drawn})
+    return found
 
 
 def _wide_draws() -> list[dict[str, Any]]:

@@ -9,30 +9,25 @@ By hand: one 3, zero 1 of 4 (p = 3/4, q = 1/4), and inputs that differ in a bit 
 ε = 2 ln 3 = 2.197.
 """
 
-import base64
-import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import comb, gcd, prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from analysis.core.errors import ReportError, shown
-from analysis.core.packed import Packed, clear_tail, column_sums, from_bytes, sizes, unpack
-from analysis.core.types import Apart, Array, Floats, Integers
+from analysis.core.channels.bit_reports import BitReports
+from analysis.core.packed import Packed, clear_tail, unpack
+from analysis.core.types import Apart, Floats
 from analysis.core.words import Block, below, bernoulli_bits, check_total, parts
-
-_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 @dataclass(frozen=True)
-class Bits:
+class Bits(BitReports):
     """The channel with these whole numbers: ``1 <= zero <= one < total <= 2**32``."""
 
     inputs: int
@@ -45,16 +40,6 @@ class Bits:
     ones: ClassVar[int | None] = None
     gives_one_symbol: ClassVar[bool] = False
     can_be_kept: ClassVar[bool] = True
-
-    @property
-    def symbols(self) -> int:
-        """There is a symbol for each bit, and a last one that every report counts for."""
-        return self.inputs + 1
-
-    @property
-    def length(self) -> int:
-        """The characters of a report: base64url, the first bit in each byte's highest place."""
-        return -(-8 * -(-self.inputs // 8) // 6)
 
     @cached_property
     def p(self) -> Fraction:
@@ -102,10 +87,7 @@ class Bits:
         return np.array([comb(bits, x) * one**x * zero ** (bits - x) for x in range(bits + 1)])
 
     def randomize(self, symbol: tuple[int, ...], words: Iterator[int]) -> str:
-        bits = bytearray(-(-self.inputs // 8))
-        for place in self._drawn(symbol, words):
-            bits[place // 8] |= 128 >> place % 8
-        return base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
+        return self.text_of(self._drawn(symbol, words))
 
     def _drawn(self, symbol: Container[int], words: Iterator[int]) -> tuple[int, ...]:
         """Return the places of the ones of a report."""
@@ -145,8 +127,7 @@ class Bits:
         for flags in product((0, 1), repeat=self.inputs):
             ones = (self.p if place in symbol else self.q for place in range(self.inputs))
             drawn = (p if flag else 1 - p for p, flag in zip(ones, flags, strict=True))
-            packed = np.packbits(flags).tobytes()
-            report = base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
+            report = self.text_of(np.flatnonzero(flags).tolist())
             yield report, prod(drawn, start=Fraction(1))
 
     def moments(self, symbol: tuple[int, ...]) -> tuple[Floats, Floats]:
@@ -168,31 +149,6 @@ class Bits:
         # Every report counts for the last symbol, too.
         return np.convolve(np.append(0.0, told), rest)
 
-    @classmethod
-    def report_schema(cls) -> dict[str, Any]:
-        return {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}
-
-    def check_report(self, report: Any, field: str) -> None:
-        if not isinstance(report, str) or not self._pattern.fullmatch(report):
-            expected = f"{self.inputs} bits as {self.length} characters of base64url"
-            raise ReportError(field, expected, shown(report))
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        """A pattern that matches every report, and no other text: bits past the last one are 0."""
-        free, left = divmod(self.inputs, 6)
-        # In the character with the last bits, the higher `left` places are free.
-        last = re.escape(_ALPHABET[:: 2 ** (6 - left)])
-        zeros = "A" * (self.length - free - 1)
-        end = f"[{last}]{zeros}" if self.length > free else ""
-        return re.compile(f"[{re.escape(_ALPHABET)}]{{{free}}}{end}")
-
-    def longest(self) -> str:
-        return "A" * self.length
-
-    def reports_in(self, counts: Array) -> int:
-        return int(counts[self.inputs])
-
     def randomize_many(self, symbols: Packed, block: Block) -> Packed:
         reports = np.empty(symbols.shape, dtype=np.uint64)
         given, drawn = symbols.reshape(-1), reports.reshape(-1)
@@ -205,29 +161,6 @@ class Bits:
             new[places] |= ones[places] & bernoulli_bits(more, len(places), block)
         clear_tail(reports, self.inputs)
         return reports
-
-    def read_many(self, sent: Sequence[str]) -> Packed:
-        # Filled up with zeros to whole groups of four characters, all are decoded in one go.
-        width = self.length + -self.length % 4
-        text = "".join([report.ljust(width, "A") for report in sent])
-        read = np.frombuffer(base64.urlsafe_b64decode(text), dtype=np.uint8)
-        rows = read.reshape(len(sent), width // 4 * 3)
-        return from_bytes(rows[:, : -(-self.inputs // 8)], self.inputs)
-
-    def count_many(self, reports: Packed) -> Integers:
-        return np.append(column_sums(reports, self.inputs), len(reports))
-
-    def entries(self, reports: Packed) -> tuple[Integers, Integers]:
-        rows, symbols = np.nonzero(unpack(reports, self.inputs))
-        last = np.full(len(reports), self.inputs)
-        return np.append(rows, np.arange(len(reports))), np.append(symbols, last)
-
-    def sizes_many(self, reports: Packed) -> Integers:
-        return sizes(reports) + 1
-
-    def holds_many(self, reports: Packed, symbols: Sequence[tuple[int]]) -> NDArray[np.bool_]:
-        flags = unpack(reports, self.inputs)
-        return np.asarray(flags[:, np.array([place for (place,) in symbols], dtype=np.int64)] == 1)
 
     def log_chances(self, reports: Packed, symbols: Sequence[tuple[int, ...]]) -> Floats:
         rates = np.full((len(symbols), self.inputs), float(self.q))

@@ -83,6 +83,12 @@ class Pattern:
     def _is_by_number(self) -> bool:
         return len(self.weights) == len(self.inputs) + 1
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether its parts can change places: its law is the same for all orders of them."""
+        alike = len(set(self.inputs)) == 1 and len(set(self.sizes)) == 1
+        return self._is_by_number and alike
+
     @cached_property
     def patterns(self) -> tuple[int, ...]:
         """The weight of each pattern, whole, up to a common factor."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.core.errors import ReportError, shown
 from analysis.core.packed import Packed, column_sums, pack, unpack
-from analysis.core.types import Array, Integers
+from analysis.core.types import Array, Floats, Integers
 
 #: Binomial coefficients of larger numbers take long to compute.
 MOST_INPUTS = 1024
@@ -25,7 +25,7 @@ class SetReports:
         """There are as many symbols as inputs, since a set counts for each of its members."""
         return self.inputs
 
-    def size_chances(self, ones: int) -> None:
+    def size_chances(self, ones: int) -> Floats | None:
         return None
 
     @classmethod
@@ -56,11 +56,11 @@ class SetReports:
         return pack(flags)
 
     def count_many(self, reports: Packed) -> Integers:
-        return column_sums(reports, self.inputs)
+        return column_sums(reports, self.symbols)
 
     def entries(self, reports: Packed) -> tuple[Integers, Integers]:
-        rows, symbols = np.nonzero(unpack(reports, self.inputs))
+        rows, symbols = np.nonzero(unpack(reports, self.symbols))
         return rows, symbols
 
-    def sizes_many(self, reports: Packed) -> None:
+    def sizes_many(self, reports: Packed) -> Integers | None:
         return None

@@ -16,13 +16,14 @@ from functools import lru_cache
 from itertools import combinations
 from math import comb, log
 from statistics import NormalDist
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.channels.set_reports import SetReports
 from analysis.core.packed import Packed, clear_tail, sizes, unpack, words_for
+from analysis.core.part_json import written
 from analysis.core.types import Apart, Array, Floats, Integers
 from analysis.core.words import (
     Block,
@@ -59,6 +60,16 @@ class Subset(SetReports):
             raise ValueError(f"subset: size must be less than inputs, got {self.size}")
         check_total(self.name, self.include + self.exclude)
 
+    @property
+    def p(self) -> Fraction:
+        """The chance that the input is in the report."""
+        return Fraction(self.include, self.include + self.exclude)
+
+    @property
+    def q(self) -> Fraction:
+        """The chance that another symbol is, whether or not the input is."""
+        return (self.size - self.p) / (self.inputs - 1)
+
     def ratio(self, apart: Apart = ()) -> Fraction:
         """Return the ratio of the two probabilities above, or its inverse if that is larger."""
         ratio = Fraction(self.include * (self.inputs - self.size), self.exclude * self.size)
@@ -70,6 +81,15 @@ class Subset(SetReports):
         total = (self.include + self.exclude) * (self.inputs - 1)
         alike = total - one - other
         return np.array([[(one, other), (other, one), (alike, alike)]]) / total
+
+    @property
+    def law(self) -> dict[str, Any]:
+        """The chances of reports, whatever the weights are that give them."""
+        return {"size": self.size, "included": written(self.p).split("/")}
+
+    def joined(self, sets: Sequence[list[int]]) -> list[int]:
+        """Return the report of the sets of all parts of a pattern: there is one part."""
+        return sets[0]
 
     def randomize(self, symbol: int, words: Iterator[int]) -> list[int]:
         """Return a sorted list: whether the input is a member is drawn first, then the others."""
@@ -186,7 +206,7 @@ class Subset(SetReports):
                 left, starts = left[rows], starts[rows]
 
     def holds_many(self, reports: Packed, symbols: Sequence[int]) -> NDArray[np.bool_]:
-        flags = unpack(reports, self.inputs)
+        flags = unpack(reports, self.symbols)
         return np.asarray(flags[:, np.asarray(symbols, dtype=np.int64)] == 1)
 
     def log_chances(self, reports: Packed, symbols: Sequence[int]) -> Floats:

@@ -104,6 +104,14 @@ class BaseDomain(ABC):
         return ()
 
     @property
+    def parts(self) -> tuple[int, ...]:
+        """How many values each part has that an answer is for a draw with others.
+
+        It is empty where an answer cannot be drawn with others.
+        """
+        return (len(self.alternatives),) if self.alternatives else ()
+
+    @property
     def mean_terms(self) -> tuple[str, ...]:
         """The terms of its means."""
         return ()

@@ -70,6 +70,11 @@ class Sets(OfFlags):
     def columns(self) -> tuple[str, ...]:
         return tuple(f".{flag}" for flag in self.flags)
 
+    @property
+    def parts(self) -> tuple[int, ...]:
+        # Whether each option is ticked, none is, and there is no answer.
+        return (2,) * len(self.picks)
+
     def required(self) -> Self:
         return replace(self, no_answer=False)
 

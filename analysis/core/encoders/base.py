@@ -49,6 +49,14 @@ class Encoder(ABC):
         return None
 
     @property
+    def part_inputs(self) -> tuple[int, ...]:
+        """How many inputs each part of a `Pattern` has that a value becomes, drawn with others.
+
+        It is empty where values cannot be drawn so.
+        """
+        return ()
+
+    @property
     def parts_told(self) -> int:
         """How many parts of the value a report tells of; 1 where it tells of the whole value."""
         return 1
@@ -84,6 +92,20 @@ class Encoder(ABC):
     @abstractmethod
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Array:
         """Return the inputs for many values, bits packed. Preconditions: all are values."""
+
+    def states_of(self, value: Any) -> tuple[int, ...]:
+        """Return the inputs of the parts of a `Pattern` for `value`; raise as `encode`.
+
+        Preconditions: there are some.
+        """
+        return (self.encode(value, 0, iter(())),)
+
+    def told_pattern(self, channel: Any) -> Any:
+        """Return the `Pattern` of the flags that a report tells together; None if it is none.
+
+        Its parts are any of those that were picked: it is the same for all, in any order.
+        """
+        return None
 
     def encode_all(self, values: Sequence[Any]) -> Integers:
         """Return the (cohorts, values, hashes) inputs, or places of ones, of some values.

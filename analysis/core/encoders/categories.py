@@ -37,6 +37,10 @@ class Index(_OfEach):
     name: ClassVar[str] = "index"
     is_identity: ClassVar[bool] = True
 
+    @property
+    def part_inputs(self) -> tuple[int, ...]:
+        return (self.inputs,)
+
     def encode(self, value: int, cohort: int, words: Iterator[int]) -> int:
         return whole("value", value, self.inputs)
 

@@ -1,7 +1,7 @@
 """Encoders of several parts of a value as one number: some flags, or the order of some items."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -10,7 +10,9 @@ from math import comb, factorial
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.window import Window
 from analysis.core.domain import Rankings, Sets
 from analysis.core.domain.sets import Flags
@@ -146,6 +148,28 @@ class Group(SomeParts):
         """Return symbols; values are rows of flags, of -1 for no answer."""
         told = np.take_along_axis(values, self.members[cohorts], axis=1).astype(np.int64)
         return np.where(told[:, 0] < 0, self.inputs - 1, told @ (1 << np.arange(self.picked)))
+
+    def told_pattern(self, channel: Window) -> Pattern | None:
+        """Return the law of the flags that are picked, without no-answer: one number is likelier.
+
+        A number that is not the true one is as likely as any other, so that weights are as many
+        times that of one as there are numbers with so many flags that do not agree.
+        """
+        if self.inputs > 2**self.picked:
+            return None
+        ways = [comb(self.picked, number) for number in range(1, self.picked + 1)]
+        weights = (channel.near, *(channel.far * number for number in ways))
+        return Pattern((2,) * self.picked, (1,) * self.picked, weights)
+
+    def tells_many(self, options: Sequence[int], cohorts: Array) -> NDArray[np.bool_]:
+        """Return (n,) whether reports of these cohorts tell of all these flags."""
+        told = [(self.members == option).any(axis=1) for option in options]
+        return np.asarray(np.all(told, axis=0)[cohorts])
+
+    def flag_many(self, option: int, cohorts: Array, drawn: Array) -> Integers:
+        """Return (n,) what reports say of a flag that they tell of."""
+        place = np.argmax(self.members == option, axis=1)
+        return np.asarray(drawn.astype(np.int64) >> place[cohorts] & 1)
 
     def told_of_option(
         self, option: int, channel: Window, cohorts: Array, drawn: Array

@@ -71,6 +71,14 @@ class Multihot(Encoder):
             return (self.options + 1,)
         return _ticked(value, self.options, self.at_most)
 
+    @property
+    def part_inputs(self) -> tuple[int, ...]:
+        return (2,) * self.inputs
+
+    def states_of(self, value: Flags | None) -> tuple[int, ...]:
+        ones = self.encode(value, 0, iter(()))
+        return tuple(int(place in ones) for place in range(self.inputs))
+
     def encode_many(self, values: Array, cohorts: Array, block: Block) -> Packed:
         """Return packed bits; values are rows of flags, of -1 for no answer."""
         flags = np.zeros((len(values), self.inputs), dtype=np.uint8)

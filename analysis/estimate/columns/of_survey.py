@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +12,8 @@ from numpy.typing import NDArray
 
 from analysis.core.domain import NO_ANSWER, Estimand, Numbers
 from analysis.core.encoders import Encoder
-from analysis.core.randomizer import Reports
+from analysis.core.joint_randomizer import Place
+from analysis.core.reports import Reports
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, left_inverse
 from analysis.survey.question import Question
@@ -32,7 +35,42 @@ def column_names(question: Question) -> list[str]:
 def one_draw(question: Question) -> bool:
     """Return whether the columns of a question come from one draw, so that none can be crossed."""
     encoder = question.randomizer.encoder
+    if question.place is not None:
+        # Each option is a part of the draw, whose pairs the reports tell of.
+        return False
     return encoder.picks_part or encoder.ones is not None or question.domain.no_answer
+
+
+def crossed_many(
+    question: Question, options: Sequence[int], reports: Reports
+) -> NDArray[np.bool_] | None:
+    """Return (n,) which reports tell of several options together; None if none can.
+
+    What they tell together depends on no answer. `one_draw` says where that is asked for.
+    """
+    encoder, channel = question.randomizer.encoder, question.randomizer.channel
+    if encoder.told_pattern(channel) is None:
+        return None
+    told = encoder.tells_many(options, reports.cohorts)
+    return told if told.any() or not len(told) else None
+
+
+def crossed_columns(question: Question, options: Sequence[int], reports: Reports) -> list[Column]:
+    """Return the columns of several options, of reports that tell of them together."""
+    law = question.randomizer
+    pattern = law.encoder.told_pattern(law.channel)
+    drawn_so = replace(question, place=Place(question.id, pattern, 0))
+    one = pattern.marginal(0)
+    return [
+        _ticked(
+            drawn_so,
+            option,
+            law.encoder.flag_many(option, reports.cohorts, reports.drawn),
+            (one.p, one.q),
+            "no",
+        )
+        for option in options
+    ]
 
 
 def rounding(question: Question) -> str | None:
@@ -63,13 +101,25 @@ def columns_of(question: Question, sent: Sequence[Any]) -> list[Column]:
     Raises
     ------
     ValueError
-        If the question's answers make no columns that can be crossed, or have too many values.
+        If the question's answers make no columns that can be crossed, or have too many values; or
+        if somebody was not asked.
     """
-    return read_columns(question, question.randomizer.read_many(sent))
+    reports = question.randomizer.read_many(sent)
+    unasked = len(sent) - int(question.randomizer.asked_many(reports).sum())
+    if unasked:
+        raise ValueError(
+            f"{question.id}: expected reports of people who were asked, got {unasked} empty ones: "
+            "leave these people out of all columns"
+        )
+    return read_columns(question, reports)
 
 
 def read_columns(question: Question, reports: Reports) -> list[Column]:
-    """Return the columns of `columns_of` from reports that `read_many` has read."""
+    """Return the columns of `columns_of` from reports that `read_many` has read.
+
+    All must be of people who were asked.
+    """
+    question, reports = question.of_asked, question.randomizer.as_of_asked(reports)
     domain = question.domain
     if len(domain.columns) > 1:
         return [_option(question, option, reports) for option in range(len(domain.columns))]
@@ -104,9 +154,6 @@ def _categories(question: Question, reports: Reports) -> Column:
     scores = _support_scores(question, kinds)
     if scores is None:
         scores = left_inverse(chances)
-    if question.place is not None:
-        chances = np.vstack([chances, np.zeros(len(domain.alternatives))])
-        scores = np.vstack([scores, np.full(len(domain.alternatives), 1 / channel.inputs)])
     values, amounts = domain.alternatives, domain.amounts
     return _column(question, question.id, values, codes, chances, scores, whole, amounts)
 
@@ -167,12 +214,37 @@ def _number(question: Question, domain: Numbers, reports: Reports) -> Column:
 def _option(question: Question, option: int, reports: Reports) -> Column:
     """Return the column of whether one of several options was ticked."""
     randomizer, domain = question.randomizer, question.domain
+    if question.place is not None:
+        # One part tells of the option alone, and another of no answer.
+        held = randomizer.channel.holds_many(reports.drawn, ((option,),))[:, 0]
+        unticked = "not-ticked" if domain.no_answer else "no"
+        return _ticked(question, option, held, randomizer.channel.supports(option), unticked)
     values = ("yes", "no", *[NO_ANSWER] * domain.no_answer)
     codes, chances = randomizer.encoder.told_of_option(
         option, randomizer.channel, reports.cohorts, reports.drawn
     )
-    name = question.id + domain.columns[option]
-    return _column(question, name, values, codes, chances, left_inverse(chances), True, None)
+    name, scores = question.id + domain.columns[option], left_inverse(chances)
+    return _column(question, name, values, codes, chances, scores, True, None)
+
+
+def _ticked(
+    question: Question,
+    option: int,
+    told: NDArray[Any],
+    support: tuple[Fraction, Fraction],
+    unticked: str,
+) -> Column:
+    """Return the column of an option that is a part of a draw: `told` (n,) is 1 if it is ticked.
+
+    `support` has the chances of that if it is in truth, and if it is not, which is `unticked`.
+    """
+    p, q = map(float, support)
+    chances = np.array([[p, q], [1 - p, 1 - q]])
+    codes, name = 1 - told.astype(np.int64), question.id + question.domain.columns[option]
+    return _column(
+        *(question, name, ("yes", unticked), codes, chances, left_inverse(chances), True, None),
+        part=option,
+    )
 
 
 def _column(
@@ -184,11 +256,17 @@ def _column(
     scores: Floats,
     whole: bool,
     amounts: tuple[float, ...] | None,
+    part: int = 0,
 ) -> Column:
-    epsilon, mechanism = question.randomizer.epsilon, question.mechanism.name
+    """Return a column; `part` says which part of its question's draw it is, if it has several."""
+    epsilon, mechanism, place = question.randomizer.epsilon, question.mechanism.name, question.place
+    if place is not None:
+        place, whole, k = replace(place, part=place.part + part), False, chances.shape[1]
+        chances = np.vstack([chances, np.zeros(k)])
+        scores = np.vstack([scores, np.full(k, 1 / k)])
     return Column(
         *(name, tuple(values), codes, chances, scores, whole, amounts, epsilon, mechanism),
-        place=question.place,
+        place=place,
     )
 
 
@@ -226,10 +304,15 @@ def debiasing(question: Question) -> tuple[tuple[str, ...], Callable[[Reports], 
     )
 
     def weights(reports: Reports) -> Floats:
-        scores = _support_scores(question, reports)
+        # Who is not asked counts for nothing, and the others for more.
+        law, asked = question.randomizer, question.randomizer.asked_many(reports)
+        told = reports.of(asked)
+        scores = _support_scores(question.of_asked, law.as_of_asked(told))
         if scores is None:
-            read = read_columns(question, reports)
+            read = read_columns(question, told)
             scores = np.hstack([column.scores[column.codes] for column in read])
-        return scores
+        worth = np.zeros((len(asked), len(names)))
+        worth[asked] = scores / float(law.portion)
+        return worth
 
     return names, weights

@@ -69,7 +69,7 @@ def by_question(accounts: Iterable[Account], totals: Totals) -> Iterator[Questio
             yield QuestionRow(
                 version=survey.version,
                 question=draw.id,
-                mechanism=draw.mechanism.name,
+                mechanism=draw.mechanism_name,
                 epsilon_promised=_promised(draw, "epsilon"),
                 epsilon=in_epsilon(draw.randomizer.charge),
                 delta=float_above(draw.randomizer.delta),

@@ -82,7 +82,8 @@ def odds(question: Question, labels: Mapping[str, str] | None = None) -> tuple[O
     labels : mapping
         `Survey.labels` of the question; without them ids are shown.
     """
-    names = labels or {}
+    # Where only some are asked, it is what their reports tell.
+    question, names = question.of_asked, labels or {}
     domain, randomizer = question.domain, question.randomizer
     if domain.estimand is Estimand.TEXTS:
         # Reports about beginnings, too, count for one or not.
@@ -198,7 +199,7 @@ def _label_of(question: Question, term: str, labels: Mapping[str, str]) -> str:
 def _people(question: Question, term: str, labels: Mapping[str, str]) -> tuple[str, str]:
     """Return who gave an answer, and all others, as "Of 100 people" and "of 100" go on."""
     if term == NO_ANSWER:
-        return f"who do not answer{', or are not asked' * ('shows_if' in question.spec)}", "who do"
+        return f"who do not answer{', or do not see it' * ('shows_if' in question.spec)}", "who do"
     return question.domain.people(term, partial(quoted, labels))
 
 

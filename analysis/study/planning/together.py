@@ -4,10 +4,11 @@ All answers are taken to be equally common and unrelated, and estimates to follo
 with the variances of `analysis.mechanisms.joint_design`, and Fisher's information of a model.
 """
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import ceil, inf, prod
 
 import numpy as np
@@ -19,8 +20,8 @@ from analysis.core.epsilon import LARGEST
 from analysis.core.types import Floats
 from analysis.estimate.intervals import check_level
 from analysis.mechanisms.joint_design import design, pair_variances, savings, share_variances
-from analysis.mechanisms.joint_program import AIMS, Part
-from analysis.survey.joint_draw import limits_of, parts_of
+from analysis.mechanisms.joint_program import AIMS, Part, questions_of
+from analysis.survey.joint_draw import JointDraw, limits_of, parts_of
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
@@ -43,10 +44,10 @@ _WORTH = 1.05
 class Tradeoff:
     """The respondents that one draw with this aim takes within two limits.
 
-    `share` and `pair` are means over questions, and over pairs of questions, of the respondents for
-    the half-width; `model` is for slopes known to ± `SLOPE_WIDTH`. None where no number is enough.
-    `share_saving` and `pair_saving` say how many times as many separate draws of the same total
-    need.
+    `share` and `pair` are means over questions, and over pairs of them, of the respondents for the
+    half-width; an option counts as a question. `model` is for slopes known to ± `SLOPE_WIDTH`.
+    None where no number is enough. `share_saving` and `pair_saving` say how many times as many
+    separate draws of the same total need.
     """
 
     table: str
@@ -64,7 +65,9 @@ class Tradeoff:
 class PossibleDraw:
     """One draw that is considered: of a survey's table, or of questions that are drawn one by one.
 
-    `each` is None if it is not stated yet.
+    `each` is None if it is not stated yet. Where each person is asked some of the questions, there
+    are as many `parts`, and `times` is how many times as many respondents it takes: for a share,
+    for a pair of answers, and for the model.
     """
 
     id: str
@@ -72,6 +75,7 @@ class PossibleDraw:
     total: Fraction
     each: Fraction | None = None
     aim: str = AIMS[0]
+    times: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
 def possible_draws(survey: Survey) -> list[PossibleDraw]:
@@ -79,22 +83,37 @@ def possible_draws(survey: Survey) -> list[PossibleDraw]:
 
     Its id is that of all of them, and its total what they spend together.
     """
-    tables = [
-        PossibleDraw(
-            joint.id,
-            parts_of(question.spec for question in joint.questions),
-            *limits_of(joint.spec),
-            joint.spec.get("aim", AIMS[0]),
-        )
-        for joint in survey.joint
-    ]
+    tables = [_drawn(joint) for joint in survey.joint]
     able = _able(survey)
     return [_of(able)] if not tables and len(able) > 1 else tables
 
 
+def _drawn(joint: JointDraw) -> PossibleDraw:
+    parts, times = parts_of(question.spec for question in joint.questions), (1.0, 1.0, 1.0)
+    if joint.randomizer.asks_some:
+        parts = parts[: joint.asks]
+        share, pair, model = (_times(joint, n) for n in (1, 2, min(1 + _PREDICTORS, joint.asks)))
+        times = share, pair, model
+    limits, aim = limits_of(joint.spec), joint.spec.get("aim", AIMS[0])
+    return PossibleDraw(joint.id, parts, *limits, aim, times)
+
+
+def _times(joint: JointDraw, number: int) -> float:
+    """Return how many times the respondents it takes that so many questions are asked together.
+
+    It is the mean over all sets of so many that anybody is asked.
+    """
+    asked = Counter(some for sample in joint.samples for some in combinations(sample, number))
+    return float(np.mean([len(joint.samples) / count for count in asked.values()]))
+
+
 def _able(survey: Survey) -> list[Question]:
     """Return the first questions that could be named in a table, as many as it may have."""
-    return [question for question in survey.questions if can_be_together(question)][:MOST_PARTS]
+    able: list[Question] = []
+    for question in filter(can_be_together, survey.questions):
+        if sum(len(one.domain.parts) for one in (*able, question)) <= MOST_PARTS:
+            able.append(question)
+    return able
 
 
 def _of(questions: list[Question]) -> PossibleDraw:
@@ -107,7 +126,8 @@ def _of(questions: list[Question]) -> PossibleDraw:
 
 def can_be_together(question: Question) -> bool:
     """Return whether a question could be named in a ``[[together]]`` table."""
-    return 0 < len(question.domain.alternatives) <= MOST_INPUTS and question.memo is None
+    parts = question.domain.parts
+    return bool(parts) and max(parts) <= MOST_INPUTS and question.memo is None
 
 
 def suggestion(survey: Survey) -> str | None:
@@ -127,7 +147,7 @@ def suggestion(survey: Survey) -> str | None:
         each = min(draw.total, max(each, draw.total / len(able)))
         with suppress(ValueError):
             found = design(draw.parts, draw.total, each, draw.aim)
-            saving, _ = savings(found.channel, draw.total)
+            saving, _ = savings(found.channel, draw.parts, draw.total)
             if saving >= _WORTH:
                 told.append(f"{saving:.1f} times fewer at a limit of ε = {float(each):g}")
     if not told:
@@ -160,7 +180,7 @@ def tradeoffs(
     """
     check_level(confidence_level)
     reach = float(ndtri((1 + confidence_level) / 2))
-    parts, d = draw.parts, len(draw.parts)
+    parts, d = draw.parts, len(questions_of(draw.parts))
     multiples, points = next(
         (multiples, points)
         for most, multiples, points in _GRIDS
@@ -179,17 +199,19 @@ def tradeoffs(
                 channel = design(parts, total, each, draw.aim).channel
             except ValueError:
                 continue
-            shares, pairs = share_variances(channel), pair_variances(channel)
-            saved = savings(channel, total)
+            shares, pairs = share_variances(channel, parts), pair_variances(channel)
+            saved = savings(channel, parts, total)
             rows.append(
                 Tradeoff(
                     draw.id,
                     draw.aim,
                     float(total),
                     float(each),
-                    share=_needed((reach / half_width) ** 2 * float(shares.mean())),
-                    pair=_needed((reach / half_width) ** 2 * float(pairs.mean())),
-                    model=_needed((reach / SLOPE_WIDTH) ** 2 * slope_variance(channel)),
+                    share=_needed((reach / half_width) ** 2 * float(shares.mean()) * draw.times[0]),
+                    pair=_needed((reach / half_width) ** 2 * float(pairs.mean()) * draw.times[1]),
+                    model=_needed(
+                        (reach / SLOPE_WIDTH) ** 2 * slope_variance(channel) * draw.times[2]
+                    ),
                     share_saving=saved[0],
                     pair_saving=saved[1],
                 )

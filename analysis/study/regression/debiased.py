@@ -5,7 +5,7 @@ takes the place of the true one, so that the equations of a model are unbiased o
 predictors. They need no law of the errors, and none of the predictors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -152,43 +152,78 @@ class Equations:
         return bool(values[0] > _CERTAIN * noise)
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """The (p,) coefficients, their (p, p) covariance, which of them are known, and by what."""
+
+    method: str
+    estimates: Array
+    spread: Array
+    sound: NDArray[np.bool_]
+
+    def among(self, kept: NDArray[np.bool_]) -> "_Fit":
+        """Return the same with the terms that were left out, of which nothing is known."""
+        estimates = np.full(len(kept), np.nan)
+        spread = np.full((len(kept), len(kept)), np.nan)
+        estimates[kept], spread[np.ix_(kept, kept)] = self.estimates, self.spread
+        sound = np.zeros(len(kept), dtype=np.bool_)
+        sound[kept] = self.sound
+        return replace(self, estimates=estimates, spread=spread, sound=sound)
+
+
 def debiased(table: Table, family: str, confidence_level: float) -> Regression:
     """Fit a linear model of a randomized column's amounts, or a known outcome, also of counts.
 
+    Where too few left an answer out to tell their terms, it is a model of those who answered.
     Raise `ValueError` if a randomized outcome has no amounts.
     """
-    rows = table.rows
-    design, back = unit_matrix(table.design, rows.times)
-    if isinstance(table.outcome, Column):
-        outcome, present, unit = _amounts(table, table.outcome)
-        equations = Equations(design, outcome, present, rows.times, rows.squares)
-        solution = equations.solve()
-        messages = ["least squares of the debiased outcome: there is no likelihood"]
-    else:
-        unit = known_response(family, table.name, table.outcome, rows.times).unit
-        solution = corrected(table, family, design, unit)
-        messages = ["corrected scores: no law is taken for the errors, and there is no likelihood"]
-    spread, sound = covariance(solution.bread, solution.meat(rows.squares), unit * back)
-    sound &= solution.certain
-    spread[~sound] = np.nan
-    estimates = unit * back @ solution.coefficients
-    if not sound.all():
+    fit, answering = _fit(table, family), table.of_answering()
+    converged, messages = bool(fit.sound.all()), [fit.method]
+    if not converged and answering is not None:
+        some, kept = answering
+        again = _fit(some, family)
+        if again.sound.all():
+            fit, converged = again.among(kept), True
+            unknown = [term for term, is_kept in zip(table.terms, kept, strict=True) if not is_kept]
+            messages.append(
+                f"too few left an answer out to tell {', '.join(unknown)}, through this much "
+                "noise: it is a model of those who answered"
+            )
+    if not converged:
         messages.append(
             "the noise hides how the predictors vary, so no estimate is given: take more "
             "respondents, or leave randomized predictors out"
         )
     return Regression(
-        terms=wald_terms(table.terms, estimates, spread, sound, confidence_level),
-        n=rows.n,
+        terms=wald_terms(table.terms, fit.estimates, fit.spread, fit.sound, confidence_level),
+        n=table.rows.n,
         log_likelihood=None,
-        converged=bool(sound.all()),
-        boundary=not sound.all(),
+        converged=converged,
+        boundary=not fit.sound.all(),
         se_type="sandwich",
         family=family,
         outcome=table.name,
-        covariance=spread,
+        covariance=fit.spread,
         messages=tuple(messages),
     )
+
+
+def _fit(table: Table, family: str) -> _Fit:
+    """Solve the equations of a table's outcome, which is randomized or known."""
+    rows = table.rows
+    design, back = unit_matrix(table.design, rows.times)
+    if isinstance(table.outcome, Column):
+        outcome, present, unit = _amounts(table, table.outcome)
+        solution = Equations(design, outcome, present, rows.times, rows.squares).solve()
+        method = "least squares of the debiased outcome: there is no likelihood"
+    else:
+        unit = known_response(family, table.name, table.outcome, rows.times).unit
+        solution = corrected(table, family, design, unit)
+        method = "corrected scores: no law is taken for the errors, and there is no likelihood"
+    spread, sound = covariance(solution.bread, solution.meat(rows.squares), unit * back)
+    sound &= solution.certain
+    spread[~sound] = np.nan
+    return _Fit(method, unit * back @ solution.coefficients, spread, sound)
 
 
 def corrected(table: Table, family: str, design: Array, unit: float) -> Solution:

@@ -1,13 +1,14 @@
 """The table of a model: respondents who are alike, with all that their likelihood depends on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.together import (
     Seen,
@@ -109,6 +110,24 @@ class Table:
         ]
         product = debiased_product([*functions, *([] if outcome is None else [outcome])])
         return np.broadcast_to(product, (len(self.design), len(self.cells)))
+
+    def of_answering(self) -> tuple["Table", NDArray[np.bool_]] | None:
+        """Return the table of those who answered, and which terms are left; None if all did.
+
+        Combinations are left out in which a predictor has no answer, and the terms of that.
+        """
+        answers = np.ones(len(self.cells), dtype=np.bool_)
+        for column, values in zip(self.predictors, self.cells.T, strict=True):
+            answers &= np.array([value != NO_ANSWER for value in column.values])[values]
+        kept = np.array([f"{NO_ANSWER}]" not in term for term in self.terms])
+        if answers.all() or not answers.any():
+            return None
+        return replace(
+            self,
+            cells=self.cells[answers],
+            terms=tuple(term for term, is_kept in zip(self.terms, kept, strict=True) if is_kept),
+            design=self.design[:, answers][:, :, kept],
+        ), kept
 
     @property
     def cell_names(self) -> list[str]:

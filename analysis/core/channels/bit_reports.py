@@ -1,0 +1,87 @@
+"""What channels have in common whose reports are bits, one for each bit of the input."""
+
+import base64
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.errors import ReportError, shown
+from analysis.core.packed import Packed, column_sums, from_bytes, sizes, unpack
+from analysis.core.types import Array, Integers
+
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+class BitReports:
+    """How reports are written, checked, read and counted: base64url, packed to words."""
+
+    inputs: int
+
+    @property
+    def symbols(self) -> int:
+        """There is a symbol for each bit, and a last one that every report counts for."""
+        return self.inputs + 1
+
+    @property
+    def length(self) -> int:
+        """The characters of a report: base64url, the first bit in each byte's highest place."""
+        return -(-8 * -(-self.inputs // 8) // 6)
+
+    def text_of(self, ones: Iterable[int]) -> str:
+        """Return the report whose ones have these places."""
+        bits = bytearray(-(-self.inputs // 8))
+        for place in ones:
+            bits[place // 8] |= 128 >> place % 8
+        return base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
+
+    @classmethod
+    def report_schema(cls) -> dict[str, Any]:
+        return {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}
+
+    def check_report(self, report: Any, field: str) -> None:
+        if not isinstance(report, str) or not self._pattern.fullmatch(report):
+            expected = f"{self.inputs} bits as {self.length} characters of base64url"
+            raise ReportError(field, expected, shown(report))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """A pattern that matches every report, and no other text: bits past the last one are 0."""
+        free, left = divmod(self.inputs, 6)
+        # In the character with the last bits, the higher `left` places are free.
+        last = re.escape(_ALPHABET[:: 2 ** (6 - left)])
+        zeros = "A" * (self.length - free - 1)
+        end = f"[{last}]{zeros}" if self.length > free else ""
+        return re.compile(f"[{re.escape(_ALPHABET)}]{{{free}}}{end}")
+
+    def longest(self) -> str:
+        return "A" * self.length
+
+    def reports_in(self, counts: Array) -> int:
+        return int(counts[self.inputs])
+
+    def read_many(self, sent: Sequence[str]) -> Packed:
+        # Filled up with zeros to whole groups of four characters, all are decoded in one go.
+        width = self.length + -self.length % 4
+        text = "".join([report.ljust(width, "A") for report in sent])
+        read = np.frombuffer(base64.urlsafe_b64decode(text), dtype=np.uint8)
+        rows = read.reshape(len(sent), width // 4 * 3)
+        return from_bytes(rows[:, : -(-self.inputs // 8)], self.inputs)
+
+    def count_many(self, reports: Packed) -> Integers:
+        return np.append(column_sums(reports, self.inputs), len(reports))
+
+    def entries(self, reports: Packed) -> tuple[Integers, Integers]:
+        rows, symbols = np.nonzero(unpack(reports, self.inputs))
+        last = np.full(len(reports), self.inputs)
+        return np.append(rows, np.arange(len(reports))), np.append(symbols, last)
+
+    def sizes_many(self, reports: Packed) -> Integers:
+        return sizes(reports) + 1
+
+    def holds_many(self, reports: Packed, symbols: Sequence[tuple[int]]) -> NDArray[np.bool_]:
+        flags = unpack(reports, self.inputs)
+        return np.asarray(flags[:, np.array([place for (place,) in symbols], dtype=np.int64)] == 1)

@@ -1,0 +1,116 @@
+"""Mechanisms of questions that are drawn together: reports are counted as of their own parts.
+
+See `core.channels.pattern` and `mechanisms.joint_design`. A ``[[together]]`` table asks for them;
+no single question can, so they are none of `MECHANISMS`.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from analysis.core.channels.joint_bits import JointBits
+from analysis.core.channels.sampled_subset import SampledSubset
+from analysis.core.domain import Categories, Domain, Sets
+from analysis.core.encoders.categories import Index
+from analysis.core.encoders.several import Multihot
+from analysis.core.randomizer import AnyRandomizer, Randomizer
+from analysis.core.types import Floats, Integers
+from analysis.mechanisms.base import Mean, Mechanism, Params, Share, Shares
+from analysis.mechanisms.one_of_k import SubsetSelection
+
+#: What surveys and tables call them.
+TOGETHER = "together"
+
+
+class _Together(Mechanism):
+    """What all of them are: compiled for a table, and not for a question."""
+
+    name: ClassVar[str] = TOGETHER
+    #: They take no ε of a question: the table has two limits.
+    parameters: ClassVar[tuple[str, ...]] = ()
+
+    def compile(self, domain: Any, epsilon: Fraction, params: Params) -> Any:
+        raise ValueError("together: a table of several questions is needed")
+
+
+class OneTogether(_Together, SubsetSelection):
+    """One of k values, which is one part of a draw: reports are counted as of a `subset`."""
+
+    @staticmethod
+    def encoder(domain: Categories) -> Index:
+        """Return the encoder of a question's values."""
+        return Index(len(domain.ids))
+
+    def shares(self, randomizer: AnyRandomizer, domain: Categories) -> Shares:
+        p, q = self.support(randomizer)
+
+        def count(counts: Integers) -> tuple[Integers, Integers]:
+            k = len(domain.ids)
+            return counts[0, :k], np.full(k, randomizer.asked_in(counts))
+
+        return Shares(tuple(Share(term, p, q, randomizer.portion) for term in domain.ids), count)
+
+    def share_scores(self, randomizer: AnyRandomizer, domain: Categories) -> Any:
+        return super().share_scores(randomizer, domain) / float(randomizer.portion)
+
+    def means(self, randomizer: AnyRandomizer, domain: Categories) -> tuple[Mean, ...]:
+        """Return the mean of a scale's scores, over those who are asked."""
+        law = randomizer.channel
+        if randomizer.portion == 1:
+            return super().means(randomizer, domain)
+
+        def scaled(scores: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+            return (*(score / law.portion for score in scores), Fraction(0))
+
+        return tuple(
+            replace(
+                mean,
+                scores=scaled(mean.scores),
+                present=scaled(mean.present),
+                squares=None if mean.squares is None else scaled(mean.squares),
+                second=mean.second and partial(_second, law, mean.second),
+            )
+            for mean in super().means(randomizer.of_asked, domain)
+        )
+
+
+def _second(law: SampledSubset, of_asked: Callable[[Integers], Floats], counts: Integers) -> Floats:
+    """Return the average products of what one report counts, from those of who was asked."""
+    portion = float(law.portion)
+    every = np.pad(portion * of_asked(counts[:, :-1]), (0, 1))
+    every[-1, -1] = 1 - portion
+    return every
+
+
+class SeveralTogether(_Together):
+    """Any number of options: whether each is ticked, none is, and no answer is given are parts."""
+
+    serves: ClassVar[tuple[type, ...]] = (Sets,)
+
+    @staticmethod
+    def encoder(domain: Sets) -> Multihot:
+        """Return the encoder of a question's values."""
+        return Multihot(len(domain.options), domain.at_most, len(domain.parts))
+
+    def shares(self, randomizer: Randomizer[Multihot, JointBits], domain: Sets) -> Shares:
+        channel = randomizer.channel
+        values = tuple(
+            Share(term, *channel.supports(part)) for part, term in enumerate(domain.picks)
+        )
+
+        def count(counts: Integers) -> tuple[Integers, Integers]:
+            return counts[0, : len(values)], np.full(len(values), channel.reports_in(counts[0]))
+
+        return Shares(values, count)
+
+
+_MECHANISMS = (OneTogether(), SeveralTogether())
+
+
+def together(domain: Domain) -> Any:
+    """Return the mechanism of a question with this domain that is drawn together with others."""
+    return next(mechanism for mechanism in _MECHANISMS if mechanism.fits(domain))
