@@ -9,8 +9,9 @@ model whose outcome and three predictors are all randomized, by Fisher's informa
 is -1, slopes are 1, predictors are even and unrelated, and their distribution is estimated, too.
 
 Then what it takes to ask each person some of ten yes-no questions, beside all, within the same
-limits; and the options of one question, any number of which may be ticked or no answer given, in a
-draw with two yes-no questions, beside the best mechanism for them alone at a third of the total.
+limits; what one estimate from people who were asked different other questions costs; and the
+options of one question, any number of which may be ticked or no answer given, in a draw with two
+yes-no questions, beside the best mechanism for them alone at a third of the total.
 
 A minute. Exit status 1 if a variance is over 1.02 times its bound, or the model takes more
 than 1,000 respondents at a total of 4 with both limits alike.
@@ -18,12 +19,13 @@ than 1,000 respondents at a total of 4 with both limits alike.
 
 import sys
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 
 from analysis.core.channels.pattern import Pattern
 from analysis.core.domain import Sets
-from analysis.mechanisms.joint_design import design, share_variances
+from analysis.mechanisms.joint_design import design, sampled_design, share_variances
 from analysis.mechanisms.joint_program import AIMS, Part, alone
 from analysis.study.planning.together import slope_variance
 
@@ -105,6 +107,30 @@ def some() -> None:
         print(f"{'':21} {total:>5}" + "".join(f" {variance:7.3f}" for variance in variances))
 
 
+def mixed() -> None:
+    """Print what it costs to look at all reports on a question alike, whatever else was asked."""
+    print("\nSome of questions with different numbers of answers: variances of shares, as parts of")
+    print("those by the best draw for each set, averaged by what each tells of:")
+    for numbers, asked, total, each in (
+        ((2, 3, 5, 2, 4), 2, 3, 2),
+        ((2, 3, 5, 2, 4, 3), 3, 4, 2),
+        ((2, 2, 3, 3, 6, 6, 2, 3), 4, 4, 2),
+        ((3, 4, 5, 6, 7, 8), 3, 3, 1.5),
+    ):
+        parts = tuple(Part(k, 1 / k) for k in numbers)
+        samples = tuple(combinations(range(len(parts)), asked))
+        limits = Fraction(total), Fraction(each)
+        known = np.zeros(len(parts))
+        for sample in samples:
+            order = sorted(sample, key=lambda place: numbers[place])
+            best = tuple(parts[place] for place in order)
+            known[order] += 1 / share_variances(design(best, *limits, "both").channel, best)
+        times = len(samples) * asked / len(parts)
+        found = share_variances(sampled_design(parts, samples, *limits, "both"), parts)
+        told = " ".join(f"{part:.3f}" for part in found * known / times)
+        print(f"  {asked} of {numbers}, total {total}, each {each}: {told}")
+
+
 def options() -> None:
     """Print n times the variance of an option's share in one draw, and alone."""
     print("\nOptions of one question beside two yes-no questions, total 4, each 2:")
@@ -121,5 +147,6 @@ def options() -> None:
 if __name__ == "__main__":
     results = [rows(), model()]
     some()
+    mixed()
     options()
     sys.exit(not all(results))

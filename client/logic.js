@@ -37,10 +37,10 @@ const askedOf = ([operator, ...rest]) =>
   (['and', 'or', 'not'].includes(operator) ? rest.flatMap(askedOf) : [rest[0]]);
 
 /**
- * All sets of a table's questions that can be asked together, `ask` of them each, by their places:
- * whoever is asked one is asked those, too, on whose answers it depends.
+ * All sets of a table's questions that can be asked together, by their places: of all questions, or
+ * of `ask`, of which whoever is asked one is asked those, too, on whose answers it depends.
  */
-export function samplesOf(survey, { questions, ask }) {
+export function samplesOf(survey, { questions, ask = questions.length }) {
   const conditions = questions.map((name) => survey.questions.find(({ id }) => id === name).shows_if);
   const needed = conditions.map((tree) => (tree ? askedOf(tree) : []).map((id) => questions.indexOf(id)));
   return range(Number(choose(questions.length, ask)))

@@ -5,6 +5,7 @@
 import { CHANNELS, pattern } from './channels.js';
 import { ENCODERS, TEXTS } from './encoders.js';
 import { asNumber, below, larger, ln, micro, must, range, WORD } from './exact.js';
+import { canonical } from './hashes.js';
 import { KEPT, worstCost } from './waves.js';
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
@@ -85,36 +86,51 @@ export function verify(randomizer) {
   return ln(limit);
 }
 
+/** Which questions are asked, if not all are: the place of the first of its like, for each. */
+const keyOf = (encoders, asked) =>
+  String(asked.map((place) => encoders.map(canonical).indexOf(canonical(encoders[place]))));
+
+/** By which channel those questions are drawn that are asked. */
+const lawOf = ({ encoders, channel, channels }, asked) => channel ?? channels[keyOf(encoders, asked)];
+
 /**
- * Checks what came from the server for several questions that are drawn together. Gives ε of one
- * report on all, and of one answer for somebody who knows all others.
+ * Checks what came from the server for several questions that are drawn together, of which one of
+ * `samples` is asked. Gives ε of one report on all, and of one answer for who knows all others.
  */
-export function verifyTogether(joint, ask) {
+export function verifyTogether(joint, samples) {
+  const isSome = samples[0].length < joint?.encoders?.length;
   const members = Object.keys(joint ?? {}).sort().join();
-  must(members === 'channel,each,encoders,ratio', 'randomizer must have channel, each, encoders, ratio', joint);
-  const { encoders, channel } = joint;
-  part('channel', { pattern }, channel);
+  const expected = `${isSome ? 'channels' : 'channel'},each,encoders,ratio`;
+  must(members === expected, `randomizer must have ${expected}`, joint);
+  const { encoders, channels } = joint;
   const parts = encoders?.map?.((encoder) => part('encoder', ENCODERS, encoder).parts?.(encoder));
-  // Some can be asked only of questions that are alike: the draw is the same for all of them.
-  const areAlike = (all) => new Set(all.map((one) => JSON.stringify(one))).size === 1;
-  const isEven = () => Number.isInteger(ask) && ask >= 2 && ask < parts.length && parts.length <= pattern.mostParts &&
-    pattern.isByNumber(channel) && areAlike(channel.sizes) && areAlike(encoders) && parts[0]?.length === 1;
-  const asked = parts && (ask === undefined || isEven()) ? parts.slice(0, ask) : [];
-  const fits = String(asked.flat()) === String(channel.inputs);
-  must(fits, 'channel must take what encoders give', encoders);
-  states(joint, 'ratio', pattern.ratio(channel));
-  const places = range(channel.inputs.length);
-  const each = asked.map((own) => pattern.ratio(channel, places.splice(0, own.length)));
+  must(parts?.every((own) => own && !(isSome && own.length > 1)), 'expected encoders of one draw', encoders);
+  const all = new Map(samples.map((asked) => [keyOf(encoders, asked), asked]));
+  const areAll = !isSome || canonical(Object.keys(channels).sort()) === canonical([...all.keys()].sort());
+  must(areAll, 'expected a channel for each sort of questions that are asked', channels);
+  const [ratios, each] = [[], []];
+  for (const asked of all.values()) {
+    const law = lawOf(joint, asked);
+    part('channel', { pattern }, law);
+    const own = asked.map((place) => parts[place]);
+    must(String(own.flat()) === String(law.inputs), 'channel must take what encoders give', encoders);
+    const places = range(law.inputs.length);
+    ratios.push(pattern.ratio(law));
+    each.push(...own.map((inputs) => pattern.ratio(law, places.splice(0, inputs.length))));
+  }
+  states(joint, 'ratio', ratios.reduce(larger));
   states(joint, 'each', each.reduce(larger));
   return [ln(fraction('ratio', joint.ratio)), ln(fraction('each', joint.each))];
 }
 
-/** Draws the reports of several values together: empty ones of those that are not `asked`. */
-export function randomizeTogether(values, { encoders, channel }, words, asked = values.map(() => true)) {
-  const inputs = encoders.map((e, place) => (asked[place] ? ENCODERS[e.name].states(values[place], e) : []));
-  const sets = pattern.randomize(inputs.flat(), channel, words);
-  return encoders.map((e, place) =>
-    (asked[place] ? ENCODERS[e.name].joined(sets.splice(0, inputs[place].length)) : []));
+/** Draws the reports of several values together: empty ones of questions not at `asked` places. */
+export function randomizeTogether(values, joint, words, asked = range(values.length)) {
+  const coders = joint.encoders.map((e) => [ENCODERS[e.name], e]);
+  const inputs = asked.map((place) => coders[place][0].states(values[place], coders[place][1]));
+  const sets = pattern.randomize(inputs.flat(), lawOf(joint, asked), words);
+  const reports = values.map(() => []);
+  asked.forEach((place, at) => { reports[place] = coders[place][0].joined(sets.splice(0, inputs[at].length)); });
+  return reports;
 }
 
 /** ε over any number of waves, if the answer never changes; undefined if there is no memory. */

@@ -2,9 +2,9 @@
  * From answers to the frozen report: here true answers end. What `draw` returns holds none, is
  * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
  */
-import { CHANNELS } from './channels.js';
+import { CHANNELS, pattern } from './channels.js';
 import { ENCODERS } from './encoders.js';
-import { below, must } from './exact.js';
+import { below, must, range } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
 import { domain, idsOf, isNote, KINDS } from './kinds.js';
 import { asked, holds, samplesOf, shown } from './logic.js';
@@ -85,19 +85,21 @@ const isJoint = ({ encoders }) => encoders !== undefined;
 
 /** Checks that questions are drawn together within both limits that are stated, and fit. */
 function checkTogether(survey, table, randomizers) {
-  const { id, questions, epsilon: total, epsilon_each: each } = table;
+  const { id, questions, ask, epsilon: total, epsilon_each: each } = table;
   const places = questions.map((name) => asked(survey).findIndex((other) => other.id === name));
   const areAll = places.every((place) => place >= 0) && new Set(places).size === places.length;
   must(areAll && Object.hasOwn(randomizers, id), `"${id}" expected questions, each once`, questions);
   const joint = randomizers[id];
   must([total, each].every(Number.isFinite), `"${id}" expected two limits`, total, each);
-  const { ask = questions.length } = table;
-  const [epsilon, most] = verifyTogether(joint, table.ask);
+  const isSome = Number.isInteger(ask) && ask >= 2 && ask < questions.length && questions.length <= pattern.mostParts;
+  must(ask === undefined || isSome, `"${id}" expected to ask some of its questions`, ask);
+  const samples = samplesOf(survey, table);
+  const isAsked = (_, place) => samples.some((chosen) => chosen.includes(place));
+  must(questions.every(isAsked), `"${id}" expected to ask each question of somebody`);
+  must(joint?.encoders?.length === questions.length, `"${id}" expected an encoder for each question`);
+  const [epsilon, most] = verifyTogether(joint, samples);
   must(epsilon <= total + TOLERANCE, `"${id}" expected ε of ${total}`, epsilon);
   must(most <= each + TOLERANCE, `"${id}" expected ε of ${each} for each answer`, most);
-  must(joint.encoders.length === questions.length, `"${id}" expected a part for each question`);
-  const isAsked = (_, place) => samplesOf(survey, { ask, questions }).some((all) => all.includes(place));
-  must(questions.every(isAsked), `"${id}" expected to ask each question of somebody`);
   places.map((place) => asked(survey)[place]).forEach((question, part) => {
     const values = KINDS[question.kind]?.values(question);
     const isOne = question.epsilon === each && !('epsilon_forever' in question) &&
@@ -258,8 +260,8 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
 function reportsOf(questions, randomizer, prepared, words) {
   const parts = questions.map(({ id }) => prepared[id]);
   if (isJoint(randomizer)) {
-    const isAsked = parts.map((part) => part.isAsked);
-    return randomizeTogether(parts.map(({ value }) => value), randomizer, words, isAsked);
+    const places = range(parts.length).filter((place) => parts[place].isAsked);
+    return randomizeTogether(parts.map(({ value }) => value), randomizer, words, places);
   }
   return parts.map(({ value, kept }) => randomize(value, randomizer, words, kept));
 }

@@ -152,10 +152,10 @@ def test_browsers_load_little_enough_to_be_read_in_one_sitting() -> None:
     # surveys keep the first, so that both must be there. Some 190 are questions drawn together, and
     # some 80 several options or items that are told at once.
     lines = [line for path in SCRIPTS for line in path.read_text().splitlines() if line.strip()]
-    assert len(lines) <= 2540
+    assert len(lines) <= 2550
     # Together, as a measure of how much there is to read; each is served by itself, 46 KiB in all.
     files = [*SCRIPTS, *CLIENT.rglob("*.css")]
-    assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 41 * 1024
+    assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 42 * 1024
 
 
 def test_sql_is_in_the_store_alone() -> None:

@@ -1,5 +1,6 @@
 """Joint randomizers: what the browser runs for several questions that are drawn together."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.core.channels.joint_bits import JointBits
 from analysis.core.channels.pattern import Pattern
+from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.core.encoders import ENCODERS, Encoder
 from analysis.core.epsilon import log_ratio, micro
@@ -20,20 +22,17 @@ from analysis.core.part_json import check_part, read_fraction, read_part, to_num
 from analysis.core.randomizer import Randomizer, check_within
 from analysis.core.reports import Reports
 from analysis.core.types import Integers
+from analysis.core.words import LARGEST_TOTAL, check_total
 
-_MEMBERS = {"encoders", "channel", "ratio", "each"}
+_MEMBERS = {"encoders", "ratio", "each"}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Which part of a draw it is: the draw's id, its channel, and the number of the part.
-
-    Where each person is asked some of questions that are alike, the number is that of the question:
-    any of these can be any part.
-    """
+    """Which part of a draw it is: the draw's id, its channel, and the number of the part."""
 
     draw: str
-    channel: Pattern
+    channel: Pattern | SampledPattern
     part: int
 
 
@@ -94,18 +93,13 @@ class SampledMarginal(Marginal):
 
 @dataclass(frozen=True)
 class JointRandomizer:
-    """An encoder for each question, then one draw for all of them, or for some.
-
-    If the channel has fewer parts than there are questions, so many are asked, all of which are
-    alike; which, is drawn in public.
+    """An encoder for each question, then one draw for all of them, or for those that are asked.
 
     `from_json` refuses encoders and a channel that do not fit each other.
     """
 
     encoders: tuple[Encoder, ...]
-    channel: Pattern
-    #: The part of people who are asked each question, if each is asked some of them.
-    portions: tuple[Fraction, ...] = ()
+    channel: Pattern | SampledPattern
 
     #: Every wave is drawn anew, and no report names a cohort.
     stages = None
@@ -118,24 +112,38 @@ class JointRandomizer:
 
     @cached_property
     def parts(self) -> tuple[range, ...]:
-        """The parts that each question's answer goes into: of the channel, if all are asked."""
+        """The parts of the channel that each question's answer goes into."""
         ends = accumulate((len(encoder.part_inputs) for encoder in self.encoders), initial=0)
         return tuple(range(first, end) for first, end in pairwise(ends))
 
     @property
+    def samples(self) -> tuple[tuple[int, ...], ...]:
+        """The sets of questions that one person can be asked: one of all questions, or several."""
+        return self.channel.samples or (tuple(range(len(self.encoders))),)
+
+    @property
+    def laws(self) -> tuple[Pattern, ...]:
+        """The law of the reports on each of `samples`."""
+        return self.channel.laws
+
+    @property
     def asks(self) -> int:
         """How many of the questions each person is asked."""
-        return min(len(self.encoders), len(self.channel.inputs))
+        return len(self.samples[0])
 
     @property
     def asks_some(self) -> bool:
         """Whether each person is asked some of the questions only."""
         return self.asks < len(self.encoders)
 
+    @cached_property
+    def portions(self) -> tuple[Fraction, ...]:
+        """The part of people who are asked each question."""
+        times = Counter(place for sample in self.samples for place in sample)
+        return tuple(Fraction(times[at], len(self.samples)) for at in range(len(self.encoders)))
+
     def ratio_of(self, questions: Sequence[int]) -> Fraction:
         """Return the largest such ratio if the rows differ in these questions at most."""
-        if self.asks_some:
-            return self.channel.ratio(range(min(len(questions), self.asks)))
         return self.channel.ratio([part for place in questions for part in self.parts[place]])
 
     @cached_property
@@ -164,17 +172,14 @@ class JointRandomizer:
 
     def _marginal(self, place: int) -> Marginal:
         encoder, each = self.encoders[place], self.ratio_of([place])
-        if self.asks_some:
-            # Any of the questions can be any of the parts.
-            one, portion = self.channel.marginal(0), self.portions[place]
-            if portion == 1:
-                return Marginal(encoder, one, each=each)
-            sampled = SampledSubset(one.inputs, one.size, one.include, one.exclude, portion)
-            return SampledMarginal(encoder, sampled, each=each)
-        parts = self.parts[place]
-        if len(parts) == 1:
-            return Marginal(encoder, self.channel.marginal(parts[0]), each=each)
-        return Marginal(encoder, JointBits(len(parts), self.channel.of(parts)), each=each)
+        parts, portion = self.parts[place], self.portions[place]
+        if len(parts) > 1:
+            return Marginal(encoder, JointBits(len(parts), self.channel.of(parts)), each=each)
+        one = self.channel.marginal(parts[0])
+        if portion == 1:
+            return Marginal(encoder, one, each=each)
+        sampled = SampledSubset(one.inputs, one.size, one.include, one.exclude, portion)
+        return SampledMarginal(encoder, sampled, each=each)
 
     def randomize(
         self, values: Sequence[Any], words: Iterator[int], asked: Sequence[int] | None = None
@@ -183,9 +188,10 @@ class JointRandomizer:
 
         `asked` are the places of the questions that are asked, if not all are, in order.
         """
-        chosen = range(len(self.encoders)) if asked is None else asked
+        chosen = self.samples[0] if asked is None else tuple(asked)
         states = [self.encoders[place].states_of(values[place]) for place in chosen]
-        sets = self.channel.randomize([state for own in states for state in own], words)
+        law = self.laws[self.samples.index(chosen)]
+        sets = law.randomize([state for own in states for state in own], words)
         starts = accumulate(map(len, states), initial=0)
         reports: list[Any] = [[] for _ in self.encoders]
         for place, (first, end) in zip(chosen, pairwise(starts), strict=True):
@@ -194,22 +200,27 @@ class JointRandomizer:
 
     def check(self) -> None:
         """Raise ValueError unless the channel has the parts that the encoders give."""
-        check_part(self.channel)
-        for encoder in self.encoders:
-            check_part(encoder)
-        if len(self.portions) != len(self.encoders) * self.asks_some:
+        for part in (*self.encoders, *self.laws):
+            check_part(part)
+        inputs = [encoder.part_inputs for encoder in self.encoders]
+        if not all(inputs) or (self.asks_some and any(len(own) > 1 for own in inputs)):
             raise ValueError(
-                "channel must have as many parts as it asks questions, "
-                f"got {len(self.channel.inputs)}"
+                "encoders must be of questions that can be drawn together, and of one part each if "
+                f"people are asked some of them, got parts of {inputs}"
             )
-        inputs = tuple(k for encoder in self.encoders for k in encoder.part_inputs)
-        are_alike = len(set(self.encoders)) == 1 and len(inputs) == len(self.encoders)
-        if self.asks_some and are_alike and self.channel.is_symmetric:
-            inputs = inputs[: self.asks]
-        if inputs != self.channel.inputs or not all(e.part_inputs for e in self.encoders):
-            raise ValueError(
-                f"channel must take what the encoders give, {inputs}, got {self.channel.inputs}"
-            )
+        if {place for sample in self.samples for place in sample} != set(range(len(inputs))):
+            raise ValueError("each question must be asked of somebody")
+        for sample, law in zip(self.samples, self.laws, strict=True):
+            given = tuple(k for place in sample for k in inputs[place])
+            if given != law.inputs:
+                raise ValueError(
+                    f"channel must take what the encoders give, {given}, got {law.inputs}"
+                )
+        if self.asks_some:
+            # Each question has one size of sets, and the mean of its laws can be drawn.
+            for place in range(len(self.encoders)):
+                one = self.channel.marginal(place)
+                check_total("channels", one.include + one.exclude, LARGEST_TOTAL)
 
     def check_limits(self, total: Fraction, each: Fraction) -> None:
         """Raise ValueError unless both ratios are proved to be at most e^ε of what was asked."""
@@ -220,31 +231,45 @@ class JointRandomizer:
         """Return its whole numbers; those of fractions are strings, since they may pass 2^53."""
         return {
             "encoders": [to_numbers(encoder) for encoder in self.encoders],
-            "channel": to_numbers(self.channel),
+            **self._channel_json,
             "ratio": written(self.ratio).split("/"),
             "each": written(self.each).split("/"),
         }
 
+    @property
+    def _channel_json(self) -> dict[str, Any]:
+        if not self.channel.samples:
+            return {"channel": to_numbers(self.laws[0])}
+        keys = [_key(self.encoders, sample) for sample in self.samples]
+        return {
+            "channels": {key: to_numbers(law) for key, law in zip(keys, self.laws, strict=True)}
+        }
+
     @classmethod
     def from_json(
-        cls, data: dict[str, Any], portions: tuple[Fraction, ...] = ()
+        cls, data: dict[str, Any], samples: tuple[tuple[int, ...], ...] = ()
     ) -> "JointRandomizer":
         """Return what `to_json` wrote, believing nothing: structure and fractions are checked.
 
-        `portions` are those of people who are asked each question, where not all are asked all.
+        `samples` are the sets of questions that one person can be asked, where they are not all.
 
         Raise ValueError if a number is not whole, the parts do not fit, or a stated number is not
         the true one.
         """
-        if not isinstance(data, dict) or set(data) != _MEMBERS:
+        members = _MEMBERS | {"channels" if samples else "channel"}
+        if not isinstance(data, dict) or set(data) != members:
             raise ValueError(
-                f"joint randomizer must have {', '.join(sorted(_MEMBERS))}, got {shown(data)}"
+                f"joint randomizer must have {', '.join(sorted(members))}, got {shown(data)}"
             )
         if not isinstance(data["encoders"], list):
             raise ValueError(f"encoders must be a list, got {shown(data['encoders'])}")
         encoders = tuple(read_part("encoder", ENCODERS, part) for part in data["encoders"])
-        channel = read_part("channel", {Pattern.name: Pattern}, data["channel"])
-        joint = cls(encoders, channel, portions)
+        joint = cls(
+            encoders,
+            _read_sampled(data["channels"], samples, encoders)
+            if samples
+            else _read_pattern(data["channel"]),
+        )
         joint.check()
         for name in ("ratio", "each"):
             top, bottom = read_fraction(name, data[name])
@@ -252,6 +277,28 @@ class JointRandomizer:
             if top * true.denominator != bottom * true.numerator:
                 raise ValueError(f"{name} must be {written(true)}, got {top}/{bottom}")
         return joint
+
+
+def _read_pattern(data: Any) -> Pattern:
+    pattern: Pattern = read_part("channel", {Pattern.name: Pattern}, data)
+    return pattern
+
+
+def _read_sampled(
+    data: Any, samples: tuple[tuple[int, ...], ...], encoders: tuple[Encoder, ...]
+) -> SampledPattern:
+    if max(max(sample) for sample in samples) >= len(encoders):
+        raise ValueError(f"encoders must be one for each question, got {len(encoders)}")
+    keys = [_key(encoders, sample) for sample in samples]
+    if not isinstance(data, dict) or set(data) != set(keys):
+        raise ValueError(f"channels must be those of {sorted(set(keys))}, got {shown(data)}")
+    patterns = {key: _read_pattern(part) for key, part in data.items()}
+    return SampledPattern(samples, tuple(patterns[key] for key in keys))
+
+
+def _key(encoders: tuple[Encoder, ...], sample: tuple[int, ...]) -> str:
+    """Return the places of the questions that are asked, each as that of the first of its like."""
+    return ",".join(str(encoders.index(encoders[place])) for place in sample)
 
 
 #: What is drawn and priced as one: the randomizer of one question, or of several together.

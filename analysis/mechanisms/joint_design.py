@@ -1,5 +1,6 @@
 """The best pattern for several questions that are drawn together, with the sizes of its sets."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,11 +11,16 @@ from math import exp, inf, prod
 import numpy as np
 
 from analysis.core.channels.pattern import Pattern
+from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.types import Floats
 from analysis.mechanisms.joint_program import Part, Program, alone, contrast_variance, questions_of
 
 #: Of more unknowns than these, a program takes a second and more.
 _LARGE = 300
+
+#: The sum of the weights of each of several patterns: so the mean of some hundreds of them can be
+#: drawn by two words.
+_WHOLE = 2**40
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,55 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
         best = better
 
 
+def sampled_design(
+    parts: tuple[Part, ...],
+    samples: tuple[tuple[int, ...], ...],
+    total: Fraction,
+    each: Fraction,
+    aim: str = "shares",
+) -> SampledPattern:
+    """Return the patterns for sets of questions, each within both limits, as `design` returns one.
+
+    A question has one size of sets, whatever else is asked: the one that most designs have. So the
+    mean of the laws of its reports is a `Subset`, too.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+        All questions, of one part each.
+    samples : tuple of tuples of int
+        The sets that can be asked, by places, in order.
+
+    Raises
+    ------
+    ValueError
+        If weights cannot be made whole within the limits.
+    """
+
+    def by_size(place: int) -> tuple[int, float]:
+        return parts[place].k, parts[place].share
+
+    orders = [tuple(sorted(sample, key=by_size)) for sample in samples]
+    times = Counter(tuple(parts[place] for place in order) for order in orders)
+    votes: dict[Part, Counter[int]] = {part: Counter() for asked in times for part in asked}
+    for asked, number in times.items():
+        best = design(asked, total, each, aim).channel.sizes
+        for part, size in dict(zip(asked, best, strict=True)).items():
+            votes[part][size] += number
+    sizes = {part: counts.most_common(1)[0][0] for part, counts in votes.items()}
+    laws = {
+        asked: Program(
+            asked, tuple(sizes[part] for part in asked), total, each, aim, _WHOLE
+        ).solved()[0]
+        for asked in times
+    }
+    ordered = []
+    for sample, order in zip(samples, orders, strict=True):
+        law = laws[tuple(parts[place] for place in order)]
+        ordered.append(law if order == sample else law.of([order.index(place) for place in sample]))
+    return SampledPattern(samples, tuple(ordered))
+
+
 def savings(channel: Pattern, parts: Sequence[Part], total: Fraction) -> tuple[float, float]:
     """Return how many times the respondents separate draws need, for shares and for pairs.
 
@@ -118,7 +173,7 @@ def savings(channel: Pattern, parts: Sequence[Part], total: Fraction) -> tuple[f
     return float(1 / shares.mean()), float(1 / np.mean(ratios))
 
 
-def share_variances(channel: Pattern, parts: Sequence[Part]) -> Floats:
+def share_variances(channel: Pattern | SampledPattern, parts: Sequence[Part]) -> Floats:
     """Return (parts,) n times the variance of an answer's share, at the share that parts state."""
     return np.array(
         [

@@ -85,7 +85,7 @@ def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floa
 class Program:
     """The programs for stated sizes of sets, within the limits `total` and `each`, for an aim.
 
-    Parts of one question must have the same size.
+    Parts of one question must have the same size. Weights sum to `whole`, if it is stated.
     """
 
     parts: tuple[Part, ...]
@@ -93,6 +93,7 @@ class Program:
     total: Fraction
     each: Fraction
     aim: str
+    whole: int | None = None
 
     @cached_property
     def groups(self) -> list[list[int]]:
@@ -313,7 +314,6 @@ class Program:
     def _whole(self, multiples: Floats) -> Pattern:
         """Return the channel with these chances in whole weights, within both limits exactly."""
         d = len(self.parts)
-        inputs = tuple(part.k for part in self.parts)
         limits = exp_lower(self.total), exp_lower(self._each)
         for margin in _MARGINS:
             chances = np.exp(self._within(np.log(np.maximum(multiples, 1e-300)), margin))
@@ -324,8 +324,10 @@ class Program:
                 real = [of_case[(number,)] for number in range(d + 1)]
             else:
                 real = [self._of_pattern(pattern, of_case) for pattern in range(2**d)]
-            weights = tuple(max(1, round(weight * (LARGEST_TOTAL // 2))) for weight in real)
-            channel = Pattern(inputs, self.sizes, weights)
+            weights = [max(1, round(x * (self.whole or LARGEST_TOTAL // 2))) for x in real]
+            if self.whole:
+                weights[weights.index(max(weights))] += self.whole - sum(weights)
+            channel = Pattern(tuple(p.k for p in self.parts), self.sizes, tuple(weights))
             channel.check()
             ones = {channel.ratio(parts) for parts in questions_of(self.parts)}
             if channel.ratio() <= limits[0] and max(ones) <= limits[1]:

@@ -21,7 +21,7 @@ from analysis.mechanisms.selection import choose, compile_as
 from analysis.mechanisms.together import TOGETHER
 from analysis.survey.digest import above
 from analysis.survey.document import ID
-from analysis.survey.joint_draw import JointDraw, compile_together, limits_of, portions
+from analysis.survey.joint_draw import JointDraw, compile_together, limits_of, sampled
 from analysis.survey.kinds import KINDS
 from analysis.survey.question import Question
 from analysis.survey.survey import LONGEST_REQUEST, Survey, asked_in, version_of, wishes_of
@@ -161,13 +161,13 @@ def _thawed_together(
         if len(set(names)) != len(names) or any(n not in specs or n in marginals for n in names):
             raise ValueError(f"{place}: each question must be there, and in one table once")
         try:
-            asked = portions(table, [specs[name] for name in names])
-            joint = JointRandomizer.from_json(randomizers.get(table["id"], {}), asked)
+            samples = sampled(table, [specs[name] for name in names])
+            if "ask" in table and not samples:
+                raise ValueError("each question must be asked of somebody")
+            joint = JointRandomizer.from_json(randomizers.get(table["id"], {}), samples)
             joint.check_limits(*limits_of(table))
         except ValueError as error:
             raise ValueError(f"{place}: {error}") from None
-        if joint.asks != table.get("ask", len(names)):
-            raise ValueError(f"{place}: its channel must have as many parts as it asks questions")
         if len(joint.encoders) != len(names):
             raise ValueError(f"{place}: it must have an encoder for each question")
         for name, marginal in zip(names, joint.marginals, strict=True):

@@ -1,5 +1,6 @@
 """Several questions of a frozen survey that are drawn together: with their limits and price."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from analysis.core.channels.pattern import Pattern
+from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.epsilon import micro
 from analysis.core.errors import ReportError
 from analysis.core.joint_randomizer import JointRandomizer
 from analysis.core.memory import Memory
 from analysis.core.words import below
-from analysis.mechanisms.joint_design import Design, design, savings, share_variances
+from analysis.mechanisms.joint_design import design, sampled_design, savings, share_variances
 from analysis.mechanisms.joint_program import AIMS, Part
 from analysis.mechanisms.together import TOGETHER, together
 from analysis.survey.kinds import KINDS
@@ -48,10 +51,10 @@ class JointDraw:
         """How many of its questions each person is asked."""
         return self.randomizer.asks
 
-    @cached_property
-    def samples(self) -> list[tuple[int, ...]]:
-        """All that people can be asked, if not all questions: places of them, in order."""
-        return sampled(self.spec, [question.spec for question in self.questions])
+    @property
+    def samples(self) -> tuple[tuple[int, ...], ...]:
+        """The sets of questions that one person can be asked: places of them, in order."""
+        return self.randomizer.samples
 
     def asked_of(self, memory: Memory, wave: int) -> tuple[int, ...] | None:
         """Return the questions that a device is asked in a wave; None if they are all.
@@ -68,10 +71,17 @@ class JointDraw:
 
         The first is for shares, the second for pairs of answers: see `joint_design.savings`.
         """
-        parts = parts_of(question.spec for question in self.questions)[
-            : len(self.randomizer.channel.inputs)
-        ]
-        return savings(self.randomizer.channel, parts, limits_of(self.spec)[0])
+        parts, total = parts_of(question.spec for question in self.questions), self.spec["epsilon"]
+        own = self.randomizer.parts
+        times = Counter(
+            (law, tuple(parts[part] for place in sample for part in own[place]))
+            for sample, law in zip(self.samples, self.randomizer.laws, strict=True)
+        )
+        every = np.array([savings(law, asked, Fraction(repr(total))) for law, asked in times])
+        # Where reports tell nothing of pairs, they save nothing.
+        with np.errstate(divide="ignore"):
+            shares, pairs = 1 / np.average(1 / every, axis=0, weights=list(times.values()))
+        return float(shares), float(pairs)
 
     @cached_property
     def times_if_all_asked(self) -> float | None:
@@ -85,11 +95,11 @@ class JointDraw:
         specs = [question.spec for question in self.questions]
         parts = parts_of(specs)
         try:
-            whole = compiled({key: x for key, x in self.spec.items() if key != "ask"}, specs)
+            whole = design(parts, *limits_of(self.spec), self.spec.get("aim", AIMS[0])).channel
         except ValueError:
             return None
-        every = share_variances(whole.channel, parts)
-        some = share_variances(self.randomizer.channel, parts[: self.asks]).mean()
+        every = share_variances(whole, parts)
+        some = share_variances(self.randomizer.channel, parts)
         asked = np.array([float(portion) for portion in self.randomizer.portions])
         return float(1 / np.mean(some / asked / every))
 
@@ -168,41 +178,35 @@ def compile_together(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) 
     """
     asked = list(questions)
     domains = [KINDS[question["kind"]].domain(question) for question in asked]
-    channel = compiled(spec, asked).channel
+    parts, aim = parts_of(asked), spec.get("aim", AIMS[0])
     encoders = tuple(together(domain).encoder(domain) for domain in domains)
-    return JointRandomizer(encoders, channel, portions(spec, asked))
+    channel: Pattern | SampledPattern
+    if samples := sampled(spec, asked):
+        channel = sampled_design(parts, samples, *limits_of(spec), aim)
+    else:
+        channel = design(parts, *limits_of(spec), aim).channel
+    return JointRandomizer(encoders, channel)
 
 
-def sampled(spec: dict[str, Any], questions: Sequence[dict[str, Any]]) -> list[tuple[int, ...]]:
+def sampled(
+    spec: dict[str, Any], questions: Sequence[dict[str, Any]]
+) -> tuple[tuple[int, ...], ...]:
     """Return all sets of ``ask`` of a table's questions that can be asked together, in order.
 
-    Whoever is asked a question is asked those, too, on whose answers it depends.
+    Whoever is asked a question is asked those, too, on whose answers it depends. If all questions
+    are asked, there are no such sets.
     """
+    if "ask" not in spec:
+        return ()
     places = {question["id"]: place for place, question in enumerate(questions)}
     needed = [
         {places[name] for name in asked_of(question.get("shows_if", [])) if name in places}
         for question in questions
     ]
-    every = combinations(range(len(questions)), spec.get("ask", len(questions)))
-    return [chosen for chosen in every if all(needed[place] <= set(chosen) for place in chosen)]
-
-
-def portions(spec: dict[str, Any], questions: Sequence[dict[str, Any]]) -> tuple[Fraction, ...]:
-    """Return which part of people is asked each question of a table; none if all are asked all."""
-    if "ask" not in spec:
-        return ()
-    every = sampled(spec, questions)
-    times = [sum(place in chosen for chosen in every) for place in range(len(questions))]
-    if not all(times):
-        raise ValueError("each question must be asked of somebody")
-    return tuple(Fraction(number, len(every)) for number in times)
-
-
-def compiled(spec: dict[str, Any], questions: Iterable[dict[str, Any]]) -> Design:
-    """Return the design of a ``[[together]]`` table, for the shares of `parts_of`."""
-    parts = parts_of(questions)
-    parts = parts[: spec.get("ask", len(parts))]
-    return design(parts, *limits_of(spec), spec.get("aim", AIMS[0]))
+    every = combinations(range(len(questions)), spec["ask"])
+    return tuple(
+        chosen for chosen in every if all(needed[place] <= set(chosen) for place in chosen)
+    )
 
 
 def parts_of(questions: Iterable[dict[str, Any]]) -> tuple[Part, ...]:

@@ -19,6 +19,9 @@ from analysis.survey.logic import asked_of
 #: Keys of a question that say how it is drawn, which its table says instead.
 _OF_THE_TABLE = ("epsilon", "epsilon_forever", "stable", "mechanism", "aim", "prior", "delta")
 
+#: Each sort of questions that is asked together has a design of its own, which takes a moment.
+_MOST_SORTS = 40
+
 
 class Together:
     """The ``[[together]]`` tables of a survey file, of which each question asks for its own."""
@@ -115,14 +118,8 @@ def _check_asked(
     entries: Sequence[dict[str, Any]],
 ) -> None:
     """Raise SurveyError unless each of a table's questions can be among those that are asked."""
-    parts = sorted({domain.parts for domain in domains})
-    if len(parts) > 1 or len(parts[0]) > 1:
-        found = ", ".join("choices" if len(own) > 1 else str(own[0]) for own in parts)
-        raise table.error(
-            "ask",
-            "left out unless all questions have equally many answers, no answer counted, and none "
-            f"is of kind choices; these have {found}",
-        )
+    if any(len(domain.parts) > 1 for domain in domains):
+        raise table.error("ask", "left out where one of the questions is of kind choices")
     for entry in entries:
         other = asked_of(entry.get("shows_if", [])) & set(spec["questions"])
         if other and entry["id"] not in spec["questions"]:
@@ -133,6 +130,13 @@ def _check_asked(
             )
     by_id = {entry["id"]: entry for entry in entries}
     some = sampled(spec, [by_id[name] for name in spec["questions"]])
+    sorts = {tuple(sorted(domains[place].parts[0] for place in chosen)) for chosen in some}
+    if len(sorts) > _MOST_SORTS:
+        raise table.error(
+            "ask",
+            f"such that at most {_MOST_SORTS} draws are to be designed, one for all people whose "
+            f"questions have the same numbers of answers; here there are {len(sorts)}",
+        )
     for place, name in enumerate(spec["questions"]):
         if not any(place in chosen for chosen in some):
             raise table.error(

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.core.epsilon import exp_lower
 from analysis.core.errors import ReportError, SurveyError
 from analysis.core.joint_randomizer import JointRandomizer
 from analysis.core.memory import Memory
-from analysis.core.part_json import written
 from analysis.core.words import below, seeded_words
 from analysis.estimate.columns.of_survey import columns_of, debiasing
 from analysis.estimate.estimates import estimates
@@ -47,12 +45,17 @@ def asked(name: str, more: str = "") -> str:
 
 
 FILE = TABLE + asked("a") + asked("b", "shows_if = \"a = '3'\"") + asked("c") + asked("d")
+CHOICES = 'kind = "choices"\noptions = [{id = "x", text = "x"}, {id = "y", text = "y"}]'
+#: The same, of which the third and the fourth question have more answers than the others.
+MIXED = FILE
+for _name in "cd":
+    MIXED = MIXED.replace(asked(_name), asked(_name).replace('"often"', '"often", "always"'))
 Read = Callable[[str], Survey]
 
 
-@pytest.fixture
-def survey(read: Read) -> Survey:
-    return read(FILE)
+@pytest.fixture(params=[FILE, MIXED], ids=["alike", "mixed"])
+def survey(read: Read, request: pytest.FixtureRequest) -> Survey:
+    return read(request.param)
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -80,28 +83,28 @@ def test_reports_say_who_was_asked(size: int) -> None:
 
 def test_whoever_is_asked_a_question_is_asked_what_it_depends_on(survey: Survey) -> None:
     (draw,) = survey.joint
-    assert draw.samples == [(0, 1), (0, 2), (0, 3), (2, 3)]
+    assert draw.samples == ((0, 1), (0, 2), (0, 3), (2, 3))
     portions = [question.randomizer.channel.portion for question in survey.questions]
     assert portions == [Fraction(3, 4), Fraction(1, 4), Fraction(1, 2), Fraction(1, 2)]
 
 
 def test_both_limits_hold_for_all_answers_whatever_is_asked(survey: Survey) -> None:
     (draw,) = survey.joint
-    joint, rows = draw.randomizer, list(product(range(4), repeat=2))
+    joint, both, one = draw.randomizer, list[Fraction](), list[Fraction]()
     # Which questions are asked depends on nothing, so that each set of them is a law of its own.
-    laws = {row: dict(joint.channel.distribution(row)) for row in rows}
-    both = max(laws[x][r] / laws[y][r] for x in rows for y in rows for r in laws[x])
-    one = max(
-        laws[x][r] / laws[y][r]
-        for x in rows
-        for y in rows
-        if sum(i != j for i, j in zip(x, y, strict=True)) == 1
-        for r in laws[x]
-    )
-    assert both == joint.ratio <= exp_lower(Fraction(3))
-    assert one == joint.each <= exp_lower(Fraction(2))
+    for pattern in set(joint.laws):
+        rows = list(product(*map(range, pattern.inputs)))
+        laws = {row: dict(pattern.distribution(row)) for row in rows}
+        for x, y in product(rows, repeat=2):
+            ratio = max(laws[x][report] / laws[y][report] for report in laws[x])
+            both.append(ratio)
+            if sum(i != j for i, j in zip(x, y, strict=True)) == 1:
+                one.append(ratio)
+    assert max(both) == joint.ratio <= exp_lower(Fraction(3))
+    assert max(one) == joint.each <= exp_lower(Fraction(2))
     assert draw.charge_of(survey.questions) == joint.charge
-    assert draw.charge_of(survey.questions[:1]) == survey.questions[0].randomizer.charge
+    for question in survey.questions:
+        assert draw.charge_of([question]) == question.randomizer.charge
 
 
 def test_shares_and_means_are_unbiased(survey: Survey) -> None:
@@ -109,20 +112,21 @@ def test_shares_and_means_are_unbiased(survey: Survey) -> None:
         law, mechanism = question.randomizer, question.mechanism
         shares = mechanism.shares(law, question.domain)
         (mean,) = mechanism.means(law, question.domain)
-        for value in range(4):
+        k = question.randomizer.channel.inputs
+        for value in range(k):
             expected, _ = law.channel.moments(value)
-            supports, trials = expected[:4], float(law.channel.portion)
+            supports, trials = expected[:k], float(law.channel.portion)
             for at, share in enumerate(shares.values):
                 p, q = share.chances
                 assert share.portion == law.channel.portion
                 assert (supports[at] / trials - q) / (p - q) == pytest.approx(float(at == value))
             scores = np.array(mean.scores, dtype=float)
             present = np.array(mean.present, dtype=float)
-            assert expected @ present == pytest.approx(float(value < 3))
-            assert expected @ scores == pytest.approx([0, 0.5, 1, 0][value])
-        counts = np.array([[7, 2, 4, 3, 9]]) * law.channel.size
+            assert expected @ present == pytest.approx(float(value < k - 1))
+            assert expected @ scores == pytest.approx([*np.linspace(0, 1, k - 1), 0][value])
+        counts = np.array([[7, 2, 4, 3, *[0] * (k - 4), 9]]) * law.channel.size
         counts[0, -1] = 9
-        assert shares.count(counts)[1].tolist() == [16] * 4
+        assert shares.count(counts)[1].tolist() == [16] * k
         assert (law.asked_in(counts), law.reports_in(counts)) == (16, 25)
 
 
@@ -233,7 +237,7 @@ def test_reports_on_what_is_not_asked_together_are_refused(survey: Survey) -> No
 def test_frozen_form_is_checked(survey: Survey) -> None:
     again = thaw(survey.to_json(), survey.version)
     assert again.joint[0].randomizer == survey.joint[0].randomizer
-    parts, number = "as many parts as it asks", "whole number from 2 to one less"
+    parts, number = "together work: ", "whole number from 2 to one less"
     for change, said in (
         ({"ask": 3}, parts),
         ({"ask": None}, parts),
@@ -255,7 +259,11 @@ def test_frozen_form_is_checked(survey: Survey) -> None:
         ("ask = 2", "ask = 1", "ask must be a whole number from 2 to 3"),
         ("ask = 2", "ask = 2.0", "ask must be a whole number from 2 to 3"),
         ("epsilon_each = 2.0", "epsilon_each = 1.4", r"from 1.5 \(epsilon / 2"),
-        (asked("c"), asked("c").replace(', "often"', ""), r"equally many answers, .* have 3, 4"),
+        (
+            asked("c"),
+            asked("c").replace(SCALE, CHOICES),
+            "ask must be left out where one of the questions is of kind choices",
+        ),
         (
             asked("d"),
             asked("d") + asked("e", "epsilon = 1\nshows_if = \"d = '1'\""),
@@ -274,15 +282,29 @@ def test_mistakes_in_the_file_are_named(read: Read, old: str, new: str, message:
         read(FILE.replace(old, new, 1))
 
 
-def test_plans_count_those_who_are_not_asked(survey: Survey) -> None:
+def test_more_designs_than_can_be_made_in_a_moment_are_refused(read: Read) -> None:
+    names = [f"q{number}" for number in range(8)]
+    text = TABLE.replace('["a", "b", "c", "d"]', str(names).replace("'", '"'))
+    for more, name in enumerate(names):
+        words = ", ".join(f'"{word}"' for word in range(3 + more))
+        text += asked(name).replace('"never", "at times", "often"', words)
+    with pytest.raises(SurveyError, match=r"at most 40 draws .* here there are 56"):
+        read(text.replace("ask = 2", "ask = 3"))
+
+
+def test_plans_count_those_who_are_not_asked(read: Read) -> None:
+    survey = read(FILE)
     (draw,) = possible_draws(survey)
     assert len(draw.parts) == 2
     # Of four samples, the questions are in 3, 1, 2 and 2, and each of four pairs is in one.
     assert draw.times == pytest.approx(((4 / 3 + 4 + 2 + 2) / 4, 4, 4))
     own = next(row for row in tradeoffs(draw) if (row.epsilon, row.epsilon_each) == (3, 2))
     channel = survey.joint[0].randomizer.channel
-    needed = 1.959964**2 / 0.05**2 * share_variances(channel, draw.parts)[0] * draw.times[0]
+    needed = 1.959964**2 / 0.05**2 * share_variances(channel, draw.parts * 2)[0] * draw.times[0]
     assert own.share == np.ceil(needed)
+    # Of questions that differ, a plan is of those that are asked together most often.
+    (draw,) = possible_draws(read(MIXED))
+    assert [part.k for part in draw.parts] == [4, 5]
 
 
 def test_a_question_that_everybody_is_asked_is_one_of_the_draw(read: Read) -> None:
@@ -312,12 +334,13 @@ def test_the_page_explains_what_a_report_tells_of_who_is_asked(survey: Survey) -
 def test_exported_weights_average_to_what_is_true(survey: Survey) -> None:
     for question in survey.questions:
         names, weigh = debiasing(question)
-        assert len(names) == 4
-        for value in range(4):
+        k = question.randomizer.channel.inputs
+        assert len(names) == k
+        for value in range(k):
             exact = dict(question.randomizer.channel.distribution(value))
             worth = weigh(question.randomizer.read_many([list(report) for report in exact]))
             chances = np.array([float(chance) for chance in exact.values()])
-            assert chances @ worth == pytest.approx(np.eye(4)[value], abs=1e-9)
+            assert chances @ worth == pytest.approx(np.eye(k)[value], abs=1e-9)
 
 
 def test_what_is_asked_follows_from_the_secret_and_the_wave(survey: Survey) -> None:
@@ -334,17 +357,22 @@ def test_what_is_asked_follows_from_the_secret_and_the_wave(survey: Survey) -> N
 
 def test_a_draw_that_is_not_the_same_for_all_questions_is_refused(survey: Survey) -> None:
     joint = survey.joint[0].randomizer
-    data, portions = joint.to_json(), joint.portions
-    assert JointRandomizer.from_json(data, portions) == joint
-    with pytest.raises(ValueError, match="as many parts as it asks questions, got 2"):
+    data, samples = joint.to_json(), joint.samples
+    assert JointRandomizer.from_json(data, samples) == joint
+    with pytest.raises(ValueError, match="must have channel, each, encoders, ratio"):
         JointRandomizer.from_json(data)
-    for change in ({"weights": [9, 3, 2, 1]}, {"sizes": [1, 2]}):
-        channel = Pattern(
-            *(tuple(part) for name, part in (data["channel"] | change).items() if name != "name")
-        )
-        stated = {"ratio": channel.ratio(), "each": max(channel.ratio([0]), channel.ratio([1]))}
-        wrong = {name: written(one).split("/") for name, one in stated.items()}
-        with pytest.raises(ValueError, match="channel must take what the encoders give"):
-            JointRandomizer.from_json(
-                data | {"channel": data["channel"] | change} | wrong, portions
-            )
+    key = max(data["channels"])
+    own = data["channels"][key]
+    weights = [number << 20 for number in own["weights"]]
+    for change, message in (
+        ({"weights": [9, 3, 2, 1, 1]}, "weights must be 3 or 4"),
+        ({"sizes": [1, own["inputs"][1]]}, "sizes must be less than inputs"),
+        ({"inputs": [own["inputs"][0] + 1, own["inputs"][1]]}, "take what the encoders give"),
+        ({"weights": weights}, r"pattern: weights must|ratio must be|each must be"),
+    ):
+        wrong = data | {"channels": data["channels"] | {key: own | change}}
+        with pytest.raises(ValueError, match=message):
+            JointRandomizer.from_json(wrong, samples)
+    without = {name: law for name, law in data["channels"].items() if name != key}
+    with pytest.raises(ValueError, match="channels must be those of"):
+        JointRandomizer.from_json(data | {"channels": without}, samples)

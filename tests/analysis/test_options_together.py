@@ -70,7 +70,7 @@ def law(joint: JointRandomizer, values: tuple[Any, Any]) -> dict[tuple[Any, ...]
     """Return the chance of each pair of reports, by their texts."""
     inputs = [s for e, v in zip(joint.encoders, values, strict=True) for s in e.states_of(v)]
     found = {}
-    for sets, chance in joint.channel.distribution(inputs):
+    for sets, chance in joint.laws[0].distribution(inputs):
         bits, team = joint.marginals[0].channel.joined(sets[:4]), sets[4]
         found[bits, team] = chance
     return found

@@ -24,7 +24,14 @@ from analysis.survey.survey import version_of
 
 #: The probability that a sound draw fails the test of its samples.
 CHANCE = 1e-6
-#: Six alike, of which each person is asked three; the second only after the first.
+YES = 'kind = "yes-no"'
+AFTER = f"{YES}\nshows_if = \"q1 = 'yes'\""
+THREE = (
+    'kind = "choice"\noptions = ['
+    + ", ".join(f'{{id = "{name}", text = "{name}"}}' for name in ("yes", "no", "unsure"))
+    + "]"
+)
+#: Six, of which each person is asked three; the second only after the first. Two have 3 answers.
 SOME = """
 title = "Work"
 id = "work-life"
@@ -37,11 +44,12 @@ ask = 3
 """ + "".join(
     f"""[[questions]]
 id = "q{number}"
-kind = "yes-no"
 text = "Did this happen to you: {number}?"
-{condition}
+{more}
 """
-    for number, condition in enumerate(["", "shows_if = \"q1 = 'yes'\"", "", "", "", ""], 1)
+    for number, more in enumerate(
+        [YES, f"{YES}\nshows_if = \"q1 = 'yes'\"", YES, YES, THREE, THREE], 1
+    )
 )
 _UNASKED = """async ({ open, count }) => {
   const { unaskedOf } = await import('/client/report.js');
@@ -117,9 +125,8 @@ def test_devices_draw_all_samples_as_often(device: Device, collector: Collector)
 def test_some_of_many_questions_are_asked_as_by_the_reference(run: Run) -> None:
     given = vector("together")["asked"]
     body = """return v.draws.map((one) => { const words = tape(one.words);
-      const asked = one.values.map((_, place) => one.asked.includes(place));
-      m.verifyTogether(v.joint, 3);
-      return [m.randomizeTogether(one.values, v.joint, words, asked), words.left]; });"""
+      m.verifyTogether(v.joint, v.draws.map(({ asked }) => asked));
+      return [m.randomizeTogether(one.values, v.joint, words, one.asked), words.left]; });"""
     reports = [draw["reports"] for draw in given["draws"]]
     assert taken(run("randomizer.js", body, given)) == reports
     body = """const { keyOf } = await import('/client/hashes.js');

@@ -16,6 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from test_resume import HELD
 from watchers import Profile, check_places
 
+pytestmark = pytest.mark.more
+
 #: How long what stands in the tab's name is: AES-GCM of 16 KiB with its nonce and tag, in base64.
 LENGTH = 21884
 #: What `person` leaves in the form, with the answer that a condition hides.
@@ -111,12 +113,7 @@ WAYS = (by_address, by_address_after_me, by_a_link, by_back, by_back_over_me)
 @pytest.mark.parametrize(
     ("host", "way"),
     [
-        pytest.param(
-            host,
-            way,
-            id=f"{host}-{way.__name__}",
-            marks=[pytest.mark.more] * (host == "localhost" and way is not by_address_after_me),
-        )
+        pytest.param(host, way, id=f"{host}-{way.__name__}")
         for host in ("127.0.0.1", "localhost")
         for way in WAYS
     ],
@@ -286,10 +283,7 @@ def test_write_that_ends_after_the_press_brings_nothing_back(
     assert page.evaluate(KEYS) == ["secret", f"survey/{survey}"]
 
 
-@pytest.mark.parametrize(
-    "is_running",
-    [pytest.param(True, id="running"), pytest.param(False, id="closed", marks=pytest.mark.more)],
-)
+@pytest.mark.parametrize("is_running", [True, False], ids=["running", "closed"])
 def test_copied_profile_holds_no_answer_and_not_the_text_of_the_draft(
     browser: Browser, tmp_path: Path, collector: Collector, resuming: str, is_running: bool
 ) -> None:

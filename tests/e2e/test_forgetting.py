@@ -22,6 +22,8 @@ from device import (
 from limits import wait_until
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.more
+
 REPORTS = "**/api/surveys/*/reports"
 #: One that devices remember.
 MEMORY = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)

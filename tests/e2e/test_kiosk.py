@@ -11,6 +11,8 @@ from everything import EVERYTHING, MARKERS, person, with_page
 from playwright.sync_api import Browser, Page, expect
 from watchers import Profile, check_device, check_document, check_places
 
+pytestmark = pytest.mark.more
+
 REPORTS = "**/api/surveys/*/reports"
 #: What else is only in the answers of the person, and not in the survey.
 SHOWN = ["73914682 EUR", "40417617 grains", "3. Grebnix"]
@@ -136,7 +138,6 @@ def test_device_of_many_offers_no_page_of_what_it_gave(
     device.context.close()
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("leak", ["report", "form", "secret"])
 def test_watchers_catch_a_device_that_keeps_something(
     device: Profile, serve_client: Callable[..., Collector], leak: str

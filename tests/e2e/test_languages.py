@@ -17,6 +17,8 @@ from watchers import check_device, kept_places
 
 from server.page_texts import LANGUAGES
 
+pytestmark = pytest.mark.more
+
 TAGS = list(LANGUAGES)
 #: Texts as people see them, one for each element that has some; without what browsers add.
 _SHOWN = """() => {
@@ -63,10 +65,7 @@ def check_speaks(page: Page, tag: str) -> None:
     assert set(page.evaluate(_SPOKEN)) <= {tag}
 
 
-@pytest.mark.parametrize(
-    "tag",
-    [pytest.param(tag, marks=[pytest.mark.more] * (tag not in ("en", "ar"))) for tag in TAGS],
-)
+@pytest.mark.parametrize("tag", TAGS)
 def test_each_language_speaks_for_itself_alone(
     new_device: Callable[..., Device], collector: Collector, tag: str
 ) -> None:

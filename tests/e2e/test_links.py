@@ -12,6 +12,8 @@ from analysis.survey.survey_file import read_survey
 from server.invitations import ISSUER
 from server.store import Store
 
+pytestmark = pytest.mark.more
+
 ANSWERS = {"smoked": "no", "team": "lab", "debts": "12"}
 REPORTS = "**/api/surveys/*/reports"
 INVITED = SURVEY.replace('id = "canteen"', 'id = "canteen"\naccess = "invited"', 1)

@@ -87,7 +87,7 @@ PASSED = {"explanation", "page-1", "page-2", "page-3", "stored", "kiosk-page-1"}
             look,
             scene,
             id=f"{look}-{scene.__name__}",
-            marks=[pytest.mark.more] * (look == "desktop-dark" and scene is not research),
+            marks=[pytest.mark.more] * (look != "phone" and scene is not research),
         )
         for look, scene in PLAYED
     ],

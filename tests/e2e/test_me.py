@@ -9,6 +9,8 @@ from collector import Collector
 from device import CANARIES, READ_MEMO, SURVEY, WRITE_MEMO, Device, answer, expect_state
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.more
+
 #: One that devices remember, so that what was spent depends on whether answers changed.
 STABLE = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
 STABLE = STABLE.replace('title = "Canteen"', 'title = "Habits"').replace("cap = 12", "cap = 30")

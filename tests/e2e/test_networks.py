@@ -27,6 +27,8 @@ from watchers import Profile
 
 from server.store import Store
 
+pytestmark = pytest.mark.more
+
 REPORTS = "**/api/surveys/*/reports"
 #: Makes the page give its first request up soon; on a busy machine, all would take too long.
 IMPATIENT = """(() => {

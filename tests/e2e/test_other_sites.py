@@ -16,6 +16,8 @@ from playwright.sync_api import Browser
 from analysis.survey.freeze import thaw
 from analysis.survey.simulate import payloads
 
+pytestmark = pytest.mark.more
+
 #: What a page of another origin can try: each takes the address and a valid body, and is over
 #: when its promise is.
 ATTACKS = {

@@ -13,6 +13,8 @@ from tampering import FAILURES, Tampering, layers_of
 
 from server.pages.browser_files import CLIENT
 
+pytestmark = pytest.mark.more
+
 PAGES = ("survey", "me")
 
 
@@ -51,9 +53,7 @@ def expect_dead(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.more] * (name != "survey")) for name in PAGES]
-)
+@pytest.mark.parametrize("name", PAGES)
 def test_no_tampered_module_is_accepted_after_a_first_fetch_that_failed(
     device: Device, attacked: Attacked, name: str, failure: str
 ) -> None:

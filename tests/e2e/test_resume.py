@@ -12,6 +12,8 @@ from limits import wait_until
 from playwright.sync_api import Browser, Page, expect
 from watchers import Profile, check_device, check_places
 
+pytestmark = pytest.mark.more
+
 #: What the form holds, by the questions that have an answer.
 HELD = """() => Object.fromEntries([...document.querySelectorAll('.question')].map((field) => {
   const all = (selector) => [...field.querySelectorAll(selector)];

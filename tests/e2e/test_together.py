@@ -45,11 +45,13 @@ PAIR = {
 }
 TABLE = {"id": "t", "questions": ["p", "q"], "epsilon": 2.5, "epsilon_each": 1.8}
 IN_TABLE = ASKED | {"epsilon": 1.8}
+#: That all questions of a draw are asked.
+_ALL = "[joint.encoders.map((_, place) => place)]"
 
 
 def test_answers_are_drawn_together_as_by_the_reference(run: Run) -> None:
     cases = vector("together")["cases"]
-    body = """return v.map(({joint}) => m.verifyTogether(joint));"""
+    body = f"return v.map(({{joint}}) => m.verifyTogether(joint, {_ALL}));"
     for case, epsilons in zip(cases, run("randomizer.js", body, cases), strict=True):
         assert epsilons == pytest.approx(case["epsilons"], abs=1e-12)
     body = """return v.flatMap(({joint, draws}) => draws.map((one) => {
@@ -69,7 +71,8 @@ def test_wide_draws_are_those_of_the_reference(run: Run) -> None:
 def test_unsound_joint_randomizers_are_refused(run: Run) -> None:
     refused = vector("together")["refused"]
     body = (
-        "return v.map(({joint, ask}) => refuses(() => m.verifyTogether(joint, ask ?? undefined)));"
+        "return v.map(({joint, samples}) => "
+        f"refuses(() => m.verifyTogether(joint, samples ?? {_ALL})));"
     )
     results = run("randomizer.js", body, refused)
     assert [got for got in results if not got.startswith("RangeError: ")] == []
@@ -246,7 +249,7 @@ def _law(survey: Survey, row: dict[str, str]) -> dict[str, float]:
     joint = draw.randomizer
     values = [question.value(row[question.id]) for question in draw.questions]
     inputs = [s for e, v in zip(joint.encoders, values, strict=True) for s in e.states_of(v)]
-    for sets, chance in joint.channel.distribution(inputs):
+    for sets, chance in joint.laws[0].distribution(inputs):
         reports = [
             law.channel.joined([list(one) for one in sets[parts.start : parts.stop]])
             for law, parts in zip(joint.marginals, joint.parts, strict=True)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from collector import Collector
 from device import (
     CANARIES,
@@ -18,6 +19,8 @@ from device import (
     review,
 )
 from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.more
 
 REPORTS = "**/api/surveys/*/reports"
 #: Enough for one wave, not for two.

@@ -11,6 +11,8 @@ from scenes import complaints, my_privacy, questions
 from stage import PAGES, WELL_BEING, Scene, Stage
 from test_looks import DESKTOP, PHONE, check_targets, check_width
 
+pytestmark = pytest.mark.more
+
 #: A small phone; a desktop of 1280 × 800 at a zoom of 200 %; and letters of twice their size.
 VIEWS: dict[str, dict[str, Any]] = {
     "small": {"viewport": {"width": 320, "height": 640}},

@@ -44,6 +44,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from limits import MOMENT, wait_until
 from load import Server, post, submissions, take_in
 
+pytestmark = pytest.mark.more
+
 
 def _with(survey_file: Path, *lines: str) -> Survey:
     head = "\n".join(['id = "canteen"', *lines])

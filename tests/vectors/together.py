@@ -1,11 +1,11 @@
 """Vectors of several answers in one draw: see `generate.py`."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
 from analysis.core.channels.pattern import Pattern
+from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.encoders.categories import Index
 from analysis.core.encoders.several import Multihot
 from analysis.core.joint_randomizer import JointRandomizer
@@ -21,9 +21,9 @@ def _noted(words: Iterator[int], taken: list[int]) -> Iterator[int]:
         yield word
 
 
-def _error(joint: dict[str, Any], portions: tuple[Fraction, ...] = ()) -> str:
+def _error(joint: dict[str, Any], samples: tuple[tuple[int, ...], ...] = ()) -> str:
     try:
-        JointRandomizer.from_json(joint, portions)
+        JointRandomizer.from_json(joint, samples)
     except ValueError as refusal:
         return str(refusal)
     raise AssertionError("it is not refused")
@@ -97,32 +97,53 @@ def together() -> dict[str, Any]:
     ]
     refused: list[dict[str, Any]] = [{"joint": one, "error": _error(one)} for one in broken]
     refused += [
-        {"joint": one, "ask": 3, "error": _error(one, (Fraction(1, 2),) * len(one["encoders"]))}
+        {"joint": one, "samples": _THREE, "error": _error(one, _THREE)}
         for one in _broken_of_some(several[1])
     ]
-    # Python looks at how many are asked where it reads a table.
-    some = _SOME.to_json()
-    refused += [{"joint": some, "ask": ask} for ask in (None, 2, 4, 5, 2.5, "3", True)]
+    refused.append({"joint": good, "samples": ((0,), (1,)), "error": _error(good, ((0,), (1,)))})
     asked = {"joint": _SOME.to_json(), "draws": _draws_of_some(), "samples": _samples()}
     return {"cases": cases, "refused": refused, "below": _wide_draws(), "asked": asked}
 
 
-#: Of five questions that are alike, each device is asked three.
+#: Of five questions, of which the first three and the last two are alike, each is asked three.
+_THREE = tuple(combinations(range(5), 3))
+_LAWS = {
+    3: Pattern((4, 4, 4), (2, 2, 2), (27, 27, 9, 1)),
+    2: Pattern((4, 4, 2), (2, 2, 1), (40, 9, 9, 4, 8, 4, 3, 2)),
+    1: Pattern((4, 2, 2), (2, 1, 1), (30, 9, 7, 4, 7, 4, 3, 2)),
+}
 _SOME = JointRandomizer(
-    (Index(4),) * 5, Pattern((4,) * 3, (2,) * 3, (27, 27, 9, 1)), (Fraction(3, 5),) * 5
+    (Index(4),) * 3 + (Index(2),) * 2,
+    SampledPattern(_THREE, tuple(_LAWS[sum(place < 3 for place in one)] for one in _THREE)),
 )
 
 
 def _broken_of_some(options: JointRandomizer) -> list[dict[str, Any]]:
-    """Some of questions that are not alike, by a law that is not the same for all, of options."""
+    """Channels that do not fit what is asked, one too few or too many, ratios, and of options."""
     some, whole = _SOME.to_json(), options.to_json()
+    channels = some["channels"]
+    first, *others = sorted(channels)
+    mixed = JointRandomizer((Index(4),) * 5, _LAWS[3]).to_json()
     return [
+        mixed,
         some | {"encoders": [{"name": "index", "inputs": 3}, *some["encoders"][1:]]},
-        some | {"channel": some["channel"] | {"weights": [9, 3, 3, 1, 3, 1, 1, 1]}},
-        some | {"channel": some["channel"] | {"sizes": [2, 2, 1]}},
+        some | {"encoders": some["encoders"][::-1]},
+        some | {"channels": {key: channels[key] for key in others}},
+        some | {"channels": channels | {"1,2,3": channels[first]}},
+        some | {"channels": channels | {first: channels[others[0]]}},
+        some | {"channels": channels | {first: channels[first] | {"weights": [27, 27, 9, 2, 1]}}},
+        some | {"channels": [channels[key] for key in channels]},
+        some | {"ratio": ["26", "1"]},
+        some | {"each": ["3", "1"]},
         whole | {"encoders": whole["encoders"] * 5},
-        whole | {"encoders": whole["encoders"] * 2},
+        {"channels": {"0,0,0": whole["channel"]}, **_of(whole, 5)},
     ]
+
+
+def _of(joint: dict[str, Any], times: int) -> dict[str, Any]:
+    """Return a draw's JSON without its channel, with its encoders so many times."""
+    others = {name: joint[name] for name in ("ratio", "each")}
+    return {**others, "encoders": joint["encoders"] * times}
 
 
 def _draws_of_some() -> list[dict[str, Any]]:
@@ -130,7 +151,8 @@ def _draws_of_some() -> list[dict[str, Any]]:
     for first, asked in enumerate(combinations(range(5), 3)):
         taken: list[int] = []
         words = _noted(seeded_words("asked", first), taken)
-        values = [(first + place) % 4 if place in asked else None for place in range(5)]
+        inputs = [encoder.inputs for encoder in _SOME.encoders]
+        values = [(first + at) % inputs[at] if at in asked else None for at in range(5)]
         reports = _SOME.randomize(values, words, asked)
         draws.append({"values": values, "asked": asked, "reports": reports, "words": taken})
     return draws

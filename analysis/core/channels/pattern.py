@@ -58,6 +58,13 @@ class Pattern:
     weights: tuple[int, ...]
 
     name: ClassVar[str] = "pattern"
+    #: Everybody is asked all questions: see `SampledPattern`.
+    samples: ClassVar[tuple[tuple[int, ...], ...]] = ()
+
+    @property
+    def laws(self) -> "tuple[Pattern, ...]":
+        """The law of the reports of everybody."""
+        return (self,)
 
     def check(self) -> None:
         """Raise ValueError unless there are as many sizes and weights as parts ask for."""
@@ -82,12 +89,6 @@ class Pattern:
     @property
     def _is_by_number(self) -> bool:
         return len(self.weights) == len(self.inputs) + 1
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether its parts can change places: its law is the same for all orders of them."""
-        alike = len(set(self.inputs)) == 1 and len(set(self.sizes)) == 1
-        return self._is_by_number and alike
 
     @cached_property
     def patterns(self) -> tuple[int, ...]:

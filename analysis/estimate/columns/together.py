@@ -53,10 +53,7 @@ def drawn_together(places: Sequence[Place | None]) -> list[list[int]]:
 def channel_of(places: Sequence[Place | None]) -> Pattern:
     """Return the channel of the reports of columns of one draw, in the order of `places`."""
     together = [place for place in places if place is not None]
-    channel = together[0].channel
-    # Where some of many questions are asked, they are the channel's parts in any order.
-    parts = range(len(together)) if channel.is_symmetric else [place.part for place in together]
-    return channel.of(parts)
+    return together[0].channel.of([place.part for place in together])
 
 
 def debiased_product(functions: Sequence[Seen]) -> Floats:

@@ -65,9 +65,9 @@ class Tradeoff:
 class PossibleDraw:
     """One draw that is considered: of a survey's table, or of questions that are drawn one by one.
 
-    `each` is None if it is not stated yet. Where each person is asked some of the questions, there
-    are as many `parts`, and `times` is how many times as many respondents it takes: for a share,
-    for a pair of answers, and for the model.
+    `each` is None if it is not stated yet. Where each person is asked some questions, `parts` are
+    those that are asked together most often, and `times` is how many times as many respondents it
+    takes: for a share, for a pair of answers, and for the model.
     """
 
     id: str
@@ -91,7 +91,8 @@ def possible_draws(survey: Survey) -> list[PossibleDraw]:
 def _drawn(joint: JointDraw) -> PossibleDraw:
     parts, times = parts_of(question.spec for question in joint.questions), (1.0, 1.0, 1.0)
     if joint.randomizer.asks_some:
-        parts = parts[: joint.asks]
+        asked = Counter(tuple(parts[place] for place in sample) for sample in joint.samples)
+        parts = max(asked, key=lambda parts: asked[parts])
         share, pair, model = (_times(joint, n) for n in (1, 2, min(1 + _PREDICTORS, joint.asks)))
         times = share, pair, model
     limits, aim = limits_of(joint.spec), joint.spec.get("aim", AIMS[0])
