@@ -5,7 +5,7 @@
  * `canBeKept`.
  */
 import {
-  below, between, byWeight, choose, larger, must, power, range, sum, worstOf,
+  below, between, byWeight, larger, must, power, range, sum, worstOf,
 } from './exact.js';
 
 /** The `width` outputs from the input on have weight `near`, all others `far`. */
@@ -27,7 +27,7 @@ const window = {
 };
 
 /** Whether each of `count` items is among the `needed` ones that are drawn, asked one by one. */
-const chooser = (needed, count, words) => () => {
+export const chooser = (needed, count, words) => () => {
   const isChosen = below(count, words) < needed;
   needed -= isChosen ? 1 : 0;
   count -= 1;
@@ -35,7 +35,7 @@ const chooser = (needed, count, words) => () => {
 };
 
 /** A set of `size` of `inputs` symbols, uniform among those with, or without, `symbol`. */
-const drawSet = (inputs, size, symbol, isMember, words) => {
+export const drawSet = (inputs, size, symbol, isMember, words) => {
   const isChosen = chooser(size - (isMember ? 1 : 0), inputs - 1, words);
   return range(inputs).filter((other) => (other === symbol ? isMember : isChosen()));
 };
@@ -121,77 +121,11 @@ const table = {
 };
 
 /** The largest of fractions, divided by the least. */
-const spread = (fractions) => {
+export const spread = (fractions) => {
   const [high, low] = [fractions, fractions.map(([top, bottom]) => [bottom, top])]
     .map((some) => some.reduce(larger));
   return [high[0] * low[0], high[1] * low[1]];
 };
 
-/** `size` symbols, by the weights of how many of the input's ones are among them. */
-const overlap = {
-  fields: { inputs: 0, ones: 0, size: 0, weights: 1 },
-  takesBits: true,
-  least: ({ inputs, ones, size }) => Math.max(0, size + ones - inputs),
-  isSound: (c) => c.inputs <= 1024 && c.ones < c.inputs && c.size < c.inputs &&
-    c.weights.length === Math.min(c.size, c.ones) - overlap.least(c) + 1,
-  total: (c) => sum(c.weights),
-  ratio: (c) => spread(c.weights.map((weight, more) => {
-    const hits = overlap.least(c) + more;
-    return [BigInt(weight), choose(c.ones, hits) * choose(c.inputs - c.ones, c.size - hits)];
-  })),
-  randomize(symbol, c, words) {
-    const hits = overlap.least(c) + byWeight(c.weights, words);
-    const isHit = chooser(hits, c.ones, words);
-    const isOther = chooser(c.size - hits, c.inputs - c.ones, words);
-    return range(c.inputs).filter((place) => (symbol.includes(place) ? isHit() : isOther()));
-  },
-};
-
-/**
- * Several answers in one draw: by the weights of which parts do not agree, or of how many; then
- * each part's set. It is no channel of a single question, so it is not one of `CHANNELS`.
- */
-export const pattern = {
-  fields: { inputs: 1, sizes: 1, weights: 1 },
-  mostParts: 12,
-  mostInputs: 1024,
-  /** The largest sum that is exact, and that two words draw from. */
-  most: Number.MAX_SAFE_INTEGER,
-  isSound: ({ inputs, sizes, weights }) => inputs.length === sizes.length &&
-    inputs.length <= pattern.mostParts && Math.max(...inputs) <= pattern.mostInputs && sizes.every((size, part) => size < inputs[part]) &&
-    [inputs.length + 1, 2 ** inputs.length].includes(weights.length),
-  total: (c) => sum(c.weights),
-  isByNumber: ({ inputs, weights }) => weights.length === inputs.length + 1,
-  /** By the pattern's number, whose bit i says that part i does not agree: chance of a report. */
-  likelihoods(c) {
-    const d = c.inputs.length;
-    return range(2 ** d).map((place) => {
-      const others = range(d).filter((part) => (place >> part) % 2);
-      const sets = (part) => choose(c.inputs[part] - 1, c.sizes[part] - (others.includes(part) ? 0 : 1));
-      const cells = range(d).reduce((product, part) => product * sets(part), 1n);
-      return pattern.isByNumber(c)
-        ? [BigInt(c.weights[others.length]), cells * choose(d, others.length)]
-        : [BigInt(c.weights[place]), cells];
-    });
-  },
-  /** The worst ratio of two rows of answers that differ in the parts `changed` at most. */
-  ratio(c, changed = range(c.inputs.length)) {
-    const mask = changed.reduce((bits, part) => bits | (1 << part), 0);
-    const known = {};
-    pattern.likelihoods(c).forEach((chance, place) => {
-      known[place & ~mask] = [...known[place & ~mask] ?? [], chance];
-    });
-    return Object.values(known).map(spread).reduce(larger);
-  },
-  randomize(symbols, c, words) {
-    const d = c.inputs.length;
-    must(symbols.length === d, `expected ${d} inputs`, symbols.length);
-    const place = byWeight(c.weights, words);
-    const isOther = pattern.isByNumber(c)
-      ? range(d).map(chooser(place, d, words)) : range(d).map((part) => (place >> part) % 2 === 1);
-    return symbols.map((symbol, part) =>
-      drawSet(c.inputs[part], c.sizes[part], symbol, !isOther[part], words));
-  },
-};
-
-export const CHANNELS = { window, subset, overlap, bits, shift, table };
+/** Every channel of one answer by its name, with those of optional/. */
+export const CHANNELS = { window, subset, bits, shift, table };

@@ -5,13 +5,12 @@
  * how it was typed; `written`, for people, with the names of its options or its unit; `complaint`,
  * the word for why it is refused, and `objection`, for why it is although it has a value.
  */
-import { pairs } from './encoders.js';
 import { must } from './exact.js';
 
 /** @throws {RangeError} that does not tell what was got, which may be true, unless it is one */
-const mustAnswer = (isOne, { id, kind }) => must(isOne, `"${id}" expected a ${kind}`);
+export const mustAnswer = (isOne, { id, kind }) => must(isOne, `"${id}" expected a ${kind}`);
 /** Whether a question may be skipped, and this is how. */
-const isSkipped = (answer, question) =>
+export const isSkipped = (answer, question) =>
   question.no_answer && (answer === '' || answer === 'no-answer');
 export const isNote = ({ kind }) => kind === 'note';
 export const idsOf = ({ options }) => options.map(({ id }) => id);
@@ -97,49 +96,7 @@ const number = {
   },
 };
 
-/** Several items, put in order: a flag for each pair, set if in that order; null for no answer. */
-const rank = {
-  values: ({ options }) => ({ items: options.length, flags: pairs(options).length }),
-  /** Of the ids of all items, the first first, joined by '|'. */
-  value(answer, question) {
-    if (isSkipped(answer, question)) return null;
-    const [ids, order] = [idsOf(question), answer.split('|')];
-    mustAnswer([...order].sort().join('|') === [...ids].sort().join('|'), question);
-    return pairs(ids.map((id) => order.indexOf(id))).map(([one, later]) => (one < later ? 1 : 0));
-  },
-  madeUp: (question) => [idsOf(question), idsOf(question).reverse()].map((ids) => ids.join('|')),
-  control: 'ranking',
-  written: (answer, nameOf) =>
-    answer.split('|').map((id, place) => `${place + 1}. ${nameOf(id)}`).join(', '),
-  complaint: (_, { required }) => (required ? 'question.rank-all' : 'question.rank-whole'),
-};
-
-/** What counts as the same text: NFKC, one case, one lower sigma, single spaces. */
-export function normalized(text) {
-  const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
-  const single = folded.replaceAll('ς', 'σ').normalize('NFKC');
-  return single.replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, '');
-}
-
-/** A text in the respondent's own words: its value is normalized; null for no answer. */
-const text = {
-  values: ({ candidates, longest }) => ({ candidates, longest }),
-  value(answer, question) {
-    const { longest } = question;
-    // Normalizing a huge text takes long, and compatibility forms have 18 letters at most.
-    const plain = answer.length <= 36 * longest + 198 ? normalized(answer) : answer;
-    if (isSkipped(plain, question)) return null;
-    mustAnswer(plain && plain !== 'no-answer' && [...plain].length <= longest, question);
-    return plain;
-  },
-  madeUp: ({ candidates, longest }, example) =>
-    candidates?.slice(0, 20) ?? [example.slice(0, longest)],
-  control: 'entry',
-  written: (answer) => answer,
-  complaint: () => 'question.too-long',
-};
-
-export const KINDS = { 'yes-no': choice, choice, choices, scale: choice, number, rank, text };
+export const KINDS = { 'yes-no': choice, choice, choices, scale: choice, number };
 
 /** Made-up answers to choose from, `example` as a text; '' for none, if that is possible. */
 export const madeUp = (question, example) =>

@@ -1,5 +1,5 @@
 /** Conditions of shows_if, decided here on the device: the lists that analysis/survey/logic.py makes. */
-import { choose, chosenAt, must, range } from './exact.js';
+import { must } from './exact.js';
 import { isNote } from './kinds.js';
 
 const compare = {
@@ -30,22 +30,6 @@ export function holds(tree, answers) {
   if (operator === 'selected') return (answer || 'no-answer').split('|').includes(value);
   if (isText) return (answer || 'no-answer') === value;
   return answer !== '' && compare[operator](Number(answer), value);
-}
-
-/** The ids of the questions that a condition refers to. */
-const askedOf = ([operator, ...rest]) =>
-  (['and', 'or', 'not'].includes(operator) ? rest.flatMap(askedOf) : [rest[0]]);
-
-/**
- * All sets of a table's questions that can be asked together, by their places: of all questions, or
- * of `ask`, of which whoever is asked one is asked those, too, on whose answers it depends.
- */
-export function samplesOf(survey, { questions, ask = questions.length }) {
-  const conditions = questions.map((name) => survey.questions.find(({ id }) => id === name).shows_if);
-  const needed = conditions.map((tree) => (tree ? askedOf(tree) : []).map((id) => questions.indexOf(id)));
-  return range(Number(choose(questions.length, ask)))
-    .map((place) => chosenAt(place, questions.length, ask))
-    .filter((chosen) => chosen.every((one) => needed[one].every((id) => id < 0 || chosen.includes(id))));
 }
 
 /** The entries of a survey that are asked, rather than only read. */

@@ -2,11 +2,12 @@
  * A randomizer: encoder, then channel. It believes nothing that it can check: the structure is
  * verified and the worst probability ratio recomputed from the weights before anything is drawn.
  */
-import { CHANNELS, pattern } from './channels.js';
-import { ENCODERS, TEXTS } from './encoders.js';
-import { asNumber, below, larger, ln, micro, must, range, WORD } from './exact.js';
-import { canonical } from './hashes.js';
-import { KEPT, worstCost } from './waves.js';
+import { CHANNELS } from './channels.js';
+import { ENCODERS } from './encoders.js';
+import { asNumber, below, ln, micro, must, range, WORD } from './exact.js';
+
+/** What optional/memory.js adds: `verify` a randomizer with a memory, and its `cost`. */
+export const memories = {};
 
 /** Whether it is a whole number of at least 1, or a list of such, or a list of such lists. */
 function isWhole(value, depth) {
@@ -15,7 +16,7 @@ function isWhole(value, depth) {
 }
 
 /** The code of an encoder or channel, once its numbers are known to be sound. */
-function part(what, known, data) {
+export function part(what, known, data) {
   const { name, ...numbers } = data ?? {};
   const isKnown = typeof name === 'string' && Object.hasOwn(known, name);
   must(isKnown, `${what} must be one of ${Object.keys(known).join(', ')}`, data);
@@ -30,7 +31,7 @@ function part(what, known, data) {
 }
 
 /** A fraction from two strings of digits. */
-function fraction(name, pair) {
+export function fraction(name, pair) {
   const isDigits = (one) => typeof one === 'string' && /^[0-9]{1,4000}$/.test(one);
   const known = Array.isArray(pair) && pair.length === 2 && pair.every(isDigits);
   must(known && BigInt(pair[1]) > 0n, `${name} must be two whole numbers as strings`, pair);
@@ -38,7 +39,7 @@ function fraction(name, pair) {
 }
 
 /** @throws {RangeError} unless the stated fraction of a name is the true one */
-function states(randomizer, name, [trueTop, trueBottom]) {
+export function states(randomizer, name, [trueTop, trueBottom]) {
   const [top, bottom] = fraction(name, randomizer[name]);
   must(top * trueBottom === bottom * trueTop, `${name} must be ${trueTop}/${trueBottom}`);
 }
@@ -74,63 +75,9 @@ export function verify(randomizer) {
     must(weights && !cohorts, 'delta must be left out where reports are not one symbol', channel);
     must(limit[0] >= limit[1], 'ratio must be at least 1', stated.ratio);
     states(randomizer, 'delta', divergence(channel, limit));
-  } else if ('forever' in stated) {
-    part('permanent', CHANNELS, permanent);
-    const areAlike = permanent.name === channel.name && permanent.inputs === channel.inputs;
-    const follows = areAlike &&
-      [permanent, channel].every((data) => CHANNELS[data.name].canBeKept?.(data));
-    must(follows, 'permanent must be as channel: bits, or a window of width 1', permanent);
-    states(randomizer, 'ratio', KEPT[permanent.name].constant(permanent, channel, 1, differences));
-    states(randomizer, 'forever', ratio(permanent, differences));
-  } else states(randomizer, 'ratio', ratio(channel, differences));
+  } else if (permanent) memories.verify(randomizer);
+  else states(randomizer, 'ratio', ratio(channel, differences));
   return ln(limit);
-}
-
-/** Which questions are asked, if not all are: the place of the first of its like, for each. */
-const keyOf = (encoders, asked) =>
-  String(asked.map((place) => encoders.map(canonical).indexOf(canonical(encoders[place]))));
-
-/** By which channel those questions are drawn that are asked. */
-const lawOf = ({ encoders, channel, channels }, asked) => channel ?? channels[keyOf(encoders, asked)];
-
-/**
- * Checks what came from the server for several questions that are drawn together, of which one of
- * `samples` is asked. Gives ε of one report on all, and of one answer for who knows all others.
- */
-export function verifyTogether(joint, samples) {
-  const isSome = samples[0].length < joint?.encoders?.length;
-  const members = Object.keys(joint ?? {}).sort().join();
-  const expected = `${isSome ? 'channels' : 'channel'},each,encoders,ratio`;
-  must(members === expected, `randomizer must have ${expected}`, joint);
-  const { encoders, channels } = joint;
-  const parts = encoders?.map?.((encoder) => part('encoder', ENCODERS, encoder).parts?.(encoder));
-  must(parts?.every((own) => own && !(isSome && own.length > 1)), 'expected encoders of one draw', encoders);
-  const all = new Map(samples.map((asked) => [keyOf(encoders, asked), asked]));
-  const areAll = !isSome || canonical(Object.keys(channels).sort()) === canonical([...all.keys()].sort());
-  must(areAll, 'expected a channel for each sort of questions that are asked', channels);
-  const [ratios, each] = [[], []];
-  for (const asked of all.values()) {
-    const law = lawOf(joint, asked);
-    part('channel', { pattern }, law);
-    const own = asked.map((place) => parts[place]);
-    must(String(own.flat()) === String(law.inputs), 'channel must take what encoders give', encoders);
-    const places = range(law.inputs.length);
-    ratios.push(pattern.ratio(law));
-    each.push(...own.map((inputs) => pattern.ratio(law, places.splice(0, inputs.length))));
-  }
-  states(joint, 'ratio', ratios.reduce(larger));
-  states(joint, 'each', each.reduce(larger));
-  return [ln(fraction('ratio', joint.ratio)), ln(fraction('each', joint.each))];
-}
-
-/** Draws the reports of several values together: empty ones of questions not at `asked` places. */
-export function randomizeTogether(values, joint, words, asked = range(values.length)) {
-  const coders = joint.encoders.map((e) => [ENCODERS[e.name], e]);
-  const inputs = asked.map((place) => coders[place][0].states(values[place], coders[place][1]));
-  const sets = pattern.randomize(inputs.flat(), lawOf(joint, asked), words);
-  const reports = values.map(() => []);
-  asked.forEach((place, at) => { reports[place] = coders[place][0].joined(sets.splice(0, inputs[at].length)); });
-  return reports;
 }
 
 /** ε over any number of waves, if the answer never changes; undefined if there is no memory. */
@@ -144,17 +91,15 @@ export const delta = (randomizer) =>
  * What so many reports cost together, in millionths of ε: `stable` if answers never change, and by
  * which protocol of memories.
  */
-export function spent({ encoder, permanent, channel, ratio }, reports, stable, protocol) {
-  if (!permanent) return reports * micro(fraction('ratio', ratio));
-  const apart = ENCODERS[encoder.name].apart?.(encoder);
-  if (stable) return micro(KEPT[permanent.name].constant(permanent, channel, reports, apart));
-  return worstCost(permanent, channel, reports, apart, protocol);
+export function spent(randomizer, reports, stable, protocol) {
+  if (randomizer.permanent) return memories.cost(randomizer, reports, stable, protocol);
+  return reports * micro(fraction('ratio', randomizer.ratio));
 }
 
 /** What must be known of a value before it is drawn: what the device keeps, and a text's hash. */
 export async function remember(value, { encoder, permanent }, memory, words) {
-  const { cohorts, keepsCohort, encode } = ENCODERS[encoder.name];
-  if (!permanent && !Object.hasOwn(TEXTS, encoder.name)) return undefined;
+  const { cohorts, keepsCohort, isHashed, encode } = ENCODERS[encoder.name];
+  if (!permanent && !isHashed) return undefined;
   const own = (source) => (cohorts ? below(cohorts(encoder), source) : 0);
   const cohort = permanent || keepsCohort ? await memory('cohort', 0, 0, own) : own(words);
   const symbol = await memory('rounding', 0, 0, (source) => encode(value, encoder, cohort, source));

@@ -2,15 +2,19 @@
  * From answers to the frozen report: here true answers end. What `draw` returns holds none, is
  * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
  */
-import { CHANNELS, pattern } from './channels.js';
+import { CHANNELS } from './channels.js';
 import { ENCODERS } from './encoders.js';
-import { below, must, range } from './exact.js';
+import { must } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
 import { domain, idsOf, isNote, KINDS } from './kinds.js';
-import { asked, holds, samplesOf, shown } from './logic.js';
-import {
-  delta, forever, randomize, randomizeTogether, remember, spent, verify, verifyTogether,
-} from './randomizer.js';
+import { asked, holds, shown } from './logic.js';
+import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
+
+/**
+ * What optional/together.js adds, for questions that are drawn together: `check` of a table,
+ * `samplesOf` its questions, which are `unasked`, and `reportsOf` them.
+ */
+export const together = {};
 
 /** A report that can no longer change: the request's body, as text. */
 export class FrozenReport {
@@ -27,7 +31,7 @@ export class FrozenReport {
 /** Larger ones are refused: a report would too often tell its answer outright. */
 const LARGEST_DELTA = 0.01;
 /** Logarithms differ by an ulp between languages. */
-const TOLERANCE = 1e-9;
+export const TOLERANCE = 1e-9;
 /** Keys of a question that its answers' inputs depend on; of the first protocol's digest. */
 const MAPPING = ['kind', 'no_answer', 'options', 'at_most', 'min', 'max', 'longest'];
 /** Keys of a question, and of a note, that give answers no meaning; the reference says why. */
@@ -83,46 +87,19 @@ function drawsOf(survey) {
 /** Whether a draw is that of a table. */
 const isJoint = ({ encoders }) => encoders !== undefined;
 
-/** Checks that questions are drawn together within both limits that are stated, and fit. */
-function checkTogether(survey, table, randomizers) {
-  const { id, questions, ask, epsilon: total, epsilon_each: each } = table;
-  const places = questions.map((name) => asked(survey).findIndex((other) => other.id === name));
-  const areAll = places.every((place) => place >= 0) && new Set(places).size === places.length;
-  must(areAll && Object.hasOwn(randomizers, id), `"${id}" expected questions, each once`, questions);
-  const joint = randomizers[id];
-  must([total, each].every(Number.isFinite), `"${id}" expected two limits`, total, each);
-  const isSome = Number.isInteger(ask) && ask >= 2 && ask < questions.length && questions.length <= pattern.mostParts;
-  must(ask === undefined || isSome, `"${id}" expected to ask some of its questions`, ask);
-  const samples = samplesOf(survey, table);
-  const isAsked = (_, place) => samples.some((chosen) => chosen.includes(place));
-  must(questions.every(isAsked), `"${id}" expected to ask each question of somebody`);
-  must(joint?.encoders?.length === questions.length, `"${id}" expected an encoder for each question`);
-  const [epsilon, most] = verifyTogether(joint, samples);
-  must(epsilon <= total + TOLERANCE, `"${id}" expected ε of ${total}`, epsilon);
-  must(most <= each + TOLERANCE, `"${id}" expected ε of ${each} for each answer`, most);
-  places.map((place) => asked(survey)[place]).forEach((question, part) => {
-    const values = KINDS[question.kind]?.values(question);
-    const isOne = question.epsilon === each && !('epsilon_forever' in question) &&
-      !('memory' in question) && !question.stable;
-    const encoder = joint.encoders[part];
-    const fits = values && ENCODERS[encoder.name].fits(encoder, values, question.no_answer);
-    must(isOne && fits, `"${question.id}" expected a part of "${id}" that fits its answers`);
-  });
-}
-
 /** Checks a survey: that its randomizers are sound, and fit their questions. */
 export function check(survey, randomizers) {
   checkId(survey.id, []);
   const [ids, earlier] = [[], {}];
-  const together = tablesOf(survey).flatMap(({ questions }) => questions);
-  must(new Set(together).size === together.length, 'expected each question in one table', together);
+  const inTables = tablesOf(survey).flatMap(({ questions }) => questions);
+  must(new Set(inTables).size === inTables.length, 'expected each question in one table', inTables);
   for (const question of survey.questions) {
     const { id, kind, shows_if: condition } = question;
     checkId(id, ids);
     ids.push(id);
     if (condition !== undefined) holds(condition, earlier);
     const isDrawn = Object.hasOwn(randomizers, id);
-    const isAlone = !isNote(question) && !together.includes(id);
+    const isAlone = !isNote(question) && !inTables.includes(id);
     must(isDrawn === isAlone, `"${id}" expected a randomizer, or to be a note or of a table`);
     if (isNote(question)) continue;
     earlier[id] = '';
@@ -137,7 +114,7 @@ export function check(survey, randomizers) {
   for (const table of tablesOf(survey)) {
     checkId(table.id, ids);
     ids.push(table.id);
-    checkTogether(survey, table, randomizers);
+    together.check(survey, table, randomizers);
   }
 }
 
@@ -225,19 +202,9 @@ export async function priceOf(survey, randomizers) {
   };
 }
 
-/**
- * The ids of the questions that a device is not asked in a wave. They follow from its key, so that
- * they are the same after a reload; nothing of an answer goes into them, and the report shows them.
- */
-export async function unaskedOf({ survey, wave }, key) {
-  const all = await Promise.all(tablesOf(survey).filter(({ ask }) => ask).map(async (table) => {
-    const samples = samplesOf(survey, table);
-    const memory = memoryOf(key, survey.id, table.id, new Uint8Array(32));
-    const place = await memory('asked', wave, 0, (words) => below(samples.length, words));
-    return table.questions.filter((_, one) => !samples[place].includes(one));
-  }));
-  return new Set(all.flat());
-}
+/** The ids of the questions that a device is not asked in a wave, which follow from its key. */
+export const unaskedOf = async (open, key) =>
+  (open.survey.together ? together.unasked(open, key) : new Set());
 
 /** What must be known of each answer before it is drawn; never stored: it holds answers. */
 export async function prepare({ survey, randomizers }, answers, key, words) {
@@ -259,10 +226,7 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
 /** The reports of what is drawn as one: of a question, or of those of a table. */
 function reportsOf(questions, randomizer, prepared, words) {
   const parts = questions.map(({ id }) => prepared[id]);
-  if (isJoint(randomizer)) {
-    const places = range(parts.length).filter((place) => parts[place].isAsked);
-    return randomizeTogether(parts.map(({ value }) => value), randomizer, words, places);
-  }
+  if (isJoint(randomizer)) return together.reportsOf(randomizer, parts, words);
   return parts.map(({ value, kept }) => randomize(value, randomizer, words, kept));
 }
 
@@ -282,17 +246,16 @@ export function draw({ version, wave, survey, randomizers }, prepared, who, word
  */
 export async function trial({ survey: whole, randomizers }, question, answer, newKey, words, count) {
   const isIt = (other) => other.id === question.id;
-  const [id, together] = Object.entries(drawsOf(whole)).find(([, drawn]) => drawn.some(isIt));
-  const survey = {
-    id: whole.id,
-    questions: together.map((other) => ({ ...other, shows_if: undefined })),
-    together: tablesOf(whole).filter((table) => table.id === id),
-  };
-  const place = together.findIndex(isIt);
-  const chosen = survey.together[0]?.ask && samplesOf(survey, survey.together[0]).find((all) => all.includes(place));
-  survey.unasked = new Set(together.filter((_, one) => chosen?.includes(one) === false).map((other) => other.id));
+  const [id, drawn] = Object.entries(drawsOf(whole)).find(([, questions]) => questions.some(isIt));
+  const questions = drawn.map((other) => ({ ...other, shows_if: undefined }));
+  const table = tablesOf(whole).find((other) => other.id === id);
+  const survey = { id: whole.id, questions, together: table && [table] };
+  const place = drawn.findIndex(isIt);
+  const chosen = table && together.samplesOf(survey, table).find((all) => all.includes(place));
+  const unasked = drawn.filter((_, other) => chosen && !chosen.includes(other));
+  survey.unasked = new Set(unasked.map((other) => other.id));
   const open = { survey, randomizers: { [id]: randomizers[id] } };
-  const answers = Object.fromEntries(together.map((other) => [other.id, isIt(other) ? answer : domain(other)[0]]));
+  const answers = Object.fromEntries(drawn.map((other) => [other.id, isIt(other) ? answer : domain(other)[0]]));
   const reports = [];
   while (reports.length < count) {
     const prepared = await prepare(open, answers, await newKey(), words);

@@ -12,6 +12,7 @@ from analysis.core.channels import CHANNELS
 from analysis.core.encoders import ENCODERS
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.kinds import KINDS
+from server.pages.rendering import OPTIONAL
 
 ROOT = Path(__file__).parent.parent
 PYTHON = [path for name in ("analysis", "server") for path in sorted((ROOT / name).rglob("*.py"))]
@@ -148,14 +149,25 @@ def test_what_sends_reaches_no_answer_and_what_sees_answers_does_not_send() -> N
 
 
 def test_browsers_load_little_enough_to_be_read_in_one_sitting() -> None:
-    # Comments count, blank lines do not. Some 170 lines are the second protocol of memories: frozen
-    # surveys keep the first, so that both must be there. Some 190 are questions drawn together, and
-    # some 80 several options or items that are told at once.
-    lines = [line for path in SCRIPTS for line in path.read_text().splitlines() if line.strip()]
-    assert len(lines) <= 2550
-    # Together, as a measure of how much there is to read; each is served by itself, 46 KiB in all.
-    files = [*SCRIPTS, *CLIENT.rglob("*.css")]
-    assert len(gzip.compress(b"".join(path.read_bytes() for path in files), 9)) <= 42 * 1024
+    for files, most_lines, most_bytes in (
+        # What every survey loads, and the page of what this browser has spent.
+        ([path for path in SCRIPTS if path.parent.name != "optional"], 2100, 36_673),
+        # Some 170 lines are the second protocol of memories: frozen surveys keep the first.
+        ([path for path in SCRIPTS if path.parent.name == "optional"], 600, 12_000),
+    ):
+        # Comments count, blank lines do not.
+        lines = [line for path in files for line in path.read_text().splitlines() if line.strip()]
+        assert len(lines) <= most_lines
+        # As one stream, a measure of how much there is to read; each is served by itself.
+        every = [*files, *CLIENT.rglob("*.css")] if most_lines > 1000 else files
+        assert len(gzip.compress(b"".join(path.read_bytes() for path in every), 9)) <= most_bytes
+
+
+def test_what_only_some_surveys_need_is_loaded_by_its_name_alone() -> None:
+    for path in SCRIPTS:
+        reached = {name for name in _reached(_script(path)) if name.startswith("optional/")}
+        assert reached <= {_script(path)}, _script(path)
+    assert {*OPTIONAL} == {_script(path) for path in SCRIPTS if path.parent.name == "optional"}
 
 
 def test_sql_is_in_the_store_alone() -> None:
@@ -180,7 +192,8 @@ def test_what_decides_about_submissions_reaches_nothing_that_does_sql() -> None:
 def test_each_channel_and_kind_has_its_files_in_both_languages() -> None:
     for name in CHANNELS:
         assert (ROOT / f"analysis/core/channels/{name}.py").is_file()
-        assert f"\nconst {name} = {{" in (CLIENT / "channels.js").read_text()
+        homes = [CLIENT / "channels.js", *sorted((CLIENT / "optional").glob("*.js"))]
+        assert sum(f"\nconst {name} = {{" in home.read_text() for home in homes) == 1
         assert (ROOT / f"tests/vectors/{name}.json").is_file()
     for name in KINDS:
         assert (ROOT / f"server/templates/kinds/{name}.html").is_file()

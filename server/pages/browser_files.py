@@ -96,8 +96,8 @@ def hash_of_all(files: Mapping[str, File]) -> str:
     return integrity_of(lines.encode())
 
 
-def modules_of(files: Mapping[str, File], entry: str) -> list[tuple[str, str]]:
-    """Return the modules that a page runs, with their hashes: the entry, then all it imports.
+def modules_of(files: Mapping[str, File], entries: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the modules that a page runs, with their hashes: the entries, then all they import.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def modules_of(files: Mapping[str, File], entry: str) -> list[tuple[str, str]]:
         If a module imports one that is not there.
     """
     hashes: dict[str, str] = {}
-    waiting = [entry]
+    waiting = [*entries]
     while waiting:
         name = waiting.pop(0)
         if name in hashes:

@@ -5,7 +5,7 @@ of a survey again, and compare it with the page that a server delivers.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,31 @@ from server.pages.browser_files import (
 #: The pages that run a program, `client/page/NAME.js`.
 PROGRAMS = ("survey", "me")
 
+
+def _encoders(survey: Survey) -> set[str]:
+    """Return the names of the encoders of all questions."""
+    return {question.randomizer.encoder.name for question in survey.questions}
+
+
+def _kinds(survey: Survey) -> set[str]:
+    return {question.spec["kind"] for question in survey.questions}
+
+
+#: The modules that only some surveys need, and which these are: it depends on no answer.
+OPTIONAL: dict[str, Callable[[Survey], bool]] = {
+    "optional/together.js": lambda survey: bool(survey.joint),
+    "optional/memory.js": lambda survey: bool(survey.memos),
+    "optional/several.js": lambda survey: bool({"padded", "group"} & _encoders(survey)),
+    "optional/orders.js": lambda survey: "rank" in _kinds(survey),
+    "optional/texts.js": lambda survey: "text" in _kinds(survey),
+}
+
+
+def optional_of(survey: Survey) -> list[str]:
+    """Return the names of the optional modules that a survey's page runs."""
+    return [name for name, is_needed in OPTIONAL.items() if is_needed(survey)]
+
+
 _HTML = ("Content-Type", "text/html; charset=utf-8")
 _JSON = ("Content-Type", "application/json")
 
@@ -53,7 +78,8 @@ class Pages:
 
     def __init__(self, files: Mapping[str, File]) -> None:
         self.files = files
-        self._modules = {name: modules_of(files, f"page/{name}.js") for name in PROGRAMS}
+        for entry in (*(f"page/{name}.js" for name in PROGRAMS), *OPTIONAL):
+            modules_of(files, [entry])
         self._templates = Environment(
             loader=FileSystemLoader(Path(__file__).parents[1] / "templates"), autoescape=True
         )
@@ -67,7 +93,14 @@ class Pages:
         languages = languages_of(survey.spec)
         if data["state"] == "closed":
             return self.message("closed", languages, title=survey.spec["title"])
-        return self._run("survey", languages, survey=survey, data=data, **_contents(survey))
+        return self._run(
+            "survey",
+            languages,
+            optional_of(survey),
+            survey=survey,
+            data=data,
+            **_contents(survey),
+        )
 
     def me(self) -> Resource:
         """Return the page on which a browser shows what it has spent."""
@@ -86,11 +119,19 @@ class Pages:
         )
         return Resource.of(content.encode(), _HTML)
 
-    def _run(self, name: str, languages: list[Language], **contents: Any) -> Resource:
-        """Return a page of `PROGRAMS`; its policy allows no inline script but its import map."""
-        pinned = import_map(self._modules[name])
+    def _run(
+        self, name: str, languages: list[Language], optional: Iterable[str] = (), **contents: Any
+    ) -> Resource:
+        """Return a page of `PROGRAMS`; its policy allows no inline script but its import map.
+
+        The `optional` modules run first, and add to the program what only some surveys need.
+        """
+        entries = [*optional, f"page/{name}.js"]
+        modules = modules_of(self.files, entries)
+        pinned = import_map(modules)
         content = self._templates.get_template(f"{name}.html").render(
-            modules=self._modules[name],
+            entries=[(entry, self.files[entry].integrity) for entry in entries],
+            modules=modules,
             import_map=Markup(pinned),
             hash_of_all=hash_of_all(self.files),
             **spoken(languages),

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from collector import Change, Collector, Relay, ServeClient, command, in_process
 from device import SURVEY, Device
-from javascript import TOOLS, Run
+from javascript import TOOLS, Run, beside_modules
 from programs import CHROMIUM, find
 
 from server.pages.browser_files import CLIENT
@@ -118,7 +118,7 @@ def relay() -> Iterator[Callable[[Collector], Relay]]:
 def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
     """A page beside the modules, which runs nothing by itself."""
     device = Device(browser)
-    yield device.visit(f"{collector.url}/healthz")
+    yield beside_modules(device, collector)
     device.context.close()
 
 

@@ -6,6 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from collector import Collector
+from device import Device
+from playwright.sync_api import Page
+
 Run = Callable[[str, str, Any], Any]
 VECTORS = Path(__file__).parent.parent / "vectors"
 #: What every script below can use: a tape of words, values as the modules hold them, and what a
@@ -23,6 +27,17 @@ TOOLS = """
     let [a, b] = [top < 0n ? -top : top, bottom]; while (b) [a, b] = [b, a % b];
     return `${top / a}/${bottom / a}`; };
 """
+
+
+_NAMES = sorted(path.name for path in (Path(__file__).parents[2] / "client/optional").glob("*.js"))
+_LOAD = "(names) => Promise.all(names.map((one) => import(`/client/optional/${one}`)))"
+
+
+def beside_modules(device: Device, collector: Collector) -> Page:
+    """A page beside the modules, which runs none itself; those of some surveys alone are loaded."""
+    page = device.visit(f"{collector.url}/healthz")
+    page.evaluate(_LOAD, _NAMES)
+    return page
 
 
 def vector(name: str) -> dict[str, Any]:

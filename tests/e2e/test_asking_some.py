@@ -14,7 +14,7 @@ from device import (
     review,
     what_was_sent,
 )
-from javascript import Run, taken, vector
+from javascript import Run, beside_modules, taken, vector
 from playwright.sync_api import Page, expect
 from scipy.stats import chisquare
 from test_forgetting import forget
@@ -110,7 +110,7 @@ def test_a_device_is_asked_some_questions_the_same_after_a_reload(
 def test_devices_draw_all_samples_as_often(device: Device, collector: Collector) -> None:
     frozen = collector.frozen(collector.publish(SOME))
     survey = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
-    page = device.visit(f"{collector.url}/healthz")
+    page = beside_modules(device, collector)
     found = page.evaluate(_UNASKED, {"open": frozen, "count": 3000})
     (draw,) = survey.joint
     ids = [question.id for question in draw.questions]
@@ -128,9 +128,9 @@ def test_some_of_many_questions_are_asked_as_by_the_reference(run: Run) -> None:
       m.verifyTogether(v.joint, v.draws.map(({ asked }) => asked));
       return [m.randomizeTogether(one.values, v.joint, words, one.asked), words.left]; });"""
     reports = [draw["reports"] for draw in given["draws"]]
-    assert taken(run("randomizer.js", body, given)) == reports
+    assert taken(run("optional/together.js", body, given)) == reports
     body = """const { keyOf } = await import('/client/hashes.js');
-      const { samplesOf } = await import('/client/logic.js');
+      const { samplesOf } = await import('/client/optional/together.js');
       return Promise.all(v.map(async ({ questions, table, drawn }) => {
         const survey = { id: 's', questions, together: [table] };
         const unasked = await Promise.all(drawn.map(async ({ secret, wave }) =>
@@ -146,7 +146,7 @@ def test_a_survey_that_asks_otherwise_than_it_states_is_refused(
     device: Device, collector: Collector
 ) -> None:
     frozen = collector.frozen(collector.publish(SOME))
-    page = device.visit(f"{collector.url}/healthz")
+    page = beside_modules(device, collector)
     body = """async (open) => { const { check } = await import('/client/report.js');
       try { check(open.survey, open.randomizers); return 'accepted'; }
       catch (error) { return error instanceof RangeError ? 'refused' : `${error}`; } }"""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from collector import Change, Collector
 from device import READ_MEMO, Device, expect_state, fill_in, press, review
+from javascript import beside_modules
 from playwright.sync_api import Browser, Page
 
 from analysis.privacy.ledger import in_epsilon
@@ -23,7 +24,7 @@ Vectors = dict[str, list[Any]]
 def modules(browser: Browser, collector: Collector) -> Iterator[Page]:
     """A page beside the modules, which runs nothing by itself."""
     device = Device(browser)
-    yield device.visit(f"{collector.url}/healthz")
+    yield beside_modules(device, collector)
     device.context.close()
 
 
@@ -180,7 +181,7 @@ def test_a_device_that_does_not_see_labels_charges_too_little(
     serve_client: Any, browser: Browser, vectors: Vectors
 ) -> None:
     collector, device = serve_client(BLIND), Device(browser)
-    page = device.visit(f"{collector.url}/healthz")
+    page = beside_modules(device, collector)
     body = """async (versions) => {
       const { priceOf } = await import('/client/report.js');
       let times = {};

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from collector import Collector, ServeClient
 from device import READ_MEMO, WRITE_MEMO, Device, expect_state, fill_in, press, review
+from javascript import beside_modules
 from playwright.sync_api import Browser, Page, expect
 from scipy.stats import chi2
 
@@ -254,7 +255,7 @@ def test_one_wave_of_many_devices_has_the_law_of_the_channel(
     device: Device, collector: Collector, name: str
 ) -> None:
     randomizer, value = SMALL[name]
-    page, n = device.visit(f"{collector.url}/healthz"), 2000
+    page, n = beside_modules(device, collector), 2000
     given = {"randomizer": randomizer.to_json(), "value": value, "devices": n}
     found = page.evaluate(DEVICES, given)
     expected: dict[str, float] = {}
@@ -310,7 +311,7 @@ def right_guesses(collector: Collector, browser: Browser) -> float:
     """How often the most frequent report of 400 waves is the answer, over 100 devices."""
     randomizer = collector.frozen(collector.publish(FOUR))["randomizers"]["q"]
     device = Device(browser)
-    page = device.visit(f"{collector.url}/healthz")
+    page = beside_modules(device, collector)
     given = {"randomizer": randomizer, "value": 2, "devices": 100, "waves": 400}
     guesses = Counter(max(range(4), key=one.__getitem__) for one in page.evaluate(WAVES, given))
     device.context.close()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from collector import Collector
 from device import Device
+from javascript import beside_modules
 from playwright.sync_api import Page
 from test_vectors import ASKED, FREE
 
@@ -20,7 +21,7 @@ def noted(*entries: dict[str, Any], more: dict[str, Any] | None = None) -> dict[
 @pytest.fixture
 def page(device: Device, collector: Collector) -> Page:
     """A page beside the modules, which runs nothing by itself."""
-    return device.visit(f"{collector.url}/healthz")
+    return beside_modules(device, collector)
 
 
 def test_notes_are_seen_and_neither_answered_drawn_nor_paid_for(page: Page) -> None:

@@ -18,6 +18,7 @@ import pytest
 from audited import GAMES, SMALL, Case
 from collector import Collector
 from device import Device
+from javascript import beside_modules
 from numpy.typing import NDArray
 from scipy.stats import beta, chisquare, norm
 
@@ -132,7 +133,7 @@ def exact(randomizer: Randomizer[Any, Any], value: Any) -> dict[str, float]:
 
 def draw(device: Device, collector: Collector, one: Case) -> list[dict[str, int]]:
     """What the served modules draw: a tally of reports for each value."""
-    page = device.visit(f"{collector.url}/healthz")
+    page = beside_modules(device, collector)
     tallies = page.evaluate(_DRAW, [one.randomizer.to_json(), some_values(one), DRAWS])
     page.close()
     return list(tallies)
@@ -277,7 +278,7 @@ def play(
 ) -> tuple[float, float]:
     """The ε that the device computes of what it draws, and the ε that its reports prove."""
     stated, (values, places, event) = case.randomizer, best_game(case)
-    page = device.visit(f"{collector.url}/healthz")
+    page = beside_modules(device, collector)
     given = [(drawn or stated).to_json(), values, GAME, places, event]
     epsilon, (likelier, other) = page.evaluate(_COUNT, given)
     page.close()

@@ -19,7 +19,7 @@ from device import (
     press,
     review,
 )
-from javascript import Run, taken, vector
+from javascript import Run, beside_modules, taken, vector
 from playwright.sync_api import Browser, expect
 from scipy.stats import chi2
 from stage import open_details
@@ -52,13 +52,13 @@ _ALL = "[joint.encoders.map((_, place) => place)]"
 def test_answers_are_drawn_together_as_by_the_reference(run: Run) -> None:
     cases = vector("together")["cases"]
     body = f"return v.map(({{joint}}) => m.verifyTogether(joint, {_ALL}));"
-    for case, epsilons in zip(cases, run("randomizer.js", body, cases), strict=True):
+    for case, epsilons in zip(cases, run("optional/together.js", body, cases), strict=True):
         assert epsilons == pytest.approx(case["epsilons"], abs=1e-12)
     body = """return v.flatMap(({joint, draws}) => draws.map((one) => {
       const words = tape(one.words);
       return [m.randomizeTogether(one.values, joint, words), words.left]; }));"""
     reports = [draw["reports"] for case in cases for draw in case["draws"]]
-    assert taken(run("randomizer.js", body, cases)) == reports
+    assert taken(run("optional/together.js", body, cases)) == reports
 
 
 def test_wide_draws_are_those_of_the_reference(run: Run) -> None:
@@ -74,7 +74,7 @@ def test_unsound_joint_randomizers_are_refused(run: Run) -> None:
         "return v.map(({joint, samples}) => "
         f"refuses(() => m.verifyTogether(joint, samples ?? {_ALL})));"
     )
-    results = run("randomizer.js", body, refused)
+    results = run("optional/together.js", body, refused)
     assert [got for got in results if not got.startswith("RangeError: ")] == []
 
 
@@ -342,7 +342,7 @@ def test_shipped_draw_has_the_law_of_both_limits_and_another_one_is_caught(
 ) -> None:
     frozen = collector.frozen(collector.publish(text))
     survey = thaw({key: frozen[key] for key in ("survey", "randomizers")}, frozen["version"])
-    page = device.visit(f"{collector.url}/healthz")
+    page = beside_modules(device, collector)
     given = {"open": frozen, "rows": rows, "count": DRAWS}
     for row, times in zip(rows, page.evaluate(_DRAW, given), strict=True):
         assert _p_value(survey, row, times) > CHANCE

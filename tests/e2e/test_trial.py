@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from collector import Collector
 from device import Device
+from javascript import beside_modules
 from narrowing import instance
 from playwright.sync_api import Page
 from scipy.stats import chisquare
@@ -98,7 +99,7 @@ def survey(frozen: dict[str, Any]) -> Survey:
 @pytest.fixture
 def page(device: Device, collector: Collector) -> Page:
     """A page beside the modules, which runs nothing by itself."""
-    return device.visit(f"{collector.url}/healthz")
+    return beside_modules(device, collector)
 
 
 def found(survey: Survey, name: str) -> Question:

@@ -135,14 +135,14 @@ def test_unsound_memories_are_refused(run: Run) -> None:
 def test_texts_are_compared_as_in_the_reference(run: Run) -> None:
     cases = vector("texts")["normalized"]
     body = "return v.map(({text}) => m.normalized(text));"
-    assert run("kinds.js", body, cases) == [case["normalized"] for case in cases]
+    assert run("optional/texts.js", body, cases) == [case["normalized"] for case in cases]
 
 
 def test_words_of_texts_are_those_of_the_reference(run: Run) -> None:
     cases = vector("texts")["words"]
     body = """return Promise.all(v.map(({what, text, start, words}) =>
       m.textWords(what, text, start, words.length)));"""
-    assert run("encoders.js", body, cases) == [case["words"] for case in cases]
+    assert run("optional/texts.js", body, cases) == [case["words"] for case in cases]
 
 
 def test_uniform_draws_are_those_of_the_reference(run: Run) -> None:

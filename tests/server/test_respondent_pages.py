@@ -21,9 +21,10 @@ from server.audit.database import audit_modules
 from server.cli import main
 from server.page_texts import LANGUAGES
 from server.pages.browser_files import CLIENT, client_files, hash_of_all, modules_of
-from server.pages.rendering import PROGRAMS
+from server.pages.rendering import OPTIONAL, PROGRAMS, Pages, optional_of
 from server.store import Store
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 GZIP = {"Accept-Encoding": "br, gzip"}
 Publish = Callable[[str, str], str]
 
@@ -256,17 +257,32 @@ def test_a_page_pins_all_that_it_imports_and_nothing_else(
     client: FlaskClient, path: str, entry: str
 ) -> None:
     linked = dict(_links(client.get(path)))
-    assert next(iter(linked)) == f"page/{entry}.js"
+    assert next(name for name in linked if "optional/" not in name) == f"page/{entry}.js"
     for name, integrity in linked.items():
         text = (CLIENT / name).read_text()
         assert integrity == client_files(CLIENT)[name].integrity
         for imported in re.findall(r"from '([^']+)'", text):
             whole = (CLIENT / name).parent / imported
             assert whole.resolve().relative_to(CLIENT).as_posix() in linked
-    every = {
-        name for page in PROGRAMS for name, _ in modules_of(client_files(CLIENT), f"page/{page}.js")
-    }
+    entries = [*OPTIONAL, *(f"page/{page}.js" for page in PROGRAMS)]
+    every = {name for name, _ in modules_of(client_files(CLIENT), entries)}
     assert every == {name for name in client_files(CLIENT) if name.endswith(".js")}
+
+
+def test_a_page_runs_what_its_survey_needs_before_it_starts(read: Callable[[str], Survey]) -> None:
+    pages, needed = Pages(client_files(CLIENT)), {}
+    for example in sorted(EXAMPLES.glob("*.toml")):
+        survey = read(example.read_text())
+        needed[example.stem] = optional_of(survey)
+        data = survey.to_json() | {"version": survey.version, "wave": 1, "state": "open"}
+        page = pages.survey(survey, data).content.decode()
+        started = re.findall(r'<script type="module" src="/client/([^"]+)"', page)
+        assert started == [*needed[example.stem], "page/survey.js"]
+    assert needed["working-conditions"] == []
+    assert needed["staff-panel"] == ["optional/memory.js", "optional/texts.js"]
+    assert needed["one-draw"] == ["optional/together.js"]
+    assert {"optional/orders.js", "optional/texts.js"} <= {*needed["well-being"]}
+    assert set().union(*needed.values()) <= {*OPTIONAL}
 
 
 @pytest.mark.parametrize("path", ["/s/canteen", "/me"])
@@ -288,10 +304,11 @@ def test_an_import_map_pins_every_fetch_of_a_module_and_nothing_else_runs_inline
     assert "require-trusted-types-for 'script'" in rules
     assert "trusted-types 'none'" in rules
     assert "nonce" not in page + response.headers["Content-Security-Policy"]
-    ((attributes, text),) = others
-    assert 'type="module"' in attributes
-    assert "integrity=" in attributes
-    assert not text
+    assert f"/client/page/{'me' if path == '/me' else 'survey'}.js" in others[-1][0]
+    for attributes, text in others:
+        assert 'type="module"' in attributes
+        assert "integrity=" in attributes
+        assert not text
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/login", "/api/surveys/canteen"])

@@ -1,6 +1,8 @@
-/** What several waves tell together of a draw that is kept; analysis/core/waves.py has the proofs. */
-import { CHANNELS } from './channels.js';
-import { fewestParts, larger, micro, power, range, sum, times } from './exact.js';
+/** Memories: what several waves tell together of a draw that is kept; analysis/core/waves.py has the proofs. */
+import { CHANNELS } from '../channels.js';
+import { ENCODERS } from '../encoders.js';
+import { fewestParts, larger, micro, must, power, range, sum, times } from '../exact.js';
+import { memories, part, states } from '../randomizer.js';
 
 /** The largest number of ones that one of two inputs has and the other has not. */
 const mostOnes = (apart = [[0, 0]]) => Math.max(...apart.flat());
@@ -194,7 +196,7 @@ const known = new Map();
  * Of each channel whose draws can be kept, how much the probability of so many reports can differ:
  * at `worst`, whatever was answered; if answers are `constant`; by `total`, a better bound.
  */
-export const KEPT = {
+const KEPT = {
   window: { worst: worstWindow, constant: constantWindow },
   bits: { worst: worstBits, constant: constantBits, total: worstTotal },
 };
@@ -206,7 +208,7 @@ function worstRatio(permanent, instant, waves, apart) {
 }
 
 /** What so many reports cost together, in millionths of ε, whatever was answered in each. */
-export function worstCost(permanent, instant, waves, apart, protocol) {
+function worstCost(permanent, instant, waves, apart, protocol) {
   const { total } = KEPT[permanent.name];
   const most = mostOnes(apart);
   const isShared = protocol > 1 && total && waves > 1 && most <= MOST_ONES;
@@ -215,3 +217,25 @@ export function worstCost(permanent, instant, waves, apart, protocol) {
   if (!known.has(key)) known.set(key, total(permanent, instant, waves, most));
   return Math.ceil(known.get(key) / (TRILLION / 1e6));
 }
+
+/** Checks that a channel can be kept, and what one report and any number of them tell. */
+function verify(randomizer) {
+  const { encoder, channel, permanent } = randomizer;
+  const { ratio } = part('permanent', CHANNELS, permanent);
+  const areAlike = permanent.name === channel.name && permanent.inputs === channel.inputs;
+  const follows = areAlike &&
+    [permanent, channel].every((data) => CHANNELS[data.name].canBeKept?.(data));
+  must(follows, 'permanent must be as channel: bits, or a window of width 1', permanent);
+  const apart = ENCODERS[encoder.name].apart?.(encoder);
+  states(randomizer, 'ratio', KEPT[permanent.name].constant(permanent, channel, 1, apart));
+  states(randomizer, 'forever', ratio(permanent, apart));
+}
+
+/** What so many reports cost, in millionths of ε; `isStable` if answers never change. */
+function cost({ encoder, permanent, channel }, reports, isStable, protocol) {
+  const apart = ENCODERS[encoder.name].apart?.(encoder);
+  if (!isStable) return worstCost(permanent, channel, reports, apart, protocol);
+  return micro(KEPT[permanent.name].constant(permanent, channel, reports, apart));
+}
+
+Object.assign(memories, { verify, cost });
