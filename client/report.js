@@ -37,7 +37,7 @@ const MAPPING = ['kind', 'no_answer', 'options', 'at_most', 'min', 'max', 'longe
 /** Keys of a question, and of a note, that give answers no meaning; the reference says why. */
 const WITHOUT_MEANING = [
   'new_page', 'section', 'slider', 'epsilon', 'epsilon_forever', 'mechanism', 'memory',
-  'aim', 'prior', 'letters',
+  'aim', 'prior', 'letters', 'reason',
 ];
 const OF_NOTES = ['id', 'kind', 'new_page', 'section'];
 

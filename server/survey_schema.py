@@ -21,6 +21,7 @@ from analysis.survey.json_schema import (
     reference,
 )
 from analysis.survey.kinds import KINDS
+from analysis.survey.study_file import MOST_MINUTES, STUDY_TEXTS
 from analysis.survey.survey import ACCESS, MOST_WORK, PAGE
 
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -34,12 +35,15 @@ def survey_schemas() -> dict[str, Schema]:
     """Return the components of a served survey, by their names."""
     randomizer = {"encoder": _parts(ENCODERS), "channel": _parts(CHANNELS), "ratio": _PAIR}
     more = {"delta": _PAIR, "permanent": _parts(CHANNELS), "forever": _PAIR}
+    pattern = _parts({Pattern.name: Pattern})
     joint = {
         "encoders": {"type": "array", "items": _parts(ENCODERS), "minItems": 2},
-        "channel": _parts({Pattern.name: Pattern}),
         "ratio": _PAIR,
         "each": _PAIR,
     }
+    whole = joint | {"channel": pattern}
+    # Where each is asked some questions: a channel for each sort of these.
+    some = joint | {"channels": {"type": "object", "additionalProperties": pattern}}
     return {
         "OpenSurvey": object_of(
             {
@@ -51,7 +55,7 @@ def survey_schemas() -> dict[str, Schema]:
                     "type": "object",
                     "propertyNames": IDENTIFIER,
                     "additionalProperties": {
-                        "oneOf": [object_of(randomizer, more), object_of(joint)]
+                        "oneOf": [object_of(randomizer, more), object_of(whole), object_of(some)]
                     },
                 },
             }
@@ -86,6 +90,9 @@ def _survey() -> Schema:
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
             "page": {**object_of({}, dict.fromkeys(PAGE, TRUE)), "minProperties": 1},
             "together": {"type": "array", "items": _together(), "minItems": 1},
+            **dict.fromkeys(STUDY_TEXTS, TEXT),
+            "minutes": {"type": "integer", "minimum": 1, "maximum": MOST_MINUTES},
+            "link": {"type": "string", "format": "uri"},
         },
     )
 
@@ -106,6 +113,7 @@ def _together() -> Schema:
             "epsilon_each": POSITIVE,
         },
         {
+            "reason": TEXT,
             "aim": {"enum": list(AIMS)},
             "ask": {"type": "integer", "minimum": 2, "maximum": MOST_PARTS - 1},
         },
@@ -124,6 +132,7 @@ def _question() -> Schema:
         "mechanism": object_of({"name": {"enum": [*MECHANISMS, TOGETHER]}}, parameters),
     }
     optional = _placing() | {
+        "reason": TEXT,
         "aim": STRING,
         "prior": {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1},
         "delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},

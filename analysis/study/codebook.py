@@ -23,7 +23,7 @@ class Code:
     where reports are sets, bits, or symbols that stand for no value. `p` and `q` are the
     probabilities that a report supports the value if it is the true one, and if another is; None
     where reports do not support values. `epsilon` is that of one report. `asked` is the condition
-    on which a question is shown.
+    on which a question is shown. `reason` is why its author chose this ε, empty if none is given.
     """
 
     variable: str
@@ -40,6 +40,7 @@ class Code:
     delta: float
     p: float | None
     q: float | None
+    reason: str
 
 
 def codebook(survey: Survey) -> list[Code]:
@@ -77,6 +78,7 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
             delta=float(randomizer.delta),
             p=support.get(value, (None, None))[0],
             q=support.get(value, (None, None))[1],
+            reason=survey.text(reason) if (reason := survey.reason_of(question)) else "",
         )
         # No-answer last, as in tables.
         for value, label in sorted(labels.items(), key=lambda item: item[0] == NO_ANSWER)

@@ -195,7 +195,7 @@ def _check_tables(tables: Any) -> None:
     needed = {"id", "questions", "epsilon", "epsilon_each"}
     for table in tables if isinstance(tables, list) else [tables]:
         keys = set(table) if isinstance(table, dict) else set()
-        if not (keys >= needed and keys <= {*needed, "aim", "ask"}):
+        if not (keys >= needed and keys <= {*needed, "aim", "ask", "reason"}):
             raise ValueError(f"together must be a list of tables of {', '.join(sorted(needed))}")
         total, each = table["epsilon"], table["epsilon_each"]
         names = table["questions"]

@@ -163,6 +163,12 @@ class Survey:
         randomizers = {draw.id: draw.randomizer.to_json() for draw in self.draws}
         return {"survey": self.spec, "randomizers": randomizers}
 
+    def reason_of(self, question: Question) -> Any:
+        """Return why its author chose a question's ε, or that of its table; None if it says not."""
+        joint = self.joint_draw_of(question)
+        reason = question.spec.get("reason")
+        return joint.spec.get("reason") if reason is None and joint is not None else reason
+
     def text(self, text: Any) -> str:
         """Return a text in the survey's first language, if it has several."""
         return str(text[self.spec["languages"][0]] if isinstance(text, dict) else text)

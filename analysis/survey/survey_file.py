@@ -17,6 +17,7 @@ from analysis.survey.freeze import freeze
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import parse_condition
 from analysis.survey.mechanism_file import read_mechanism
+from analysis.survey.study_file import read_study
 from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, Survey, asked_in
 from analysis.survey.together_file import Together
 
@@ -60,7 +61,7 @@ def _read(table: Table) -> dict[str, Any]:
     spec: dict[str, Any] = {"id": table.identifier(), "title": table.text("title")}
     if languages:
         spec["languages"] = languages
-    spec |= _read_days(table) | _read_access(table)
+    spec |= read_study(table) | _read_days(table) | _read_access(table)
     together = Together(table)
     spec["questions"] = _read_entries(table, together)
     if together.specs:
@@ -188,6 +189,9 @@ def _read_entry(
         kind = KINDS[entry["kind"]]
         entry["required"] = table.flag("required")
         entry["no_answer"] = not entry["required"] or "shows_if" in entry
+        reason = table.text("reason", default=None)
+        if reason is not None:
+            entry["reason"] = reason
         entry |= kind.read(table)
         joint = together.spec_of(entry["id"])
         if joint is None:

@@ -34,7 +34,7 @@ class Together:
             return
         for number, data in enumerate(survey.tables("together", "[[together]] tables", 1), 1):
             label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
-            table = Table(data, f"{survey.place}: together {label}")
+            table = Table(data, f"{survey.place}: together {label}", survey.languages)
             self._tables.append(table)
             self.specs.append(_read(table))
         names = [name for spec in self.specs for name in spec["questions"]]
@@ -187,6 +187,9 @@ def _read(table: Table) -> dict[str, Any]:
     spec |= {"epsilon": plain(total), "epsilon_each": plain(each)}
     if ask is not None:
         spec["ask"] = ask
+    reason = table.text("reason", default=None)
+    if reason is not None:
+        spec["reason"] = reason
     aim = table.take("aim", lambda value: value in AIMS, f"one of {', '.join(AIMS)}", AIMS[0])
     if aim != AIMS[0]:
         spec["aim"] = aim

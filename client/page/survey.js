@@ -14,6 +14,7 @@ import * as trials from './trials.js';
 const form = one('#answers');
 const review = one('#review');
 const button = one('#send');
+const agreement = one('#agreement');
 const pages = [...all('[data-page]', form), review];
 const { resume = false } = survey.page ?? {};
 /** States in which there is something to fill in; and in which nobody else can begin. */
@@ -37,6 +38,7 @@ function say(state, reason = '') {
   }
   showState(state, { reason });
   hide('#other-link', state !== 'other-link');
+  hide('#thanks', !['stored', 'answered'].includes(state));
   hide('#kiosk', BUSY.includes(state));
   hide('#kiosk-waits', state !== 'waiting');
   for (const part of all('[data-kiosk]')) {
@@ -52,7 +54,8 @@ function show(page) {
   for (const other of pages) other.hidden = other !== page;
   form.hidden = page === review;
   hide('#kiosk', page === pages[0]);
-  one('h2', page).focus({ preventScroll: true });
+  one('header').classList.toggle('small', page !== pages[0]);
+  (one('h2[tabindex]', page) ?? one('h1')).focus({ preventScroll: true });
   scrollTo(0, 0);
 }
 
@@ -96,6 +99,10 @@ async function drawOnce(mine, token) {
 
 async function randomizeAndSend() {
   if (button.disabled) return;
+  if (!trials.isAgreed()) {
+    show(agreement);
+    return;
+  }
   button.disabled = true;
   one('#status').focus();
   // Of this moment: another person's link can be pasted into the tab while the device works.
@@ -247,7 +254,7 @@ function listen() {
   trials.follow();
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (isRight(current())) turn(1);
+    if (isRight(current()) && (current() !== agreement || trials.isAgreed())) turn(1);
   });
   addEventListener('beforeunload', (event) => {
     // Else "back" in the browser empties the form without a word.
@@ -263,7 +270,7 @@ function listen() {
   press('#keep-waiting', () => answerMyself(false).catch(fail));
   press('#discard-waiting', () => answerMyself(true).catch(fail));
   press('[data-turn="back"]', () => turn(-1));
-  press('#change', () => turn(1, pages[0]));
+  press('#change', () => turn(1, agreement ?? pages[0]));
   press('#send', randomizeAndSend);
   press('#next-person', () => startAgain().catch(fail));
 }

@@ -1,4 +1,4 @@
-/** Beside the questions: draws of made-up answers, and whether the page was clear. */
+/** Beside the questions: draws of made-up answers; what is agreed to, and whether it was clear. */
 import { keyOf } from '../hashes.js';
 import { madeUp } from '../kinds.js';
 import { hex, words } from '../random.js';
@@ -43,13 +43,27 @@ export function offer() {
   for (const part of all('[data-reply]')) part.hidden = true;
 }
 
+/** Whether all is agreed to and clear that has to be; if not, says so there. */
+export function isAgreed() {
+  const isRight = (part, box) => {
+    if (one(part)) one(`${part}_complaint`).hidden = one(box).checked;
+    return !one(part) || one(box).checked;
+  };
+  const areRight = [isRight('#consent', '#consent'), isRight('#quiz', '#quiz--either')];
+  const [missed] = all('#agreement .complaint').filter(({ hidden }) => !hidden);
+  if (missed) one(missed.id === 'quiz_complaint' ? '#quiz input' : '#consent').focus();
+  return areRight.every(Boolean);
+}
+
 /** Follows what is pressed; what was clear is told at once, and kept nowhere. */
 export function follow() {
   for (const q of questions) {
     one('[data-draw]', fieldOf(q)).addEventListener('click', () => draw(q));
   }
-  one('#quiz')?.addEventListener('change', ({ target }) => {
-    const fitting = target.value === 'either' ? 'right' : 'other';
+  one('#agreement')?.addEventListener('change', ({ target: { name, value } }) => {
+    for (const part of all('#agreement .complaint')) part.hidden = true;
+    if (name !== 'quiz') return;
+    const fitting = value === 'either' ? 'right' : 'other';
     for (const part of all('[data-reply]')) part.hidden = part.dataset.reply !== fitting;
   });
 }

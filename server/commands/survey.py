@@ -15,6 +15,7 @@ from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion
 from analysis.survey.check import check as check_questions
 from analysis.survey.joint_draw import JointDraw
+from analysis.survey.study_file import missing
 from analysis.survey.survey import Survey, spent_on
 from analysis.survey.survey_file import read_survey
 from server.clock import today
@@ -45,6 +46,9 @@ def check(survey_file: Path, form: str) -> None:
         f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
         f"{_waves_within(survey)} in all"
     )
+    unsaid = missing(survey.spec)
+    if unsaid:
+        print_message(f"the page does not say {', '.join(unsaid)}; ethics boards ask for that")
     for draw in survey.joint:
         names = ", ".join(question.id for question in draw.questions)
         asks = f", of which each person is asked {draw.asks}," if draw.randomizer.asks_some else ""

@@ -1,7 +1,15 @@
 """What the respondent's page explains, made from the channels that will run."""
 
 from server.explanation.question import Explained, explained
-from server.explanation.survey import an_answer, costs, limits_of_one, sampling, tells, verdict
+from server.explanation.survey import (
+    an_answer,
+    costs,
+    limits_of_one,
+    sampling,
+    tells,
+    verdict,
+    warning,
+)
 
 __all__ = [
     "Explained",
@@ -12,4 +20,5 @@ __all__ = [
     "sampling",
     "tells",
     "verdict",
+    "warning",
 ]

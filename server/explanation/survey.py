@@ -37,6 +37,14 @@ def verdict(survey: Survey) -> Phrase:
     return Phrase.of("happens.weak-all" if is_telling(survey.charge) else "happens.proves-nothing")
 
 
+def warning(survey: Survey) -> Phrase | None:
+    """Return a short warning for the first screen where `verdict` is not that nothing is proved."""
+    key = verdict(survey).key
+    if key == "happens.proves-nothing":
+        return None
+    return Phrase.of("happens.warning" if key == "happens.weak" else "happens.warning-all")
+
+
 def tells(survey: Survey) -> Iterator[Phrase]:
     """Yield how many times as likely reports can be under one truth as under another.
 

@@ -17,7 +17,16 @@ from analysis.charts import icon_patterns
 from analysis.privacy.one_wave import Group
 from analysis.survey.digest import groups_of
 from analysis.survey.survey import Survey
-from server.explanation import an_answer, costs, explained, limits_of_one, sampling, tells, verdict
+from server.explanation import (
+    an_answer,
+    costs,
+    explained,
+    limits_of_one,
+    sampling,
+    tells,
+    verdict,
+    warning,
+)
 from server.headers import policy
 from server.page_texts import LANGUAGES, Language, Phrase, Value, languages_of, spoken, told
 from server.pages.browser_files import (
@@ -28,6 +37,7 @@ from server.pages.browser_files import (
     integrity_of,
     modules_of,
 )
+from server.pages.markdown import rendered
 
 #: The pages that run a program, `client/page/NAME.js`.
 PROGRAMS = ("survey", "me")
@@ -83,6 +93,7 @@ class Pages:
         self._templates = Environment(
             loader=FileSystemLoader(Path(__file__).parents[1] / "templates"), autoescape=True
         )
+        self._templates.filters["markdown"] = rendered
         self._templates.policies["json.dumps_kwargs"] = {"sort_keys": False}
         self._templates.globals["integrity"] = {
             name: file.integrity for name, file in files.items()
@@ -169,6 +180,15 @@ def layout(spec: dict[str, Any]) -> tuple[tuple[EntryGroup, ...], ...]:
     return tuple(map(tuple, pages))
 
 
+def reasons(survey: Survey) -> dict[str, Any]:
+    """Return why each question has its ε, if its author says so: for a table, of all of its."""
+    return {
+        question.id: reason
+        for question in survey.questions
+        if (reason := survey.reason_of(question)) is not None
+    }
+
+
 def _contents(survey: Survey) -> dict[str, Any]:
     """Return what the template of a survey's page shows: questions and explanations."""
     remembers = bool(survey.memos)
@@ -187,7 +207,9 @@ def _contents(survey: Survey) -> dict[str, Any]:
         "costs": list(costs(survey)),
         "limits_of_one": list(limits_of_one(survey)),
         "an_answer": an_answer(survey),
+        "reasons": reasons(survey),
         "verdict": verdict(survey),
+        "warning": warning(survey),
         "sampling": tuple(sampling(survey)),
         "tells": list(tells(survey)),
         "patterns": Markup(icon_patterns()),

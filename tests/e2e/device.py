@@ -108,9 +108,18 @@ def begin(page: Page) -> None:
     """Turn from the explanation to the questions, if that is still to do."""
     expect(page.locator("#controls")).to_be_enabled()
     if page.locator("#explanation").is_visible():
-        page.locator('#explanation [data-turn="next"]').last.click()
+        page.locator("#begin").click()
         # An invited person's page asks first whether the link can be used.
         expect(page.locator("#explanation")).to_be_hidden()
+        agree(page)
+
+
+def agree(page: Page) -> None:
+    """Agree to what there is to agree to, and turn to the questions."""
+    if page.locator("#agreement").is_visible():
+        for box in page.locator("#consent, #quiz--either").all():
+            box.check()
+        page.locator("#agreement [type=submit]").click()
 
 
 def turn_page(page: Page) -> None:

@@ -150,7 +150,7 @@ def with_page(*flags: str, survey: str = EVERYTHING) -> str:
 def begin(page: Page) -> None:
     """From the explanation to the first question."""
     expect_state(page, "ready")
-    page.locator('#explanation [data-turn="next"]').last.click()
+    page.locator("#begin").click()
 
 
 def turn(page: Page) -> None:

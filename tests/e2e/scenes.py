@@ -4,6 +4,7 @@ import json
 
 from device import (
     WRITE_MEMO,
+    agree,
     begin,
     expect_state,
     fill_in,
@@ -71,9 +72,14 @@ def questions(stage: Stage) -> Scene:
     expect_state(page, "ready")
     yield "explanation", page
     open_details(page)
+    yield "explanation-details", page
+    page.locator("#begin").click()
+    yield "agreement", page
     page.locator("#quiz--yes").check()
-    yield "explanation-details-and-quiz", page
-    begin(page)
+    turn_page(page)
+    expect(page.locator(".complaint:visible")).to_have_count(2)
+    yield "agreement-complaints", page
+    agree(page)
     for number, answers in enumerate(PAGES, 1):
         yield f"page-{number}", page
         fill_in(page, answers)
@@ -231,7 +237,7 @@ def uninvited(stage: Stage) -> Scene:
     yield "mistyped", page
     page.goto(f"{address}#{'x' * 22}")
     expect_state(page, "ready")
-    page.locator('#explanation [data-turn="next"]').last.click()
+    page.locator("#begin").click()
     expect_state(page, "unusable")
     yield "unusable", page
     device.context.route("**/invitations", lambda route: route.abort())

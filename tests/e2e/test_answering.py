@@ -128,7 +128,7 @@ def test_survey_is_answered_with_the_keyboard_alone(
     page: Page, collector: Collector, survey: str
 ) -> None:
     expect_state(page, "ready")
-    page.locator("#explanation h2").focus()
+    page.locator("h1").focus()
     while page.locator("#explanation").is_visible():
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.matches('[data-turn]')"):

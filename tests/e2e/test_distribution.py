@@ -141,7 +141,7 @@ CROWD = """async ([people, first, end]) => {
   };
   const receipts = [];
   for (let person = first; person < end; person += 1) {
-    one('#explanation [data-turn="next"]').click();
+    one('#begin').click();
     Object.entries(people[person % people.length]).forEach(([id, answer]) => give(id, answer));
     one('#age--number').dispatchEvent(new Event('input', { bubbles: true }));
     one('[data-page]:not([hidden]) [type="submit"]').click();

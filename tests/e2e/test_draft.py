@@ -209,7 +209,7 @@ def test_two_tabs_of_a_survey_keep_a_draft_each(
 ) -> None:
     first, second = (device.visit(collector.page(resuming)) for _ in range(2))
     for page, option in ((first, "yes"), (second, "no")):
-        page.locator('#explanation [data-turn="next"]').last.click()
+        page.locator("#begin").click()
         page.locator(f"#visited--{option}").check()
         kept(page)
     assert _again(first) == {"visited": "yes"}

@@ -21,7 +21,7 @@ _FOCUS = """() => {
   const rings = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
   return {
     markup: one.outerHTML.slice(0, 160),
-    isRinged: rings || one.matches('h2, #status'),
+    isRinged: rings || one.matches('h1, h2, #status'),
     isInWindow: one !== document.body && bottom > 0 && top < innerHeight,
   };
 }"""
@@ -97,16 +97,21 @@ def test_survey_is_answered_by_keyboard_alone(device: Device, collector: Collect
     keys.press("ArrowDown")
     expect(page.locator("h1")).to_have_text("Wohlbefinden 2026", use_inner_text=True)
     keys.press("ArrowUp")
-    # The costs, the question whether it is clear, and on.
+    # What the study is about, what is agreed to, the question whether it is clear, and on.
     keys.reach("#explanation summary")
     keys.press("Enter")
-    expect(page.locator("#explanation details")).to_have_attribute("open", "")
+    expect(page.locator("#explanation details").first).to_have_attribute("open", "")
+    keys.reach("#begin", "Shift+Tab")
+    keys.press("Enter")
+    keys.has_focus("#agreement h2")
+    keys.reach("#consent")
+    keys.press("Space")
     keys.reach('[name="quiz"]')
     keys.press("Space")
     expect(page.locator('[data-reply="other"]')).to_be_visible()
     keys.press("ArrowDown", "ArrowDown")
     expect(page.locator('[data-reply="right"]')).to_be_visible()
-    keys.reach('[data-turn="next"]')
+    keys.reach('#agreement [type="submit"]')
     keys.press("Enter")
     keys.has_focus("[data-page]:not([hidden]) h2")
     first_page(keys)
@@ -141,8 +146,8 @@ def first_page(keys: Keys) -> None:
     keys.has_focus('[data-draw="work"]')
     keys.reach('[data-turn="back"]')
     keys.press("Enter")
-    keys.has_focus("#explanation h2")
-    keys.reach('#explanation [data-turn="next"]')
+    keys.has_focus("#agreement h2")
+    keys.reach('#agreement [type="submit"]')
     keys.press("Enter")
     turn(keys, "[data-page]:not([hidden])")
 
@@ -218,9 +223,16 @@ def review_and_receipt(keys: Keys) -> None:
 
 def least(keys: Keys) -> None:
     """From the explanation to the receipt, without an answer."""
-    keys.reach('#explanation [data-turn="next"]')
+    keys.reach("#begin")
     keys.press("Enter")
-    for _ in range(2):
+    if keys.page.locator("#consent").count():
+        keys.has_focus("#agreement h2")
+        keys.reach("#consent")
+        keys.press("Space")
+    if keys.page.locator("#quiz").count():
+        keys.reach('[name="quiz"]')
+        keys.press("Space", "ArrowDown", "ArrowDown")
+    for _ in range(3 if keys.page.locator("#agreement").count() else 2):
         turn(keys, "[data-page]:not([hidden])")
     turn(keys, "#review")
     keys.reach("#send")
@@ -235,7 +247,7 @@ def test_next_person_begins_by_keyboard_alone(device: Device, collector: Collect
     keys.reach("#next-person")
     keys.press("Enter")
     expect_state(keys.page, "ready")
-    keys.has_focus("#explanation h2")
+    keys.has_focus("h1")
 
 
 def test_focus_is_not_lost_where_a_report_waits(device: Device, collector: Collector) -> None:
@@ -275,7 +287,7 @@ def test_own_privacy_is_read_saved_and_forgotten_by_keyboard_alone(
 
 
 def least_of_one_page(keys: Keys) -> None:
-    keys.reach('#explanation [data-turn="next"]')
+    keys.reach("#begin")
     keys.press("Enter")
     turn(keys, "#review")
     keys.reach("#send")
@@ -296,4 +308,4 @@ def test_keys_do_find_a_focus_that_is_not_seen(
     keys = visit(new_device(bypass_csp=True), collector)
     keys.page.add_style_tag(content=":focus-visible { outline: none !important; }")
     with pytest.raises(AssertionError, match="not seen to have the focus"):
-        keys.reach('[data-turn="next"]')
+        keys.reach("#begin")

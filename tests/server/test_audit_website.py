@@ -151,7 +151,7 @@ ATTACKS: dict[str, tuple[Attack, str]] = {
         "served page, /s/canteen: compressed: differs at character",
     ),
     "labels swapped in the page": (swapped_in_page, "served page, /s/canteen: compressed: differs"),
-    "a style attribute": (changed(PAGE, "<h1>", '<h1 style="opacity:0">'), 'style="opacity:0">'),
+    "a style attribute": (changed(PAGE, "<h1 ", '<h1 style="opacity:0" '), 'style="opacity:0"'),
     "the style": (changed("/client/style.css", "{", " {"), "served module, style.css: compressed"),
     "the policy": (loosened, "/s/canteen: compressed: content-security-policy differs at"),
     "a second policy": (

@@ -1,0 +1,151 @@
+"""The first screens: who asks, what is agreed to, and how little stands before "Begin"."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from collector import Collector
+from device import READ_MEMO, Device, begin, expect_state, fill_in, press, review, turn_page
+from playwright.sync_api import Page, expect
+from stage import ANSWERS, WELL_BEING
+
+from server.page_texts import LANGUAGES
+
+PHONE = {"width": 390, "height": 844}
+#: All that is seen before the button, in the order of the page, options of a field included.
+_BEFORE = """() => {
+  const button = document.querySelector('#begin');
+  const seen = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    if (button.contains(text)) break;
+    if (text.parentElement.checkVisibility() || text.parentElement.matches('option')) {
+      seen.push(text.textContent);
+    }
+  }
+  return seen.join(' ').split(/\\s+/).filter(Boolean);
+}"""
+#: Warnings make the first screen longer; this survey has one.
+MOST_WORDS = 60
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_little_stands_before_begin(
+    new_device: Callable[..., Device], collector: Collector, tag: str
+) -> None:
+    survey = collector.publish(WELL_BEING)
+    page = new_device(viewport=PHONE, locale=tag).visit(collector.page(survey))
+    expect_state(page, "ready")
+    words = page.evaluate(_BEFORE)
+    assert 20 < len(words) <= MOST_WORDS, words
+    box = page.locator("#begin").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= PHONE["height"]
+    # Title, language and banner leave the later pages alone.
+    begin(page)
+    heading = page.locator("[data-page]:visible h2").bounding_box()
+    assert heading is not None
+    assert heading["y"] <= PHONE["height"] / 6
+
+
+def at_agreement(device: Device, collector: Collector, text: str = WELL_BEING) -> Page:
+    page = device.visit(collector.page(collector.publish(text)))
+    expect_state(page, "ready")
+    page.locator("#begin").click()
+    expect(page.locator("#agreement")).to_be_visible()
+    return page
+
+
+def test_nobody_passes_without_agreeing_and_the_right_reply(
+    device: Device, collector: Collector
+) -> None:
+    page = at_agreement(device, collector)
+    kept, requests = page.evaluate(READ_MEMO), len(device.requests)
+    consent, quiz = page.locator("#consent_complaint"), page.locator("#quiz_complaint")
+    turn_page(page)
+    expect(consent).to_be_visible()
+    expect(quiz).to_be_visible()
+    expect(page.locator("#consent")).to_be_focused()
+    page.locator("#consent").check()
+    page.locator("#quiz--no").check()
+    expect(page.locator('[data-reply="other"]')).to_be_visible()
+    turn_page(page)
+    expect(consent).to_be_hidden()
+    expect(quiz).to_be_visible()
+    page.locator("#quiz--either").check()
+    expect(page.locator('[data-reply="right"]')).to_be_visible()
+    expect(quiz).to_be_hidden()
+    page.locator("#consent").uncheck()
+    turn_page(page)
+    expect(consent).to_be_visible()
+    page.locator("#consent").check()
+    turn_page(page)
+    expect(page.locator('[data-question="age"]')).to_be_visible()
+    # What is ticked here is kept nowhere, and sent to nobody.
+    assert page.evaluate(READ_MEMO) == kept
+    assert len(device.requests) == requests
+    assert page.evaluate("() => ({...sessionStorage})") == {}
+
+
+def test_who_takes_the_consent_back_sends_nothing(device: Device, collector: Collector) -> None:
+    page = at_agreement(device, collector)
+    begin_again = page.locator("#consent, #quiz--either")
+    for box in begin_again.all():
+        box.check()
+    turn_page(page)
+    fill_in(page, ANSWERS)
+    review(page)
+    # Whatever changes the box: the press looks at it once more.
+    page.evaluate("document.querySelector('#consent').checked = false")
+    page.locator("#send").click()
+    expect(page.locator("#agreement")).to_be_visible()
+    expect(page.locator("#consent_complaint")).to_be_visible()
+    assert device.posted() == []
+    page.locator("#consent").check()
+    turn_page(page)
+    review(page)
+    press(page)
+    expect_state(page, "stored")
+    (body,) = device.posted()
+    assert set(json.loads(body)) == {"version", "wave", "rid", "respondent", "reports"}
+
+
+def test_the_end_thanks_and_leads_on_with_nothing_of_the_respondent(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(WELL_BEING)))
+    fill_in(page, ANSWERS)
+    expect(page.locator("#thanks")).to_be_hidden()
+    review(page)
+    press(page)
+    expect_state(page, "stored")
+    expect(page.locator("#thanks")).to_contain_text("Thank you for your time.")
+    link = page.locator("#thanks a")
+    assert link.get_attribute("href") == "https://example.org/well-being"
+    assert link.get_attribute("rel") == "noopener noreferrer"
+    page.reload()
+    expect_state(page, "answered")
+    expect(page.locator("#thanks")).to_be_visible()
+
+
+def test_a_survey_that_says_nothing_of_itself_has_no_second_screen(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    page = device.visit(collector.page(survey))
+    expect_state(page, "ready")
+    page.locator("#begin").click()
+    expect(page.locator('[data-question="smoked"]')).to_be_visible()
+    assert page.locator("#agreement, #thanks, .who").count() == 0
+
+
+def test_a_kiosk_asks_the_next_person_anew(device: Device, collector: Collector) -> None:
+    text = WELL_BEING.replace("comprehension = true", "comprehension = true\nkiosk = true")
+    page = device.visit(collector.page(collector.publish(text)))
+    fill_in(page, ANSWERS)
+    page.locator("#next-person").click()
+    expect_state(page, "ready")
+    page.locator("#begin").click()
+    expect(page.locator("#agreement")).to_be_visible()
+    expect(page.locator("#consent")).not_to_be_checked()
+    expect(page.locator("#quiz--either")).not_to_be_checked()

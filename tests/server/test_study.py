@@ -1,0 +1,157 @@
+"""What a survey says of itself: read, frozen, checked, shown, and written into the codebook."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from analysis.core.errors import SurveyError
+from analysis.study.codebook import codebook
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey
+from server.cli import main
+from server.pages.browser_files import CLIENT, client_files
+from server.pages.markdown import rendered
+from server.pages.rendering import Pages
+
+Read = Callable[[str], Survey]
+QUESTION = '[[questions]]\nid = "q"\ntext = "?"\nkind = "yes-no"\nepsilon = 1\n'
+TEXTS = {
+    "organisation": "Example University",
+    "introduction": "Why **we** ask.",
+    "contact": "Write to <a@example.org>.",
+    "consent": "I take part.",
+    "thanks": "Thank you.",
+}
+STUDY = "".join(f'{key} = "{text}"\n' for key, text in TEXTS.items())
+STUDY += 'minutes = 5\nlink = "https://example.org/end?study=1"\nlink_text = "More"\n'
+
+
+def survey_of(text: str, question: str = QUESTION) -> str:
+    return f'title = "T"\nid = "s"\n{text}\n{question}'
+
+
+def page_of(survey: Survey) -> str:
+    data = survey.to_json() | {"version": survey.version, "wave": 1, "state": "open"}
+    return Pages(client_files(CLIENT)).survey(survey, data).content.decode()
+
+
+def test_all_of_it_is_frozen_and_shown(read: Read) -> None:
+    survey = read(survey_of(STUDY))
+    assert {key: survey.spec[key] for key in TEXTS} == TEXTS
+    assert thaw(survey.to_json(), survey.version).spec == survey.spec
+    page = page_of(survey)
+    assert "<p>Why <strong>we</strong> ask.</p>" in page
+    assert 'href="mailto:a@example.org"' in page
+    assert "About 5 minutes." in page
+    assert '<a href="https://example.org/end?study=1" rel="noopener noreferrer">More</a>' in page
+    # Who asks stands before "Begin"; what is agreed to, after it.
+    order = [
+        "Example University",
+        'id="begin"',
+        "<p>I take part.</p>",
+        'id="consent"',
+        "<p>Thank you.</p>",
+    ]
+    places = [page.index(text) for text in order]
+    assert places == sorted(places)
+    assert page.count("Why <strong>we</strong> ask.") == 2
+
+
+def test_each_language_has_its_own(read: Read) -> None:
+    text = 'languages = ["en", "de"]\nconsent = {en = "I do.", de = "Ja."}\n'
+    text += 'link = "https://example.org"\nlink_text = {en = "More", de = "Mehr"}\n'
+    page = page_of(read(survey_of(text)))
+    assert '<div data-language="de" lang="de" dir="auto" hidden><p>Ja.</p>' in page
+    assert '<span data-language="de" lang="de" dir="auto" hidden>Mehr</span>' in page
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('consent = ""', "consent must be a text that is not empty"),
+        ('organisation = {en = "a"}', "organisation must be a text that is not empty"),
+        ("minutes = 0", "minutes must be a whole number of minutes from 1 to 120, got 0"),
+        ("minutes = 2.5", "minutes must be a whole number of minutes from 1 to 120"),
+        ("minutes = true", "minutes must be a whole number of minutes"),
+        ('link = "example.org"', 'link must be an address such as "https://example.org/thanks"'),
+        ('link = "javascript:alert(1)"', "link must be an address"),
+        ('link = "https://user:secret@example.org"', "link must be an address"),
+        ('link = "https://example.org/a b"', "link must be an address"),
+        ('link = "https://[example"', "link must be an address"),
+        ('link_text = "More"', "link_text must be left out without link"),
+        ("organization = 'x'", "unknown key 'organization'|unknown key \"organization\""),
+    ],
+)
+def test_mistakes_are_named(read: Read, text: str, message: str) -> None:
+    with pytest.raises(SurveyError, match=message):
+        read(survey_of(text))
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("a *b* **c**", "<p>a <em>b</em> <strong>c</strong></p>"),
+        ("a\nb\n\nc", "<p>a\nb</p>\n<p>c</p>"),
+        ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>"),
+        ("<script>1</script>", "<p>&lt;script&gt;1&lt;/script&gt;</p>"),
+        ("![x](https://example.org/x.png)", None),
+        ("# a", "<p># a</p>"),
+        ("[a](javascript:alert)", "<p>[a](javascript:alert)</p>"),
+        ("[a](/me)", "<p>[a](/me)</p>"),
+        ("[a](data:text/html,x)", "<p>[a](data:text/html,x)</p>"),
+        (
+            "[a](https://example.org)",
+            '<p><a href="https://example.org" target="_blank" rel="noopener noreferrer">a</a></p>',
+        ),
+        ('"a" & b', "<p>&quot;a&quot; &amp; b</p>"),
+    ],
+)
+def test_markdown_has_no_program_and_loads_nothing(typed: str, shown: str | None) -> None:
+    found = str(rendered(typed)).strip()
+    assert "<img" not in found
+    assert "<script" not in found
+    if shown is not None:
+        assert found == shown
+
+
+def checked(path: Path, text: str) -> str:
+    path.write_text(text)
+    result = CliRunner().invoke(main, ["check", str(path)])
+    assert result.exit_code == 0
+    return str(result.stderr)
+
+
+def test_check_says_what_ethics_boards_ask_for(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    said = checked(path, survey_of('organisation = "x"'))
+    assert "the page does not say why (introduction), whom to contact (contact), " in said
+    assert "ethics boards" not in checked(path, survey_of(STUDY))
+
+
+def test_reasons_are_shown_and_in_the_codebook(read: Read) -> None:
+    table = '[[together]]\nid = "t"\nquestions = ["a", "b"]\nepsilon = 2\nepsilon_each = 1.5\n'
+    table += 'reason = "Both belong together."\n'
+    alone = QUESTION + 'reason = "It is <harmless>."\n'
+    joint = "".join(
+        QUESTION.replace('"q"', f'"{name}"').replace("epsilon = 1\n", "") for name in "ab"
+    )
+    survey = read(survey_of(table, alone + joint))
+    page = page_of(survey)
+    assert page.count("Why it is protected this much: Both belong together.") == 2
+    assert page.count("Why it is protected this much: It is &lt;harmless&gt;.") == 1
+    reasons: dict[str, Any] = {row.question: row.reason for row in codebook(survey)}
+    assert reasons == {
+        "q": "It is <harmless>.",
+        "a": "Both belong together.",
+        "b": "Both belong together.",
+    }
+
+
+def test_a_reason_gives_an_answer_no_other_meaning(read: Read) -> None:
+    kept = QUESTION + "epsilon_forever = 2\n"
+    before, after = (read(survey_of("", kept + more)) for more in ("", 'reason = "x"\n'))
+    assert before.version != after.version
+    assert before.questions[0].meaning == after.questions[0].meaning
