@@ -28,6 +28,12 @@ HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
 _DAY: Schema = {"type": "string", "format": "date"}
 _DIGITS: Schema = {"type": "string", "pattern": "^[0-9]{1,4000}$"}
+_IMAGE: dict[str, Schema] = {
+    "type": {"enum": ["image/png", "image/jpeg"]},
+    "width": {"type": "integer", "minimum": 1},
+    "height": {"type": "integer", "minimum": 1},
+    "base64": {"type": "string", "contentEncoding": "base64"},
+}
 _PAIR: Schema = {"type": "array", "items": _DIGITS, "minItems": 2, "maxItems": 2}
 
 
@@ -93,6 +99,7 @@ def _survey() -> Schema:
             **dict.fromkeys(STUDY_TEXTS, TEXT),
             "minutes": {"type": "integer", "minimum": 1, "maximum": MOST_MINUTES},
             "link": {"type": "string", "format": "uri"},
+            "logo": object_of(_IMAGE),
         },
     )
 
@@ -151,6 +158,7 @@ def _placing() -> Schema:
     """Return the keys that say where and when a question or note is shown."""
     return {
         "help": TEXT,
+        "image": object_of(_IMAGE | {"text": TEXT}),
         "section": TEXT,
         "new_page": TRUE,
         "shows_if": {"type": "array", "minItems": 2},

@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from analysis.survey.document import Table
+from analysis.survey.image_file import read_image
 
 #: Texts of the page, in Markdown without headings, images and HTML, in their order there.
 STUDY_TEXTS = ("organisation", "introduction", "contact", "consent", "thanks", "link_text")
@@ -18,12 +19,15 @@ def read_study(survey: Table) -> dict[str, Any]:
     Raises
     ------
     SurveyError
-        If a text is empty or lacks a language, if minutes are no whole number, or if the link is
-        not a whole address.
+        If a text is empty or lacks a language, if minutes are no whole number, if the link is not a
+        whole address, or if the logo is no image.
     """
-    study = {
+    study: dict[str, Any] = {
         key: text for key in STUDY_TEXTS if (text := survey.text(key, default=None)) is not None
     }
+    logo = read_image(survey, "logo")
+    if logo is not None:
+        study["logo"] = logo
     minutes = survey.take(
         "minutes",
         lambda value: type(value) is int and 1 <= value <= MOST_MINUTES,

@@ -14,6 +14,7 @@ from analysis.core.errors import SurveyError, shown
 from analysis.survey.digest import NOTE, groups_of
 from analysis.survey.document import Table, plain, read_toml
 from analysis.survey.freeze import freeze
+from analysis.survey.image_file import read_image
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import parse_condition
 from analysis.survey.mechanism_file import read_mechanism
@@ -172,6 +173,10 @@ def _read_entry(
         text = table.text(key, default=None)
         if text is not None:
             entry[key] = text
+    image = read_image(table, "image")
+    if image is not None:
+        # For those who do not see it.
+        entry["image"] = image | {"text": table.text("image_text")}
     if table.flag("new_page"):
         entry["new_page"] = True
     condition = table.take(

@@ -14,6 +14,15 @@ const fields = new Map(all('[data-question], [data-note]')
 /** The element of a question or note. */
 export const fieldOf = ({ id }) => fields.get(id);
 
+/** Shows the images of the survey: they are part of it, so that nothing is fetched for them. */
+export function showImages() {
+  const imageOf = (name) => survey.questions.find(({ id }) => id === name).image;
+  for (const element of all('[data-image]')) {
+    const { type, base64 } = element.matches('.logo') ? survey.logo : imageOf(element.dataset.image);
+    element.src = `data:${type};base64,${base64}`;
+  }
+}
+
 /** What a question asks; a row of a matrix, after what the matrix asks. */
 export function wording(q) {
   const matrix = fieldOf(q).closest('.matrix');

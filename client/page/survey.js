@@ -6,7 +6,7 @@ import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
 import { answers, applyAnswers, follow, isRight, putBack } from './controls.js';
 import { all, offerLanguages, one, showState, word } from './dom.js';
-import { open, survey } from './questions.js';
+import { open, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
 import { canBeUsed, invitation, isInvited, isMistyped, send, sendEarlier } from './sending.js';
 import * as trials from './trials.js';
@@ -284,6 +284,7 @@ async function start() {
   }
   check(survey, open.randomizers);
   price = await priceOf(survey, open.randomizers);
+  showImages();
   listen();
   return begin();
 }

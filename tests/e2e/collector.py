@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -24,6 +25,7 @@ from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.store import Store
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 _NUMBERS = count(1)
 
 #: A change of one file of client/: its name, the text to find there, the text instead.
@@ -41,6 +43,8 @@ class Collector:
         name = f"canteen-{next(_NUMBERS)}"
         file = self.database.parent / f"{name}.toml"
         file.write_text(re.sub(r'^id = ".*"$', f'id = "{name}"', text, count=1, flags=re.M))
+        for image in EXAMPLES.glob("*.png"):
+            shutil.copy(image, file.parent)
         with self._store() as store:
             store.surveys.publish(read_survey(file))
         self.open_wave(name, wave)

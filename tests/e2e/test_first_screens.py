@@ -149,3 +149,26 @@ def test_a_kiosk_asks_the_next_person_anew(device: Device, collector: Collector)
     expect(page.locator("#agreement")).to_be_visible()
     expect(page.locator("#consent")).not_to_be_checked()
     expect(page.locator("#quiz--either")).not_to_be_checked()
+
+
+def test_images_are_shown_and_nothing_is_fetched_for_them(
+    device: Device, collector: Collector
+) -> None:
+    text = WELL_BEING.replace(
+        'id = "talk"', 'id = "talk"\nimage = "well-being.png"\nimage_text = "A plant"'
+    )
+    page = device.visit(collector.page(collector.publish(text)))
+    expect_state(page, "ready")
+    widths = page.evaluate(
+        "[...document.images].map((one) => one.decode().then(() => one.naturalWidth))"
+        ".reduce(async (all, one) => [...await all, await one], [])"
+    )
+    assert widths == [128, 128]
+    requests = len(device.requests)
+    fill_in(page, ANSWERS)
+    # It belongs to a note that is shown after one answer alone.
+    expect(page.get_by_role("img", name="A plant")).to_be_visible()
+    fetched = [one for one in device.requests[requests:] if not one.url.startswith("data:")]
+    assert fetched == []
+    names = {one.url.rpartition("/")[2] for one in device.requests if one.url.startswith("http")}
+    assert not [name for name in names if name.endswith(".png")]

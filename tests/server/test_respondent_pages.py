@@ -269,10 +269,10 @@ def test_a_page_pins_all_that_it_imports_and_nothing_else(
     assert every == {name for name in client_files(CLIENT) if name.endswith(".js")}
 
 
-def test_a_page_runs_what_its_survey_needs_before_it_starts(read: Callable[[str], Survey]) -> None:
+def test_a_page_runs_what_its_survey_needs_before_it_starts() -> None:
     pages, needed = Pages(client_files(CLIENT)), {}
     for example in sorted(EXAMPLES.glob("*.toml")):
-        survey = read(example.read_text())
+        survey = read_survey(example)
         needed[example.stem] = optional_of(survey)
         data = survey.to_json() | {"version": survey.version, "wave": 1, "state": "open"}
         page = pages.survey(survey, data).content.decode()

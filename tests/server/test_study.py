@@ -1,5 +1,8 @@
 """What a survey says of itself: read, frozen, checked, shown, and written into the codebook."""
 
+import struct
+import zlib
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,6 +118,70 @@ def test_markdown_has_no_program_and_loads_nothing(typed: str, shown: str | None
     assert "<script" not in found
     if shown is not None:
         assert found == shown
+
+
+def png(width: int, height: int, more: bytes = b"") -> bytes:
+    """A PNG of one color, with bytes after its end."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        whole = name + data
+        return struct.pack(">I", len(data)) + whole + struct.pack(">I", zlib.crc32(whole))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\x80" * width) * height)
+    parts = chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts + more
+
+
+#: Begins as a JPEG of 3 x 5 pixels does: a comment, then the frame header.
+JPEG = bytes.fromhex("ffd8 fffe0004 6869 ffc0 000b 08 0005 0003 01 011100 ffd9")
+IMAGES = 'logo = "logo.png"\n'
+
+
+def test_images_are_a_part_of_the_survey_that_its_version_pins(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "logo.png").write_bytes(png(4, 2))
+    (tmp_path / "photo.jpg").write_bytes(JPEG)
+    question = QUESTION + 'image = "photo.jpg"\nimage_text = "A cup"\n'
+    survey = read(survey_of(IMAGES, question))
+    logo, image = survey.spec["logo"], survey.spec["questions"][0]["image"]
+    assert (logo["type"], logo["width"], logo["height"]) == ("image/png", 4, 2)
+    assert b64decode(logo["base64"]) == png(4, 2)
+    assert (image["type"], image["width"], image["height"]) == ("image/jpeg", 3, 5)
+    assert (b64decode(image["base64"]), image["text"]) == (JPEG, "A cup")
+    page = page_of(survey)
+    assert '<img class="logo" data-image="logo" alt="" width="4" height="2">' in page
+    assert '<img data-image="q" width="3" height="5" aria-labelledby="q_image">' in page
+    (tmp_path / "logo.png").write_bytes(png(4, 3))
+    assert read(survey_of(IMAGES, question)).version != survey.version
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("logo.png", None, "No such file"),
+        ("../logo.png", None, "expected a file in the survey file's folder"),
+        ("logo.png", b"GIF89a" + bytes(20), "expected a PNG or JPEG image, got other bytes"),
+        ("logo.png", b"<svg/>", "expected a PNG or JPEG image"),
+        ("logo.png", png(4, 2)[:20], "expected a PNG or JPEG image"),
+        ("logo.png", png(0, 2), "expected a PNG or JPEG image"),
+        ("logo.png", JPEG[:12], "expected a PNG or JPEG image"),
+        ("logo.png", b"\xff\xd8\xff\xc4\x00\x00" * 9, "expected a PNG or JPEG image"),
+        ("logo.png", png(4, 2, bytes(65536)), "an image of at most 65,536 bytes, got 65,6"),
+    ],
+)
+def test_what_is_no_image_is_refused(
+    read: Read, tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(SurveyError, match=message):
+        read(survey_of(f'logo = "{name}"'))
+
+
+def test_an_image_must_be_told_to_those_who_do_not_see_it(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "logo.png").write_bytes(png(4, 2))
+    with pytest.raises(SurveyError, match="image_text must be a text that is not empty"):
+        read(survey_of("", QUESTION + 'image = "logo.png"\n'))
 
 
 def checked(path: Path, text: str) -> str:
