@@ -1,8 +1,8 @@
 /** The controls: only here is read, checked and written what is filled in. */
 import { complaintOf, KINDS } from '../kinds.js';
 import { visible } from '../logic.js';
-import { all, one, word } from './dom.js';
-import { fieldOf, named, questions, survey } from './questions.js';
+import { all, made, one, word } from './dom.js';
+import { fieldOf, named, questions, survey, wording } from './questions.js';
 
 const entryOf = (q) => one('.entry input', fieldOf(q));
 
@@ -20,6 +20,8 @@ const options = {
       const excludes = ticked.checked && ('alone' in ticked.dataset || 'alone' in box.dataset);
       if (box !== ticked && excludes) box.checked = false;
     }
+    // One tick too many is said at once.
+    if (options.read(q).split('|').length > (q.at_most ?? Infinity)) check(q);
   },
 };
 
@@ -103,11 +105,33 @@ function check(q, isQuiet = false) {
   return !key;
 }
 
-/** Whether all answers of a page can be taken; the focus moves to the first that cannot. */
+/** Moves the focus to a question, of which its text and what is wrong with it come into view. */
+function goTo(q) {
+  fieldOf(q).scrollIntoView();
+  firstPartOf(q).focus({ preventScroll: true });
+}
+
+/** Lists the questions of a page that need another look, if they are several, to go to each. */
+function list(page, wrong) {
+  const links = wrong.map((q) => {
+    const link = made('button', wording(q));
+    Object.assign(link, { type: 'button', className: 'link' });
+    link.addEventListener('click', () => goTo(q));
+    return made('li', link);
+  });
+  one('.complaints', page).hidden = wrong.length < 2;
+  one('.complaints ul', page).replaceChildren(...links);
+}
+
+/** Whether all answers of a page can be taken; if not, the focus moves to what is to be mended. */
 export function isRight(page) {
-  const [first] = questions.filter((q) => page.contains(fieldOf(q)) && !check(q));
-  if (first) firstPartOf(first).focus();
-  return !first;
+  const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !check(q));
+  if (one('.complaints', page)) list(page, wrong);
+  if (wrong.length > 1) {
+    one('.complaints', page).scrollIntoView();
+    one('.complaints button', page).focus({ preventScroll: true });
+  } else if (wrong.length) goTo(wrong[0]);
+  return !wrong.length;
 }
 
 /** Shows what is asked after the answers so far, and whether they are still wrong. */
@@ -117,6 +141,10 @@ export function applyAnswers() {
     fieldOf(entry).hidden = fieldOf(entry).disabled = !asked.has(entry.id);
   }
   for (const q of questions) if (!complaint(q).hidden) check(q);
+  for (const page of all('[data-page]')) {
+    const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !complaint(q).hidden);
+    if (one('.complaints:not([hidden])', page)) list(page, wrong);
+  }
 }
 
 /** Empties the form, and puts answers into it. */
@@ -131,16 +159,16 @@ export function putBack(given) {
 }
 
 /** Follows what is filled in, and tells of each change. */
-export function follow(changed) {
+export function hear(changed) {
   for (const q of questions) {
     const { heard, take } = controlOf(q);
-    const hear = ({ currentTarget }) => {
+    const answer = ({ currentTarget }) => {
       take(q, currentTarget);
       applyAnswers();
       changed();
     };
     for (const [event, parts] of Object.entries(heard)) {
-      for (const part of all(parts, fieldOf(q))) part.addEventListener(event, hear);
+      for (const part of all(parts, fieldOf(q))) part.addEventListener(event, answer);
     }
   }
 }

@@ -4,7 +4,7 @@ import { shown } from '../logic.js';
 import * as memo from '../memo.js';
 import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
-import { answers, applyAnswers, follow, isRight, putBack } from './controls.js';
+import { answers, applyAnswers, hear, isRight, putBack } from './controls.js';
 import { all, offerLanguages, one, showState, word } from './dom.js';
 import { open, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
@@ -48,8 +48,33 @@ function say(state, reason = '') {
 
 const fail = (error) => say(error instanceof memo.Damaged ? 'damaged' : 'broken', error.message);
 
+/** The entry of the browser's history that is shown. */
+const at = () => history.state?.step ?? 0;
+
+/**
+ * Gives each page up to this one an entry of the browser's history, so that its "back" turns pages.
+ * Those that conditions skip have one, too: else the history would tell what was answered.
+ */
+function keepSteps(page) {
+  const last = pages.indexOf(page);
+  if (last < at()) history.go(last - at());
+  for (let step = at() + 1; step <= last; step += 1) history.pushState({ step }, '');
+}
+
+/** Turns to where the browser's "back" or "forward" leads, no further than answers can be taken. */
+function follow(step) {
+  if (one('#controls').disabled || (form.hidden && review.hidden)) return;
+  const from = pages.indexOf(current());
+  const wrong = pages.slice(from, step).find((page) => !isSkipped(page) && !canLeave(page));
+  let place = wrong ? pages.indexOf(wrong) : step;
+  while (isSkipped(pages[place])) place -= 1;
+  if (place !== from) show(pages[place]);
+  else keepSteps(pages[place]);
+}
+
 /** Shows a page or the review, and moves the focus to its heading. */
 function show(page) {
+  keepSteps(page);
   if (page === review) showReview(shown(survey, answers()));
   for (const other of pages) other.hidden = other !== page;
   form.hidden = page === review;
@@ -60,6 +85,9 @@ function show(page) {
 }
 
 const current = () => pages.find(({ hidden }) => !hidden);
+
+/** Whether a page can be left for the next one; if not, it says why. */
+const canLeave = (page) => isRight(page) && (page !== agreement || trials.isAgreed());
 
 /** Whether conditions hide all of a page. */
 const isSkipped = (page) =>
@@ -140,6 +168,7 @@ const isOther = (known) => isInvited && invitation() && waitingOf(known)
  * report that another tab has drawn: what was filled in here is not in it.
  */
 async function finish({ isDrawn = true, ...known }) {
+  keepSteps(pages[0]);
   const kept = waitingOf(known);
   const mine = person;
   if (kept) {
@@ -179,6 +208,7 @@ async function begin() {
   // Fails here, before anybody has answered, where nothing can be kept.
   const key = await memo.deviceKey();
   const known = await recall();
+  keepSteps(pages[0]);
   sendEarlier(recall);
   if (isOther(known)) return askAboutOther(known);
   if (known.rid || known.spends) {
@@ -250,11 +280,11 @@ function listen() {
   const press = (selector, action) =>
     all(selector).forEach((pressed) => pressed.addEventListener('click', () => action()));
   // What cannot be kept is gone after a reload, and changes nothing else.
-  follow(() => resume && memo.keepDraft(open, invitation(), answers()).catch(() => {}));
+  hear(() => resume && memo.keepDraft(open, invitation(), answers()).catch(() => {}));
   trials.follow();
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (isRight(current()) && (current() !== agreement || trials.isAgreed())) turn(1);
+    if (canLeave(current())) turn(1);
   });
   addEventListener('beforeunload', (event) => {
     // Else "back" in the browser empties the form without a word.
@@ -269,6 +299,9 @@ function listen() {
   press('#send-with-link', () => sendWithThisLink().catch(fail));
   press('#keep-waiting', () => answerMyself(false).catch(fail));
   press('#discard-waiting', () => answerMyself(true).catch(fail));
+  // The page scrolls itself to what it shows.
+  history.scrollRestoration = 'manual';
+  addEventListener('popstate', ({ state }) => follow(state?.step ?? 0));
   press('[data-turn="back"]', () => turn(-1));
   press('#change', () => turn(1, agreement ?? pages[0]));
   press('#send', randomizeAndSend);

@@ -68,7 +68,7 @@ def test_a_device_is_asked_some_questions_the_same_after_a_reload(
 ) -> None:
     survey = collector.publish(SOME)
     page = device.visit(collector.page(survey))
-    assert "of 6 questions your device picks 3 by chance" in page.locator("body").inner_text()
+    expect(page.locator("#promise")).to_contain_text("of 6 questions your device picks 3 by chance")
     fields = page.locator("[data-question]")
 
     def asked() -> list[str]:

@@ -12,10 +12,33 @@ from playwright.sync_api import Page, expect
 from tampering import FAILURES, Tampering, layers_of
 
 from server.pages.browser_files import CLIENT
+from server.pages.rendering import OPTIONAL
 
 pytestmark = pytest.mark.more
 
 PAGES = ("survey", "me")
+OPTIONS = ", ".join(f'{{id = "{name}", text = "{name}"}}' for name in "xyz")
+
+#: A survey that needs all that only some surveys need.
+NEEDY = """
+title = "T"
+id = "t"
+[[together]]
+id = "both"
+questions = ["a", "b"]
+epsilon = 2
+epsilon_each = 1.5
+""" + "".join(
+    f'[[questions]]\nid = "{name}"\ntext = "{name}"\n{more}\n'
+    for name, more in {
+        "a": 'kind = "yes-no"',
+        "b": 'kind = "yes-no"',
+        "c": 'kind = "yes-no"\nepsilon = 1\nepsilon_forever = 2',
+        "d": 'kind = "text"\nepsilon = 2\ncandidates = ["x", "y", "z"]',
+        "e": f'kind = "rank"\nepsilon = 2\nitems = [{OPTIONS}]',
+        "f": f'kind = "choices"\nepsilon = 2\nat_most = 1\noptions = [{OPTIONS}]',
+    }.items()
+)
 
 
 class Attacked:
@@ -23,8 +46,12 @@ class Attacked:
 
     def __init__(self, collector: Collector, tampering: Tampering) -> None:
         self.tampering = tampering
-        survey = collector.publish(SURVEY)
-        self.urls = {"survey": collector.page(survey), "me": f"{collector.url}/me"}
+        survey, needy = collector.publish(SURVEY), collector.publish(NEEDY)
+        self.urls = {
+            "survey": collector.page(survey),
+            "me": f"{collector.url}/me",
+            "needy": collector.page(needy),
+        }
 
 
 @pytest.fixture(scope="module")
@@ -84,4 +111,19 @@ def test_pages_run_where_nothing_is_tampered(device: Device, attacked: Attacked)
 
 def test_layers_have_all_modules_of_a_page() -> None:
     every = {path.relative_to(CLIENT).as_posix() for path in Path(CLIENT).rglob("*.js")}
-    assert {name for page in PAGES for layer in layers_of(page) for name in layer} == every
+    attacked = {name for page in PAGES for layer in layers_of(page) for name in layer}
+    assert attacked | {*OPTIONAL} == every
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_a_survey_without_a_module_that_it_needs_stays_closed(
+    device: Device, attacked: Attacked, name: str
+) -> None:
+    attacked.tampering.attack([name], FAILURES["503"])
+    page = device.visit(attacked.urls["needy"])
+    expect_state(page, "broken")
+    expect(page.locator("#answers")).to_be_hidden()
+    attacked.tampering.attack([], None)
+    page.reload()
+    expect_state(page, "ready")
+    assert device.posted() == []

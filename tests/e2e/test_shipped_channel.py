@@ -179,13 +179,17 @@ _TWINS = {
                    "(place) => flags[place]).slice(-1);"),
     "first part": ("pick", "encoders.js", "flagsOf(value, e.parts)[cohort]",
                    "flagsOf(value, e.parts)[0]"),
-    "all hits": ("privset", "channels.js", "chooser(hits, c.ones, words)",
+    "all hits": ("privset", "optional/several.js", "chooser(hits, c.ones, words)",
                  "chooser(c.ones, c.ones, words)"),
-    "no pads": ("privset", "encoders.js", "range(e.at_most - places.length).map(pad)", "[]"),
-    "first group": ("group", "encoders.js", "chosenAt(cohort, e.parts", "chosenAt(0, e.parts"),
-    "first items": ("suborder", "encoders.js", "chosenAt(cohort, items", "chosenAt(0, items"),
+    "no pads": ("privset", "optional/several.js",
+                "range(e.at_most - places.length).map(pad)", "[]"),
+    "first group": ("group", "optional/several.js",
+                    "chosenAt(cohort, e.parts", "chosenAt(0, e.parts"),
+    "first items": ("suborder", "optional/orders.js",
+                    "chosenAt(cohort, items", "chosenAt(0, items"),
     "one digit": ("hadamard", "encoders.js", "range(e.digits)", "range(1)"),
-    "other order": ("permutations", "encoders.js", "0 : factorial(items - 1 - one)", "0 : 1"),
+    "other order": ("permutations", "optional/orders.js",
+                    "0 : factorial(items - 1 - one)", "0 : 1"),
 }  # fmt: skip
 
 
@@ -200,7 +204,9 @@ def test_audit_catches_a_channel_that_draws_otherwise(
 
 
 def test_every_channel_has_a_twin_that_draws_otherwise() -> None:
-    games = {twin[0] for twin in _TWINS.values() if twin[1] == "channels.js"}
+    games = {
+        twin[0] for name, twin in _TWINS.items() if "channels.js" in twin or name == "all hits"
+    }
     told = {one.randomizer.channel.name for name, one in GAMES.items() if name.split()[0] in games}
     assert told == set(CHANNELS)
 

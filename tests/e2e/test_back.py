@@ -1,0 +1,137 @@
+"""The browser's "back" and "forward" turn pages, and tell nobody which ones were shown."""
+
+from typing import Any
+
+import pytest
+from collector import Collector
+from device import Device, agree, expect_state, fill_in, press, review, turn_page
+from playwright.sync_api import Page, expect
+from stage import ANSWERS, PAGES, WELL_BEING
+
+#: Three pages, of which the second is shown after a yes alone.
+SKIPPING = """
+title = "T"
+id = "t"
+""" + "".join(
+    f'''[[questions]]
+id = "{name}"
+kind = "yes-no"
+text = "{name}?"
+new_page = true
+epsilon = 1
+{more}
+'''
+    for name, more in (("a", ""), ("b", "shows_if = \"a = 'yes'\""), ("c", ""))
+)
+
+
+def shown(page: Page) -> str:
+    """The heading, and the first question, that are seen."""
+    return str(
+        page.evaluate("""() => [...document.querySelectorAll('[data-page], #review')]
+          .filter((one) => one.checkVisibility())
+          .map((one) => one.querySelector('.question:not([hidden])')?.dataset.question ?? one.id)
+          .join()""")
+    )
+
+
+def test_back_and_forward_go_through_the_pages_with_their_answers(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(WELL_BEING)))
+    expect_state(page, "ready")
+    fill_in(page, ANSWERS)
+    review(page)
+    passed = [shown(page)]
+    for _ in range(4):
+        page.go_back()
+        passed.append(shown(page))
+    expect(page.locator("#explanation h2, h1").first).to_be_visible()
+    assert passed == ["review", "hopeless", "cheerful", "age", "agreement"]
+    page.go_back()
+    assert shown(page) == "explanation"
+    for expected in ("agreement", "age", "cheerful", "hopeless", "review"):
+        page.go_forward()
+        assert shown(page) == expected
+    assert page.locator("#age--number").input_value() == PAGES[0]["age"]
+    # The buttons of the page lead through the same entries.
+    page.locator("#change").click()
+    assert shown(page) == "age"
+    page.go_back()
+    assert shown(page) == "agreement"
+    assert len(device.posted()) == 0
+
+
+def test_forward_goes_no_further_than_answers_can_be_taken(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(collector.page(collector.publish(WELL_BEING)))
+    expect_state(page, "ready")
+    page.locator("#begin").click()
+    agree(page)
+    fill_in(page, PAGES[0])
+    turn_page(page)
+    page.go_back()
+    page.locator("#age--number").fill("7")
+    page.go_forward()
+    assert shown(page) == "age"
+    expect(page.locator("#age_complaint")).to_be_visible()
+    page.go_back()
+    page.locator("#consent").uncheck()
+    page.go_forward()
+    assert shown(page) == "agreement"
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_the_history_does_not_tell_which_pages_were_shown(
+    device: Device, collector: Collector, answer: str
+) -> None:
+    page = device.visit(collector.page(collector.publish(SKIPPING)))
+    expect_state(page, "ready")
+    page.locator("#begin").click()
+    before = page.evaluate("history.length")
+    page.locator(f"#a--{answer}").check()
+    turn_page(page)
+    if answer == "yes":
+        assert shown(page) == "b"
+        turn_page(page)
+    assert shown(page) == "c"
+    # An entry for each page, whether it was skipped or not; each holds its number alone.
+    assert page.evaluate("history.length") - before == 2
+    assert page.evaluate("history.state") == {"step": 3}
+    passed = []
+    while not page.locator("#explanation").is_visible():
+        page.go_back()
+        page.wait_for_timeout(100)
+        passed.append(shown(page))
+    assert passed == (["b"] if answer == "yes" else []) + ["a", "explanation"]
+
+
+def test_after_sending_back_leaves_the_survey(device: Device, collector: Collector) -> None:
+    survey = collector.publish(SKIPPING)
+    page = device.visit(f"{collector.url}/me")
+    page.goto(collector.page(survey))
+    fill_in(page, {"a": "no", "c": "yes"})
+    review(page)
+    press(page)
+    expect_state(page, "stored")
+    page.go_back()
+    expect(page).to_have_url(f"{collector.url}/me")
+    page.go_forward()
+    expect_state(page, "answered")
+    assert len(device.posted()) == 1
+
+
+def test_a_reload_begins_with_the_first_page_and_its_entry(
+    device: Device, collector: Collector
+) -> None:
+    page = device.visit(f"{collector.url}/me")
+    page.goto(collector.page(collector.publish(SKIPPING)))
+    page.locator("#begin").click()
+    turn_page(page)
+    page.reload()
+    expect_state(page, "ready")
+    state: Any = page.wait_for_function("() => history.state?.step ? null : 'first'").json_value()
+    assert (state, shown(page)) == ("first", "explanation")
+    page.go_back()
+    expect(page).to_have_url(f"{collector.url}/me")
