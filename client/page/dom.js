@@ -67,6 +67,9 @@ function speak(picker, redraw) {
   document.title = textOf(one('h1'));
 }
 
+/** Shows the language again with which the page began. */
+export const resetLanguage = () => one('#language')?.dispatchEvent(new Event('reset'));
+
 /** Offers the languages of the page, and begins with the first that its reader wishes. */
 export function offerLanguages(redraw) {
   const picker = one('#language');
@@ -74,7 +77,11 @@ export function offerLanguages(redraw) {
   const tags = [...picker.options].map(({ value }) => value);
   const base = (tag) => tag.split('-')[0];
   const fitting = (wish) => tags.find((tag) => base(tag) === base(wish));
-  picker.value = navigator.languages.map(fitting).find(Boolean) ?? tags[0];
+  const begin = () => {
+    picker.value = navigator.languages.map(fitting).find(Boolean) ?? tags[0];
+    speak(picker, redraw);
+  };
   picker.addEventListener('change', () => speak(picker, redraw));
-  return speak(picker, redraw);
+  picker.addEventListener('reset', begin);
+  return begin();
 }

@@ -9,6 +9,9 @@ export const { survey } = open;
 /** The entries of the survey but notes, which are shown and not asked. */
 export const questions = asked(survey);
 
+/** What optional/kiosk.js adds: `watch`, whether anybody is there. */
+export const extras = {};
+
 const fields = new Map(all('[data-question], [data-note]')
   .map((field) => [field.dataset.question ?? field.dataset.note, field]));
 /** The element of a question or note. */

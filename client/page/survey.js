@@ -5,8 +5,8 @@ import * as memo from '../memo.js';
 import { hex, words } from '../random.js';
 import { check, draw, prepare, priceOf, unaskedOf } from '../report.js';
 import { answers, applyAnswers, hear, isRight, putBack } from './controls.js';
-import { all, offerLanguages, one, showState, word } from './dom.js';
-import { open, showImages, survey } from './questions.js';
+import { all, offerLanguages, one, resetLanguage, showState, word } from './dom.js';
+import { extras, open, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
 import { canBeUsed, invitation, isInvited, isMistyped, send, sendEarlier } from './sending.js';
 import * as trials from './trials.js';
@@ -48,8 +48,8 @@ function say(state, reason = '') {
 
 const fail = (error) => say(error instanceof memo.Damaged ? 'damaged' : 'broken', error.message);
 
-/** The entry of the browser's history that is shown. */
-const at = () => history.state?.step ?? 0;
+/** The entry of the browser's history that is shown, or that it goes to. */
+let step = history.state?.step ?? 0;
 
 /**
  * Gives each page up to this one an entry of the browser's history, so that its "back" turns pages.
@@ -57,12 +57,14 @@ const at = () => history.state?.step ?? 0;
  */
 function keepSteps(page) {
   const last = pages.indexOf(page);
-  if (last < at()) history.go(last - at());
-  for (let step = at() + 1; step <= last; step += 1) history.pushState({ step }, '');
+  if (last < step) history.go(last - step);
+  for (let next = step + 1; next <= last; next += 1) history.pushState({ step: next }, '');
+  step = last;
 }
 
 /** Turns to where the browser's "back" or "forward" leads, no further than answers can be taken. */
-function follow(step) {
+function follow({ state }) {
+  step = state?.step ?? 0;
   if (one('#controls').disabled || (form.hidden && review.hidden)) return;
   const from = pages.indexOf(current());
   const wrong = pages.slice(from, step).find((page) => !isSkipped(page) && !canLeave(page));
@@ -263,6 +265,7 @@ function beginAnew() {
 /** For the next person: nothing is left of the last but reports that still wait. */
 async function startAgain() {
   leave();
+  resetLanguage();
   await memo.dropDraft(survey);
   await memo.restart(survey);
   await begin();
@@ -301,11 +304,12 @@ function listen() {
   press('#discard-waiting', () => answerMyself(true).catch(fail));
   // The page scrolls itself to what it shows.
   history.scrollRestoration = 'manual';
-  addEventListener('popstate', ({ state }) => follow(state?.step ?? 0));
+  addEventListener('popstate', follow);
   press('[data-turn="back"]', () => turn(-1));
   press('#change', () => turn(1, agreement ?? pages[0]));
   press('#send', randomizeAndSend);
   press('#next-person', () => startAgain().catch(fail));
+  extras.watch?.(() => startAgain().catch(fail));
 }
 
 async function start() {

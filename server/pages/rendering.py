@@ -59,6 +59,7 @@ OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/several.js": lambda survey: bool({"padded", "group"} & _encoders(survey)),
     "optional/orders.js": lambda survey: "rank" in _kinds(survey),
     "optional/texts.js": lambda survey: "text" in _kinds(survey),
+    "optional/kiosk.js": lambda survey: "kiosk" in survey.spec.get("page", ()),
 }
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from collector import Collector
-from device import READ_MEMO, expect_state, press, wait_for
+from device import READ_MEMO, expect_state, fill_in, press, wait_for
 from everything import EVERYTHING, MARKERS, person, with_page
 from playwright.sync_api import Browser, Page, expect
+from stage import KIOSK, PAGES
 from watchers import Profile, check_device, check_document, check_places
 
 pytestmark = pytest.mark.more
@@ -196,3 +197,38 @@ def test_nobody_can_begin_while_the_answers_of_the_last_are_drawn(
     expect_state(page, "stored")
     expect(page.locator("#next-person")).to_be_visible()
     device.context.close()
+
+
+def test_a_device_that_somebody_left_is_emptied_after_a_warning(
+    device: Profile, collector: Collector
+) -> None:
+    page = device.context.new_page()
+    page.clock.install()
+    page.goto(collector.page(collector.publish(KIOSK)))
+    expect_state(page, "ready")
+    warning = page.locator("#still-there")
+    # Nobody was here yet.
+    page.clock.run_for(200_000)
+    expect(warning).to_be_hidden()
+    page.locator("#language").select_option("de")
+    fill_in(page, PAGES[0] | PAGES[1])
+    secret = page.evaluate(READ_MEMO)["secret"]
+    page.clock.run_for(74_000)
+    expect(warning).to_be_hidden()
+    page.clock.run_for(2_000)
+    expect(warning).to_contain_text("Sind Sie noch da?")
+    warning.get_by_role("button").click()
+    expect(warning).to_be_hidden()
+    page.clock.run_for(80_000)
+    expect(warning).to_be_visible()
+    page.clock.run_for(11_000)
+    expect(warning).to_be_hidden()
+    expect(page.locator("#explanation")).to_be_visible()
+    expect(page.locator("h1")).to_have_text("Well-being 2026", use_inner_text=True)
+    assert page.locator("#age--number").input_value() == ""
+    assert page.locator("#answers input:checked").count() == 0
+    wait_for(page, lambda: page.evaluate(READ_MEMO).get("secret") not in (None, secret))
+    # Once is enough: nobody has come since.
+    fresh = page.evaluate(READ_MEMO)["secret"]
+    page.clock.run_for(200_000)
+    assert page.evaluate(READ_MEMO)["secret"] == fresh

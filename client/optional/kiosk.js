@@ -1,0 +1,25 @@
+/** On a device that many people use: whoever leaves it is followed by somebody else. */
+import { one } from '../page/dom.js';
+import { extras } from '../page/questions.js';
+
+/** Seconds without a touch or a key: until the page asks, and until it is emptied. */
+const [ASKS, EMPTIES] = [75, 90];
+
+/** Empties the page once nobody has touched it for a while, if anybody has before. */
+extras.watch = (startAgain) => {
+  const question = one('#still-there');
+  let timers = [];
+  const stop = () => {
+    timers.forEach(clearTimeout);
+    question.hidden = true;
+  };
+  const touched = () => {
+    stop();
+    const ask = () => { question.hidden = false; };
+    const empty = () => { stop(); startAgain(); };
+    timers = [setTimeout(ask, 1000 * ASKS), setTimeout(empty, 1000 * EMPTIES)];
+  };
+  for (const event of ['pointerdown', 'keydown', 'input', 'wheel', 'touchmove']) {
+    document.addEventListener(event, touched, { capture: true, passive: true });
+  }
+};
