@@ -3,7 +3,7 @@
  * controls hold it, which refuses what is none; `values`, which there are, as encoders ask for
  * them; `madeUp`, answers to try; `control`, its name in page/controls.js; `plain`, an answer from
  * how it was typed; `written`, for people, with the names of its options or its unit; `complaint`,
- * the word for why it is refused, and `objection`, for why it is although it has a value.
+ * the word for why it is refused.
  */
 import { must } from './exact.js';
 
@@ -49,6 +49,9 @@ const choices = {
 
 const DECIMAL = /^(?=.{1,400}$)([+-]?(?=\.?[0-9])[0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?$/;
 
+/** What else is written for some units. */
+const SIGNS = { EUR: ['€'], USD: ['$'], GBP: ['£'], '€': ['EUR'], $: ['USD'], '£': ['GBP'], hours: ['hrs'] };
+
 /** A decimal as [top, bottom]. */
 function exact(text) {
   const [, whole, part, exponent = '0'] = DECIMAL.exec(text);
@@ -77,22 +80,29 @@ const number = {
     return [min, Number((min + above).toPrecision(12)), max].map(String);
   },
   control: 'entry',
-  /** "1,234" may mean two numbers, and is none. */
-  plain(typed, { step = 1 }) {
-    const digits = typed.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660);
-    const isUnclear = step >= 0.01 && /^[+-]?[1-9]\d{0,2}[.,٫]\d{3}$/.test(digits);
-    return isUnclear ? `${digits}?` : digits.replace(/[,٫]/, '.');
+  /**
+   * As people write it: with its unit or the beginning of that, spaces between thousands, digits of
+   * Arabic. It is rounded to the next step. "1,234" may mean two numbers, and is none.
+   */
+  plain(typed, { min, max, step, unit = {} }) {
+    const texts = typeof unit === 'string' ? [unit, ...SIGNS[unit] ?? []] : Object.values(unit);
+    const units = texts.map((one) => one.toLowerCase());
+    const isUnit = (text) => text && units.some((one) => one.startsWith(text.toLowerCase().replace(/\.$/, '')));
+    const plain = typed.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660)
+      .replace(/^(\p{Sc})?\s*([^\p{L}\p{Sc}%]*\d)\s*([\p{L}\p{Sc}%].*)?$/u, (all, before, digits, after) =>
+        ([before, after].every((text) => !text || isUnit(text)) ? digits : all))
+      .replace(/(?<=\d)[\s'’](?=\d{3}(\D|$))/g, '');
+    const isUnclear = !(step < 0.01) && /^[+-]?[1-9]\d{0,2}[.,٫]\d{3}$/.test(plain);
+    const digits = isUnclear ? `${plain}?` : plain.replace(/[,٫]/, '.');
+    const rounded = min + Math.round((digits - min) / step) * step;
+    // Sums of decimals are not exact.
+    const isOne = digits && digits >= min && digits <= max && Number.isFinite(rounded);
+    return isOne ? String(Number(rounded.toPrecision(15))) : digits;
   },
   written: (answer, nameOf, unit) => (unit ? `${answer} ${unit}` : answer),
   complaint(answer) {
     if (answer.endsWith('?')) return 'question.unclear';
     return answer ? 'question.not-between' : 'page.required';
-  },
-  /** Steps are met but for the rounding of decimals. */
-  objection(answer, { min, step }) {
-    const steps = (answer - min) / step;
-    const isOff = Math.abs(steps - Math.round(steps)) > 1e-6;
-    return answer && isOff ? 'question.not-a-step' : undefined;
   },
 };
 
@@ -104,11 +114,11 @@ export const madeUp = (question, example) =>
 
 /** The word for what is wrong with an answer; undefined if nothing is. */
 export function complaintOf(answer, question) {
-  const { value, complaint, objection } = KINDS[question.kind];
+  const { value, complaint } = KINDS[question.kind];
   try {
     mustAnswer(answer || !question.required, question);
     value(answer, question);
-    return objection?.(answer, question);
+    return undefined;
   } catch {
     return complaint(answer, question);
   }

@@ -43,6 +43,12 @@ const entry = {
       slider.classList.toggle('untouched', typed.value === '');
       slider.ariaValueText = typed.value === '' ? '–' : null;
     }
+    const understood = one('.understood', fieldOf(q));
+    if (understood) {
+      const answer = entry.read(q);
+      understood.hidden = !answer || answer === typed.value.trim() || Boolean(complaintOf(answer, q));
+      understood.textContent = understood.hidden ? '' : word('question.understood', { answer: named(q, answer) });
+    }
     const has = (text) => text.toLowerCase().includes(typed.value.trim().toLowerCase());
     const fitting = (q.candidates ?? []).filter(has).slice(0, 10);
     one('datalist', fieldOf(q))?.replaceChildren(...fitting.map((text) => new Option(text)));
@@ -57,13 +63,19 @@ const ranking = {
     const order = answer.split('|');
     for (const item of all('[data-item]', fieldOf(q))) {
       const place = order.indexOf(item.dataset.item) + 1;
-      item.toggleAttribute('data-place', place > 0);
+      delete item.dataset.place;
       if (place) item.dataset.place = place;
       one('.place', item).textContent = place || '–';
       one('.item', item).ariaPressed = place > 0;
       one('.earlier', item).hidden = place < 2;
     }
     one('[data-order]', fieldOf(q)).textContent = answer && named(q, answer);
+    // Rows move to their places; in what has none yet, the order of the survey stays.
+    const placeOf = ({ dataset }) => dataset.place ?? q.options.length + 1;
+    const rows = q.options.map(({ id }) => one(`[data-item="${id}"]`, fieldOf(q)));
+    const focused = document.activeElement;
+    one('.ranking', fieldOf(q)).append(...rows.sort((a, b) => placeOf(a) - placeOf(b)));
+    if (fieldOf(q).contains(focused)) focused.focus({ preventScroll: true });
   },
   heard: { click: '.item, .earlier' },
   /** A press on an item gives it the next place, or takes its own; "move up" swaps two items. */

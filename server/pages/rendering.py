@@ -181,6 +181,17 @@ def layout(spec: dict[str, Any]) -> tuple[tuple[EntryGroup, ...], ...]:
     return tuple(map(tuple, pages))
 
 
+def _is_in_a_row(entry: dict[str, Any]) -> bool:
+    """Whether a scale's points are few and short enough to stand beside each other on a phone."""
+    if entry["kind"] != "scale" or len(entry["options"]) > 11:
+        return False
+    texts = [option["text"] for option in entry["options"]]
+    labels = [
+        one for text in texts for one in (text.values() if isinstance(text, dict) else [text])
+    ]
+    return all(len(label) <= 2 for label in labels)
+
+
 def reasons(survey: Survey) -> dict[str, Any]:
     """Return why each question has its ε, if its author says so: for a table, of all of its."""
     return {
@@ -209,6 +220,7 @@ def _contents(survey: Survey) -> dict[str, Any]:
         "limits_of_one": list(limits_of_one(survey)),
         "an_answer": an_answer(survey),
         "reasons": reasons(survey),
+        "in_a_row": {spec["id"] for spec in survey.spec["questions"] if _is_in_a_row(spec)},
         "verdict": verdict(survey),
         "warning": warning(survey),
         "sampling": tuple(sampling(survey)),

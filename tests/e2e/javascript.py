@@ -29,7 +29,12 @@ TOOLS = """
 """
 
 
-_NAMES = sorted(path.name for path in (Path(__file__).parents[2] / "client/optional").glob("*.js"))
+#: The modules that compute for some surveys alone; others belong to a survey's page.
+_NAMES = sorted(
+    path.name
+    for path in (Path(__file__).parents[2] / "client/optional").glob("*.js")
+    if "'../page/" not in path.read_text()
+)
 _LOAD = "(names) => Promise.all(names.map((one) => import(`/client/optional/${one}`)))"
 
 

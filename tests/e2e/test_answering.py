@@ -150,9 +150,8 @@ def test_survey_is_answered_with_the_keyboard_alone(
     [
         ({"smoked": "yes"}, "Please answer."),
         ({"team": "lab", "debts": "100000001"}, "Please give a number from 0 to 100000000."),
-        ({"team": "lab", "debts": "0.5"}, "Please give a number in steps of 1."),
     ],
-    ids=["required question is empty", "number out of range", "number between steps"],
+    ids=["required question is empty", "number out of range"],
 )
 def test_review_waits_for_valid_answers_and_says_what_is_wrong(
     page: Page, answers: dict[str, str], message: str
@@ -168,6 +167,14 @@ def test_review_waits_for_valid_answers_and_says_what_is_wrong(
     fill_in(page, mended)
     expect(page.locator(".complaint:visible, [aria-invalid]")).to_have_count(0)
     review(page)
+
+
+@pytest.mark.parametrize("typed", ["3000 EUR", "€3 000", "3000€", "2999.6"])
+def test_money_is_taken_as_people_write_it(page: Page, typed: str) -> None:
+    expect_state(page, "ready")
+    fill_in(page, {"team": "lab", "debts": typed})
+    expect(page.locator(".understood")).to_have_text("We understand: 3000 EUR.")
+    assert review(page)["How much do you owe?"] == "3000 EUR"
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 """Every kind of question: ticks, points and places, as a person gives them, to stored reports."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from collector import Collector
 from device import Device, begin, expect_state, fill_in, press, review, turn_page
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from test_looks import PHONE, check_accessible
 from test_one_shape import shape
 
@@ -317,40 +317,21 @@ def test_every_kind_is_accessible_on_a_phone(new_device: MakeDevice, collector: 
     check_accessible(page)
 
 
-@pytest.fixture(scope="module")
-def hours(browser: Browser, collector: Collector) -> Iterator[Page]:
-    """The page of a survey that asks for a number; each test loads it again."""
-    survey = (
-        'title = "H"\nid = "h"\n[[questions]]\nid = "hours"\nkind = "number"\ntext = "Hours?"\n'
-        "min = 0\nmax = 2000\nstep = 0.5\nepsilon = 1\n"
-    )
-    device = Device(browser)
-    yield device.visit(collector.page(collector.publish(survey)))
-    device.context.close()
+def test_rows_of_a_ranking_move_to_their_places(device: Device, collector: Collector) -> None:
+    page = device.visit(collector.page(collector.publish(KINDS)))
+    begin(page)
+    rows = page.locator('[data-question="whole"] [data-item]')
 
+    def order() -> list[str | None]:
+        return [row.get_attribute("data-item") for row in rows.all()]
 
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("12,5", "12.5"),
-        ("12.5", "12.5"),
-        ("٣٨", "38"),
-        (" 7 ", "7"),
-        ("1500", "1500"),
-        ("0.125", ""),
-    ]
-    + [(one, "") for one in ("1,500", "1.500", "1.2.3", "many", "2001", "7.3", "1,5,5")],
-)
-def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
-    hours: Page, typed: str, answer: str
-) -> None:
-    hours.reload()
-    expect_state(hours, "ready")
-    begin(hours)
-    hours.locator("#hours--number").fill(typed)
-    hours.get_by_role("button", name="Review my answers").click()
-    if answer:
-        expect(hours.locator("#review dd")).to_have_text(answer)
-    else:
-        expect(hours.locator("#hours_complaint")).not_to_be_empty()
-        expect(hours.locator("#review")).to_be_hidden()
+    first = order()
+    page.locator(f"#whole--{first[2]}").click()
+    expect(page.locator(f"#whole--{first[2]}")).to_be_focused()
+    page.locator(f"#whole--{first[1]}").click()
+    assert order() == [first[2], first[1], first[0]]
+    rows.nth(1).locator(".earlier").click()
+    assert order() == [first[1], first[2], first[0]]
+    page.locator(f"#whole--{first[1]}").click()
+    page.locator(f"#whole--{first[2]}").click()
+    assert order() == first

@@ -1,0 +1,84 @@
+"""Numbers are read as people write them, and short scales stand in a row."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+from collector import Collector
+from device import Device, begin, expect_state, review
+from playwright.sync_api import Browser, Page, expect
+
+PHONE = {"width": 390, "height": 844}
+MakeDevice = Callable[..., Device]
+
+
+@pytest.fixture(scope="module")
+def hours(browser: Browser, collector: Collector) -> Iterator[Page]:
+    """The page of a survey that asks for a number; each test loads it again."""
+    survey = (
+        'title = "H"\nid = "h"\n[[questions]]\nid = "hours"\nkind = "number"\ntext = "Hours?"\n'
+        'min = 0\nmax = 2000\nstep = 0.5\nunit = "hours"\nepsilon = 1\n'
+    )
+    device = Device(browser)
+    yield device.visit(collector.page(collector.publish(survey)))
+    device.context.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("12,5", "12.5"),
+        ("12.5", "12.5"),
+        ("٣٨", "38"),
+        (" 7 ", "7"),
+        ("1500", "1500"),
+        ("1 500", "1500"),
+        ("1\u202f500", "1500"),
+        ("1'500", "1500"),
+        ("7 h", "7"),
+        ("7h.", "7"),
+        ("7 Hours", "7"),
+        ("7.3", "7.5"),
+        ("0.125", "0"),
+        ("1e3", "1000"),
+        ("2000", "2000"),
+    ]
+    + [(one, "") for one in ("1,500", "1.500", "1.2.3", "many", "2001", "2000.1", "1,5,5")]
+    + [(one, "") for one in ("7 min", "30 m", "7 %", "h", "7 h 30", "15 00", "$7", "-1")],
+)
+def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
+    hours: Page, typed: str, answer: str
+) -> None:
+    hours.reload()
+    expect_state(hours, "ready")
+    begin(hours)
+    hours.locator("#hours--number").fill(typed)
+    understood = hours.locator(".understood")
+    if answer and typed.strip() != answer:
+        expect(understood).to_have_text(f"We understand: {answer} hours.")
+    else:
+        expect(understood).to_be_hidden()
+    hours.get_by_role("button", name="Review my answers").click()
+    if answer:
+        expect(hours.locator("#review dd")).to_have_text(f"{answer} hours")
+    else:
+        expect(hours.locator("#hours_complaint")).not_to_be_empty()
+        expect(hours.locator("#review")).to_be_hidden()
+
+
+@pytest.mark.parametrize("labels", [range(11), ["no", "so", "ye"], range(12), ["yes", "no"]])
+def test_short_scales_stand_in_a_row_on_a_phone(
+    new_device: MakeDevice, collector: Collector, labels: Sequence[int | str]
+) -> None:
+    points = ", ".join(f'"{label}"' for label in labels)
+    survey = 'title = "T"\nid = "t"\n[[questions]]\nid = "s"\nkind = "scale"\ntext = "?"\n'
+    survey += f"points = [{points}]\nepsilon = 1\n"
+    page = new_device(viewport=PHONE).visit(collector.page(collector.publish(survey)))
+    begin(page)
+    boxes = [one.bounding_box() for one in page.locator(".option").all()]
+    assert all(boxes)
+    heights = {box["y"] for box in boxes[:-1] if box}
+    is_row = len(labels) <= 11 and max(len(str(label)) for label in labels) <= 2
+    assert len(heights) == (1 if is_row else len(labels))
+    assert all(box["x"] + box["width"] <= PHONE["width"] for box in boxes if box)
+    page.locator("#s--no-answer").check()
+    assert review(page) == {"?": "No answer"}
