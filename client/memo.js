@@ -5,8 +5,8 @@
  * the disk before anything is sent, so that no crash draws again. It keeps no answer: of a draft it
  * has only the key, and the encrypted text is in the tab's name.
  */
-import { bytesOf, keyOf } from './hashes.js';
-import { bytes, hex } from './random.js';
+import { keyOf } from './hashes.js';
+import { hex } from './random.js';
 import { FrozenReport } from './report.js';
 
 const TABLE = 'memo';
@@ -19,7 +19,7 @@ export class Damaged extends Error {}
 export class Forgotten extends Error {}
 
 /** Gives what `act` makes of the table, once that is on the disk: all of it, or nothing. */
-const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
+export const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
   const refuse = (error) => {
     const isOther = ['NotFoundError', 'VersionError'].includes(error.name);
     reject(isOther ? new Damaged(error.message) : error);
@@ -46,7 +46,7 @@ const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
  * Changes what is kept under a key; `update` gives it from what was, undefined for nothing, and
  * from the secret of the same moment.
  */
-async function change(key, update) {
+export async function change(key, update) {
   let kept;
   await transact((table, reject) => {
     const [secret, request] = [table.get('secret'), table.get(key)];
@@ -243,75 +243,20 @@ const deleteAll = () => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error);
 });
 
-/** Deletes all, the secret and the keys of drafts too. */
-export async function forget() {
-  discardDraft();
-  await transact((table) => table.clear()).catch(deleteAll);
-}
+/** No write of a draft that has begun takes place any more; optional/draft.js adds to it. */
+export const drafts = { end: async () => { globalThis.name = ''; } };
 
-/** What is encrypted of a draft: as many bytes for every survey and whatever was answered. */
-const DRAFT_BYTES = 16_384;
-const NONCE_BYTES = 12;
-const draftPlace = (survey) => `draft/${survey.id}`;
-/** The key of this tab's draft, once something was typed; and which of its writes was the last. */
-let [draftKey, begun, written] = [null, 0, 0];
-
-/** A nonce must not be used twice; a draft of another version, wave or link cannot be opened. */
-const cipher = ({ version, wave }, link, iv) =>
-  ({ name: 'AES-GCM', iv, additionalData: bytesOf(`${version}/${wave}/${link}`) });
-
-/** The key of a survey's drafts, which no script can read; all tabs share it. */
-async function makeDraftKey(survey) {
-  const aes = { name: 'AES-GCM', length: 256 };
-  const made = await crypto.subtle.generateKey(aes, false, ['encrypt', 'decrypt']);
-  return change(draftPlace(survey), (old) => old ?? made);
-}
-
-/** The answers of an unfinished form in this tab; null if there are none that can be read. */
-export async function draft(open, link) {
-  // Earlier releases wrote plain text there.
-  if (globalThis.name.startsWith('draft/')) globalThis.name = '';
-  const { result } = await transact((table) => table.get(draftPlace(open.survey)), 'readonly');
-  draftKey = result ?? null;
-  try {
-    const kept = Uint8Array.from(atob(globalThis.name), (character) => character.charCodeAt(0));
-    const algorithm = cipher(open, link, kept.slice(0, NONCE_BYTES));
-    const padded = await crypto.subtle.decrypt(algorithm, result, kept.slice(NONCE_BYTES));
-    return JSON.parse(new TextDecoder().decode(padded));
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Keeps answers in the tab's name: unlike its sessionStorage, browsers do not write that to their
- * disk. They may show it to the next website in the tab, so it is encrypted, and as long as any.
- */
-export async function keepDraft(open, link, answers) {
-  begun += 1;
-  const [mine, text] = [begun, bytesOf(JSON.stringify(answers))];
-  draftKey ??= makeDraftKey(open.survey);
-  const [key, padded, iv] = [await draftKey, new Uint8Array(DRAFT_BYTES), bytes(NONCE_BYTES)];
-  // Zeros are no JSON: an answer that is too long leaves a draft that gives nothing back.
-  if (text.length <= DRAFT_BYTES) padded.fill(0x20).set(text);
-  const sealed = new Uint8Array(await crypto.subtle.encrypt(cipher(open, link, iv), key, padded));
-  // It may have been overtaken by a later one, or by the end of the draft.
-  if (mine <= written) return;
-  written = mine;
-  globalThis.name = btoa(String.fromCharCode(...iv, ...sealed));
-}
-
-/** No write that has begun takes place any more. */
-function discardDraft() {
-  written = begun;
-  globalThis.name = '';
-}
+/** Where the key of a survey's drafts is kept. */
+export const draftPlace = (survey) => `draft/${survey.id}`;
 
 /** Ends the draft: with its key, whatever was written before can be read by nobody. */
 export async function dropDraft(survey) {
-  discardDraft();
-  // A key that is being made is deleted after it was kept.
-  await Promise.resolve(draftKey).catch(() => {});
-  draftKey = null;
+  await drafts.end();
   await change(draftPlace(survey), () => undefined);
+}
+
+/** Deletes all, the secret and the keys of drafts too. */
+export async function forget() {
+  drafts.end();
+  await transact((table) => table.clear()).catch(deleteAll);
 }

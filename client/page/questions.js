@@ -9,7 +9,10 @@ export const { survey } = open;
 /** The entries of the survey but notes, which are shown and not asked. */
 export const questions = asked(survey);
 
-/** What optional/kiosk.js adds: `watch`, whether anybody is there. */
+/**
+ * What modules of optional/ add to the page: `watch`, whether anybody is there; `links`, of
+ * invitations; `draft`, to `read` and `keep` the answers of a form that is not sent yet.
+ */
 export const extras = {};
 
 const fields = new Map(all('[data-question], [data-note]')

@@ -1,32 +1,12 @@
 /** Sends frozen reports until the server has answered; it sees no answer. */
 import { work } from '../hashes.js';
 import * as memo from '../memo.js';
-import { isUsable, submit } from '../submit.js';
+import { submit } from '../submit.js';
 import { fill, one, word } from './dom.js';
 import { survey } from './questions.js';
 
 /** Whether this survey is for people with invitations. */
 export const isInvited = (survey.access ?? 'open') !== 'open';
-
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
-/** Whether an invitation is as it was made; those of 22 digits have no check (invitations.py). */
-export function isWhole(token) {
-  const [given, check] = token.match(/^([\w-]{22})([\w-]{2})?$/)?.slice(1) ?? [];
-  const digits = (text) => [...text].map((digit) => DIGITS.indexOf(digit));
-  if (!check) return given !== undefined;
-  const [high, low] = digits(check);
-  return digits(given).reduce((rest, digit) => (64 * rest + digit) % 4093, 0) === 64 * high + low;
-}
-
-const fragment = () => location.hash.slice(1);
-/** The invitation of this link, in its fragment, which browsers send to nobody; '' for none. */
-export const invitation = () => (isWhole(fragment()) ? fragment() : '');
-/** Whether there is one that was mistyped, or lost its end. */
-export const isMistyped = () => fragment() !== '' && !invitation();
-
-/** Whether the link of this page can still be used, as far as the server says. */
-export const canBeUsed = (wave) => isUsable(survey.id, wave, invitation());
 
 /** More work than any survey can ask for would never end. */
 const MOST_WORK = 20;

@@ -8,7 +8,7 @@ import { answers, applyAnswers, hear, isRight, putBack } from './controls.js';
 import { all, offerLanguages, one, resetLanguage, showState, word } from './dom.js';
 import { extras, open, showImages, survey } from './questions.js';
 import { remember, showReceipt, showReview, showSent } from './review.js';
-import { canBeUsed, invitation, isInvited, isMistyped, send, sendEarlier } from './sending.js';
+import { isInvited, send, sendEarlier } from './sending.js';
 import * as trials from './trials.js';
 
 const form = one('#answers');
@@ -16,10 +16,11 @@ const review = one('#review');
 const button = one('#send');
 const agreement = one('#agreement');
 const pages = [...all('[data-page]', form), review];
-const { resume = false } = survey.page ?? {};
 /** States in which there is something to fill in; and in which nobody else can begin. */
 const OPEN = ['ready', 'asking', 'unkept'];
 const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'damaged'];
+/** The invitation of this page's link, if there are such links; '' for none. */
+const invitation = () => extras.links?.invitation() ?? '';
 /** The link that can be used, as far as the server says. */
 let usable = '';
 /** What a wave costs, once the randomizers are checked. */
@@ -218,9 +219,9 @@ async function begin() {
     return finish(known);
   }
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
-  if (isInvited && !invitation()) return say(isMistyped() ? 'mistyped' : 'uninvited');
+  if (isInvited && !invitation()) return say(extras.links.isMistyped() ? 'mistyped' : 'uninvited');
   survey.unasked = await unaskedOf(open, key);
-  putBack((resume && await memo.draft(open, invitation())) || {});
+  putBack(await extras.draft?.read(open, invitation()) ?? {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);
   return say('ready');
@@ -232,7 +233,7 @@ async function toQuestions() {
   if (isInvited && link !== usable) {
     one('#controls').disabled = true;
     say('asking');
-    const isUsable = await canBeUsed(open.wave);
+    const isUsable = await extras.links.canBeUsed(open);
     if (mine !== person) return;
     if (!isUsable) {
       say('unusable');
@@ -283,7 +284,7 @@ function listen() {
   const press = (selector, action) =>
     all(selector).forEach((pressed) => pressed.addEventListener('click', () => action()));
   // What cannot be kept is gone after a reload, and changes nothing else.
-  hear(() => resume && memo.keepDraft(open, invitation(), answers()).catch(() => {}));
+  hear(() => extras.draft?.keep(open, invitation(), answers()).catch(() => {}));
   trials.follow();
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -291,7 +292,7 @@ function listen() {
   });
   addEventListener('beforeunload', (event) => {
     // Else "back" in the browser empties the form without a word.
-    if (!resume && Object.values(answers()).some(Boolean)) event.preventDefault();
+    if (!extras.draft && Object.values(answers()).some(Boolean)) event.preventDefault();
   });
   // A page that the browser keeps for "back" holds no answers, and begins anew.
   addEventListener('pagehide', leave);

@@ -59,6 +59,8 @@ OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/several.js": lambda survey: bool({"padded", "group"} & _encoders(survey)),
     "optional/orders.js": lambda survey: "rank" in _kinds(survey),
     "optional/texts.js": lambda survey: "text" in _kinds(survey),
+    "optional/links.js": lambda survey: survey.access != "open",
+    "optional/draft.js": lambda survey: "resume" in survey.spec.get("page", ()),
     "optional/kiosk.js": lambda survey: "kiosk" in survey.spec.get("page", ()),
 }
 

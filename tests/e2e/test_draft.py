@@ -97,13 +97,16 @@ def by_a_link(page: Page, other: str, home: str) -> None:
 
 
 def by_back(page: Page, other: str, home: str) -> None:
-    page.go_back()
+    # Past all pages of the survey.
+    page.evaluate("history.go(-1 - (history.state?.step ?? 0))")
+    page.wait_for_url(other)
 
 
 def by_back_over_me(page: Page, other: str, home: str) -> None:
     page.goto(f"{home}/me")
     page.go_back()
     expect_state(page, "ready")
+    page.wait_for_function("!history.state?.step")
     page.go_back()
 
 

@@ -151,11 +151,7 @@ def test_watchers_catch_a_device_that_keeps_something(
         ],
         "form": [
             (page_file, "  remember(null);\n  putBack({});", "  remember(null);"),
-            (
-                page_file,
-                "  putBack((resume && await memo.draft(open, invitation())) || {});\n",
-                "",
-            ),
+            (page_file, "  putBack(await extras.draft?.read(open, invitation()) ?? {});\n", ""),
         ],
         "secret": [("memo.js", "change('secret', () => undefined)", "Promise.resolve()")],
     }

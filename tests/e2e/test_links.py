@@ -129,7 +129,7 @@ def test_device_finds_the_mistakes_that_the_issuer_says_it_finds(
     tokens = [ISSUER.issue() for _ in range(20)]
     found = page.evaluate(
         """async (tokens) => {
-          const { isWhole } = await import('/client/page/sending.js');
+          const { isWhole } = await import('/client/optional/links.js');
           const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
           const missed = tokens.filter((token) => !isWhole(token));
           for (const token of tokens) {

@@ -212,7 +212,10 @@ def check_device(
     for name in set(kept["memo"]) - {"secret"}:
         known = {"title", "spent", "constant", "cap", "waves", "times", "pending"}
         assert {"title", *kept["memo"][name]} == known
-    for name in ("local", "session", "cookie", "caches", "files", "name", "state", "workers"):
+    # The number of the page that is shown, which is the same whatever was answered.
+    assert kept["state"] is None or [*kept["state"]] == ["step"]
+    assert type((kept["state"] or {"step": 0})["step"]) is int
+    for name in ("local", "session", "cookie", "caches", "files", "name", "workers"):
         assert not kept[name], f"{name} is not empty"
     assert not kept["cookies"], "cookies is not empty"
     assert re.fullmatch(rf"http://[\w.:]+/s/{survey}", kept["url"]), "url is another"

@@ -1,0 +1,69 @@
+/**
+ * Drafts: the answers of an unfinished form in a tab, if the survey wants them kept over a reload.
+ * The device keeps their key, and the tab's name the encrypted text.
+ */
+import { bytesOf } from '../hashes.js';
+import { change, draftPlace, drafts, transact } from '../memo.js';
+import { extras } from '../page/questions.js';
+import { bytes } from '../random.js';
+
+/** What is encrypted of a draft: as many bytes for every survey and whatever was answered. */
+const DRAFT_BYTES = 16_384;
+const NONCE_BYTES = 12;
+/** The key of this tab's draft, once something was typed; and which of its writes was the last. */
+let [draftKey, begun, written] = [null, 0, 0];
+
+/** A nonce must not be used twice; a draft of another version, wave or link cannot be opened. */
+const cipher = ({ version, wave }, link, iv) =>
+  ({ name: 'AES-GCM', iv, additionalData: bytesOf(`${version}/${wave}/${link}`) });
+
+/** The key of a survey's drafts, which no script can read; all tabs share it. */
+async function makeDraftKey(survey) {
+  const aes = { name: 'AES-GCM', length: 256 };
+  const made = await crypto.subtle.generateKey(aes, false, ['encrypt', 'decrypt']);
+  return change(draftPlace(survey), (old) => old ?? made);
+}
+
+/** The answers of an unfinished form in this tab; null if there are none that can be read. */
+async function read(open, link) {
+  // Earlier releases wrote plain text there.
+  if (globalThis.name.startsWith('draft/')) globalThis.name = '';
+  const { result } = await transact((table) => table.get(draftPlace(open.survey)), 'readonly');
+  draftKey = result ?? null;
+  try {
+    const kept = Uint8Array.from(atob(globalThis.name), (character) => character.charCodeAt(0));
+    const algorithm = cipher(open, link, kept.slice(0, NONCE_BYTES));
+    const padded = await crypto.subtle.decrypt(algorithm, result, kept.slice(NONCE_BYTES));
+    return JSON.parse(new TextDecoder().decode(padded));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Keeps answers in the tab's name: unlike its sessionStorage, browsers do not write that to their
+ * disk. They may show it to the next website in the tab, so it is encrypted, and as long as any.
+ */
+async function keep(open, link, answers) {
+  begun += 1;
+  const [mine, text] = [begun, bytesOf(JSON.stringify(answers))];
+  draftKey ??= makeDraftKey(open.survey);
+  const [key, padded, iv] = [await draftKey, new Uint8Array(DRAFT_BYTES), bytes(NONCE_BYTES)];
+  // Zeros are no JSON: an answer that is too long leaves a draft that gives nothing back.
+  if (text.length <= DRAFT_BYTES) padded.fill(0x20).set(text);
+  const sealed = new Uint8Array(await crypto.subtle.encrypt(cipher(open, link, iv), key, padded));
+  // It may have been overtaken by a later one, or by the end of the draft.
+  if (mine <= written) return;
+  written = mine;
+  globalThis.name = btoa(String.fromCharCode(...iv, ...sealed));
+}
+
+/** No write that has begun takes place any more; a key that is being made is there, to be deleted. */
+drafts.end = async () => {
+  written = begun;
+  globalThis.name = '';
+  await Promise.resolve(draftKey).catch(() => {});
+  draftKey = null;
+};
+
+extras.draft = { read, keep };
