@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from collector import Collector
-from device import Device, agree, expect_state, fill_in, press, review, turn_page
+from device import Device, agree, expect_state, fill_in, press, review, turn_page, wait_for
 from playwright.sync_api import Page, expect
 from stage import ANSWERS, PAGES, WELL_BEING
 
@@ -24,6 +24,8 @@ epsilon = 1
     for name, more in (("a", ""), ("b", "shows_if = \"a = 'yes'\""), ("c", ""))
 )
 
+STEPS = {"explanation": 0, "a": 1, "b": 2, "c": 3}
+
 
 def shown(page: Page) -> str:
     """The heading, and the first question, that are seen."""
@@ -35,6 +37,11 @@ def shown(page: Page) -> str:
     )
 
 
+def expect_shown(page: Page, expected: str) -> None:
+    """Wait until a page of the survey, or the review, is seen."""
+    wait_for(page, lambda: shown(page) == expected)
+
+
 def test_back_and_forward_go_through_the_pages_with_their_answers(
     device: Device, collector: Collector
 ) -> None:
@@ -42,23 +49,19 @@ def test_back_and_forward_go_through_the_pages_with_their_answers(
     expect_state(page, "ready")
     fill_in(page, ANSWERS)
     review(page)
-    passed = [shown(page)]
-    for _ in range(4):
+    expect_shown(page, "review")
+    for expected in ("hopeless", "cheerful", "age", "agreement", "explanation"):
         page.go_back()
-        passed.append(shown(page))
-    expect(page.locator("#explanation h2, h1").first).to_be_visible()
-    assert passed == ["review", "hopeless", "cheerful", "age", "agreement"]
-    page.go_back()
-    assert shown(page) == "explanation"
+        expect_shown(page, expected)
     for expected in ("agreement", "age", "cheerful", "hopeless", "review"):
         page.go_forward()
-        assert shown(page) == expected
+        expect_shown(page, expected)
     assert page.locator("#age--number").input_value() == PAGES[0]["age"]
     # The buttons of the page lead through the same entries.
     page.locator("#change").click()
-    assert shown(page) == "age"
+    expect_shown(page, "age")
     page.go_back()
-    assert shown(page) == "agreement"
+    expect_shown(page, "agreement")
     assert len(device.posted()) == 0
 
 
@@ -74,12 +77,12 @@ def test_forward_goes_no_further_than_answers_can_be_taken(
     page.go_back()
     page.locator("#age--number").fill("7")
     page.go_forward()
-    assert shown(page) == "age"
+    expect_shown(page, "age")
     expect(page.locator("#age_complaint")).to_be_visible()
     page.go_back()
     page.locator("#consent").uncheck()
     page.go_forward()
-    assert shown(page) == "agreement"
+    expect_shown(page, "agreement")
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
@@ -93,18 +96,17 @@ def test_the_history_does_not_tell_which_pages_were_shown(
     page.locator(f"#a--{answer}").check()
     turn_page(page)
     if answer == "yes":
-        assert shown(page) == "b"
+        expect_shown(page, "b")
         turn_page(page)
-    assert shown(page) == "c"
+    expect_shown(page, "c")
     # An entry for each page, whether it was skipped or not; each holds its number alone.
     assert page.evaluate("history.length") - before == 2
     assert page.evaluate("history.state") == {"step": 3}
-    passed = []
-    while not page.locator("#explanation").is_visible():
+    for expected in (*["b"] * (answer == "yes"), "a", "explanation"):
         page.go_back()
-        page.wait_for_timeout(100)
-        passed.append(shown(page))
-    assert passed == (["b"] if answer == "yes" else []) + ["a", "explanation"]
+        expect_shown(page, expected)
+        # What was skipped is passed in the history, too.
+        page.wait_for_function(f"(history.state?.step ?? 0) === {STEPS[expected]}")
 
 
 def test_after_sending_back_leaves_the_survey(device: Device, collector: Collector) -> None:
