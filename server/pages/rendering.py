@@ -7,6 +7,7 @@ of a survey again, and compare it with the page that a server delivers.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -203,12 +204,26 @@ def reasons(survey: Survey) -> dict[str, Any]:
     }
 
 
+def minutes_left(
+    pages: tuple[tuple[EntryGroup, ...], ...], minutes: int | None
+) -> list[int | None]:
+    """Return for each page how many minutes are left, by the part of all entries that is left.
+
+    Conditions do not count: else the time would tell answers to whoever sees the screen.
+    """
+    entries = [sum(len(group.entries) for group in page) for page in pages]
+    if minutes is None:
+        return [None] * len(pages)
+    return [ceil(minutes * sum(entries[at:]) / sum(entries)) for at in range(len(pages))]
+
+
 def _contents(survey: Survey) -> dict[str, Any]:
     """Return what the template of a survey's page shows: questions and explanations."""
-    remembers = bool(survey.memos)
+    remembers, pages = bool(survey.memos), layout(survey.spec)
     return {
         "first": survey.text,
-        "pages": layout(survey.spec),
+        "pages": pages,
+        "left": minutes_left(pages, survey.spec.get("minutes")),
         "explained": {
             question.id: explained(
                 question,

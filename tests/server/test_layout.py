@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.survey.survey_file import read_survey
-from server.pages.rendering import EntryGroup, layout
+from server.pages.rendering import EntryGroup, layout, minutes_left
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -89,3 +89,11 @@ def test_an_example_shows_all_that_pages_can_be_divided_into() -> None:
     assert {one["kind"] for page in pages for group in page for one in group.entries} == {
         *("note", "yes-no", "choice", "choices", "scale", "number", "rank", "text")
     }
+
+
+def test_the_time_that_is_left_goes_by_the_questions_that_are_left() -> None:
+    pages = layout(read_survey(EXAMPLES / "well-being.toml").spec)
+    assert [sum(len(group.entries) for group in page) for page in pages] == [3, 3, 5]
+    assert minutes_left(pages, 4) == [4, 3, 2]
+    assert minutes_left(pages, 1) == [1, 1, 1]
+    assert minutes_left(pages, None) == [None] * 3

@@ -279,7 +279,7 @@ def test_a_page_runs_what_its_survey_needs_before_it_starts() -> None:
         started = re.findall(r'<script type="module" src="/client/([^"]+)"', page)
         assert started == [*needed[example.stem], "page/survey.js"]
     assert needed["working-conditions"] == []
-    assert needed["staff-panel"] == ["optional/memory.js", "optional/texts.js"]
+    assert needed["staff-panel"] == [f"optional/{name}.js" for name in ("memory", "texts", "links")]
     assert needed["one-draw"] == ["optional/together.js"]
     assert {"optional/orders.js", "optional/texts.js"} <= {*needed["well-being"]}
     assert set().union(*needed.values()) <= {*OPTIONAL}
