@@ -106,7 +106,7 @@ def by_back_over_me(page: Page, other: str, home: str) -> None:
     page.goto(f"{home}/me")
     page.go_back()
     expect_state(page, "ready")
-    page.wait_for_function("!history.state?.step")
+    wait_until(lambda: not page.evaluate("history.state?.step"))
     page.go_back()
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from collector import Collector
@@ -28,7 +29,17 @@ def test_page_and_its_files_are_few_and_small(
     device = new_device()
     page = device.context.new_page()
     devtools, sizes = device.context.new_cdp_session(page), list[int]()
-    devtools.on("Network.loadingFinished", lambda one: sizes.append(one["encodedDataLength"]))
+    fetched: set[str] = set()
+
+    def sent(one: dict[str, Any]) -> None:
+        # Images are part of the page, and are fetched from nobody.
+        fetched.update({one["requestId"]} if one["request"]["url"].startswith("http") else ())
+
+    def finished(one: dict[str, Any]) -> None:
+        sizes.extend([one["encodedDataLength"]] if one["requestId"] in fetched else [])
+
+    devtools.on("Network.requestWillBeSent", sent)
+    devtools.on("Network.loadingFinished", finished)
     devtools.send("Network.enable")
     page.goto(collector.page(survey))
     expect_state(page, "ready")
