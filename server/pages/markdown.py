@@ -9,19 +9,19 @@ from markupsafe import Markup
 _ADDRESS = re.compile(r"(https?|mailto|tel):", re.IGNORECASE)
 
 
-def _is_address(url: str) -> bool:
-    """Whether a link may lead there: any other kind could run a program, or be a page like ours."""
-    return bool(_ADDRESS.match(url))
+class _Reader(MarkdownIt):
+    """Reads paragraphs, emphasis, lists and links."""
 
+    def __init__(self) -> None:
+        # HTML, images and headings stay as they were typed: a page has its own headings, and loads
+        # nothing from elsewhere.
+        super().__init__("zero", {"html": False})
+        self.enable(["emphasis", "link", "autolink", "list", "newline", "escape", "entity"])
+        self.add_render_rule("link_open", _link)
 
-def _reader() -> MarkdownIt:
-    # HTML, images and headings stay as they were typed: a page has its own headings, and loads
-    # nothing from elsewhere.
-    reader = MarkdownIt("zero", {"html": False})
-    reader.enable(["emphasis", "link", "autolink", "list", "newline", "escape", "entity"])
-    reader.validateLink = _is_address  # type: ignore[method-assign]
-    reader.add_render_rule("link_open", _link)
-    return reader
+    def validateLink(self, url: str) -> bool:
+        """Whether a link may lead there: any other could run a program, or be a page like ours."""
+        return bool(_ADDRESS.match(url))
 
 
 def _link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
@@ -31,7 +31,7 @@ def _link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
     return str(self.renderToken(tokens, place, options, env))
 
 
-_READER = _reader()
+_READER = _Reader()
 
 
 def rendered(text: str) -> Markup:
