@@ -185,10 +185,10 @@ def layout(spec: dict[str, Any]) -> tuple[tuple[EntryGroup, ...], ...]:
 
 
 def _is_in_a_row(entry: dict[str, Any]) -> bool:
-    """Whether a scale's points are few and short enough to stand beside each other on a phone."""
-    if entry["kind"] != "scale" or len(entry["options"]) > 11:
+    """Whether options are few and short enough to stand beside each other on a phone."""
+    texts = [option["text"] for option in entry.get("options", ()) if "text" in option]
+    if not 0 < len(texts) <= 11:
         return False
-    texts = [option["text"] for option in entry["options"]]
     labels = [
         one for text in texts for one in (text.values() if isinstance(text, dict) else [text])
     ]
