@@ -243,7 +243,7 @@ const deleteAll = () => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error);
 });
 
-/** No write of a draft that has begun takes place any more; optional/draft.js adds to it. */
+/** Empties the tab's name; optional/draft.js also stops each write of a draft that has begun. */
 export const drafts = { end: async () => { globalThis.name = ''; } };
 
 /** Where the key of a survey's drafts is kept. */

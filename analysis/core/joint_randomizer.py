@@ -297,7 +297,7 @@ def _read_sampled(
 
 
 def _key(encoders: tuple[Encoder, ...], sample: tuple[int, ...]) -> str:
-    """Return the places of the questions that are asked, each as that of the first of its like."""
+    """Return the places of the questions that are asked, each as that of the first like it."""
     return ",".join(str(encoders.index(encoders[place])) for place in sample)
 
 

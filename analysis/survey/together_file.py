@@ -134,8 +134,8 @@ def _check_asked(
     if len(sorts) > _MOST_SORTS:
         raise table.error(
             "ask",
-            f"such that at most {_MOST_SORTS} draws are to be designed, one for all people whose "
-            f"questions have the same numbers of answers; here there are {len(sorts)}",
+            f"a number that needs at most {_MOST_SORTS} designs, one for each combination of "
+            f"numbers of answers that is asked together; this one needs {len(sorts)}",
         )
     for place, name in enumerate(spec["questions"]):
         if not any(place in chosen for chosen in some):

@@ -58,7 +58,7 @@ async function keep(open, link, answers) {
   globalThis.name = btoa(String.fromCharCode(...iv, ...sealed));
 }
 
-/** No write that has begun takes place any more; a key that is being made is there, to be deleted. */
+/** Stops each write that has begun, and waits for a key that is being made, so that it is deleted. */
 drafts.end = async () => {
   written = begun;
   globalThis.name = '';

@@ -1,4 +1,4 @@
-/** On a device that many people use: whoever leaves it is followed by somebody else. */
+/** Empties the page of a device that many people use, once somebody has left it. */
 import { one } from '../page/dom.js';
 import { extras } from '../page/questions.js';
 

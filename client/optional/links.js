@@ -1,4 +1,4 @@
-/** Links that are for one person each: their invitations, of which no request names the answers. */
+/** Links that are for one person each: the invitation in a link, and whether it can still be used. */
 import { extras } from '../page/questions.js';
 import { isUsable } from '../submit.js';
 

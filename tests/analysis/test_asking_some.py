@@ -288,7 +288,7 @@ def test_more_designs_than_can_be_made_in_a_moment_are_refused(read: Read) -> No
     for more, name in enumerate(names):
         words = ", ".join(f'"{word}"' for word in range(3 + more))
         text += asked(name).replace('"never", "at times", "often"', words)
-    with pytest.raises(SurveyError, match=r"at most 40 draws .* here there are 56"):
+    with pytest.raises(SurveyError, match=r"at most 40 designs.* this one needs 56"):
         read(text.replace("ask = 2", "ask = 3"))
 
 
