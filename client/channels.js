@@ -1,7 +1,8 @@
 /**
  * Channels: the one step that is random; analysis/core/channels/ has the sources. Of each: `fields` and
  * `isSound`, as of encoders; `total` of its weights; `ratio`, the worst of its probabilities;
- * `weights` where it is one symbol; `randomize`, to a report; `remember`, to what is kept, if it
+ * `weights` where it is one symbol; `placesOf` the inputs, or the bits, that a report speaks for;
+ * `randomize`, to a report; `remember`, to what is kept, if it
  * `canBeKept`.
  */
 import {
@@ -15,6 +16,8 @@ const window = {
   ratio: (c) => between(c.near, c.far),
   weights: (symbol, c) => range(c.inputs + c.width - 1).map((output) =>
     (symbol <= output && output < symbol + c.width ? c.near : c.far)),
+  placesOf: (report, c) => range(c.width).map((back) => report - back)
+    .filter((place) => place >= 0 && place < c.inputs).reverse(),
   randomize(symbol, c, words) {
     const draw = below(window.total(c), words);
     const inside = c.width * c.near;
@@ -47,6 +50,7 @@ const subset = {
   total: (c) => c.include + c.exclude,
   ratio: (c) =>
     between(BigInt(c.include) * BigInt(c.inputs - c.size), BigInt(c.exclude) * BigInt(c.size)),
+  placesOf: (report) => report,
   randomize(symbol, c, words) {
     const member = below(subset.total(c), words) < c.include;
     return drawSet(c.inputs, c.size, symbol, member, words);
@@ -90,6 +94,12 @@ const bits = {
   },
 };
 
+/** The inputs under which a report is likeliest. */
+const likeliest = (report, c) => {
+  const weights = range(c.inputs).map((symbol) => CHANNELS[c.name].weights(symbol, c)[report]);
+  return range(c.inputs).filter((symbol) => weights[symbol] === Math.max(...weights));
+};
+
 /** -(inputs-1)..inputs-1 is added by the weights `noise`, up to the borders. */
 const shift = {
   fields: { inputs: 0, noise: 1 },
@@ -103,6 +113,7 @@ const shift = {
     row[last] += sum(noise.slice(2 * last - symbol + 1));
     return row;
   },
+  placesOf: likeliest,
   randomize(symbol, { inputs, noise }, words) {
     const report = symbol + byWeight(noise, words) - (inputs - 1);
     return Math.min(Math.max(report, 0), inputs - 1);
@@ -117,6 +128,7 @@ const table = {
   total: (c) => sum(c.rows[0]),
   ratio: (c) => worstOf(c.rows),
   weights: (symbol, c) => c.rows[symbol],
+  placesOf: likeliest,
   randomize: (symbol, c, words) => byWeight(c.rows[symbol], words),
 };
 

@@ -3,7 +3,7 @@
  * into a `pattern`: `parts`, how many symbols each has; `states`, these; `joined`, their report.
  */
 import { CHANNELS } from './channels.js';
-import { bernoulli, must, range, sum, whole } from './exact.js';
+import { must, range, sum, whole } from './exact.js';
 
 /** Of a number of 2 to 2^16. */
 const isPrime = (n) => range(256).every((part) => part < 2 || part >= n || n % part > 0);
@@ -50,21 +50,6 @@ const hash = {
   },
 };
 
-/** Unbiased stochastic rounding; the value is a fraction [top, bottom] of 0..1, or null. */
-const grid = {
-  fields: { steps: 0, inputs: 0 },
-  isSound: ({ steps, inputs }) => steps < inputs,
-  fits: ({ steps, inputs }, { isFraction }, skips) => isFraction && inputs > steps + 1 === skips,
-  encode(value, { steps, inputs }, cohort, words) {
-    if (value === null && inputs > steps + 1) return inputs - 1;
-    const [top, bottom] = Array.isArray(value) ? value : [];
-    const isFraction = typeof top === 'bigint' && typeof bottom === 'bigint' && bottom > 0n;
-    must(isFraction && top >= 0n && top <= bottom, 'value must be a fraction of 0..1', value);
-    const place = top * BigInt(steps);
-    return Number(place / bottom) + bernoulli(place % bottom, bottom, words);
-  },
-};
-
 /** The places of what is ticked of so many options: some, at most, or the last, "none of these". */
 export function ticked(value, options, most) {
   const flags = flagsOf(value, options + 1);
@@ -77,6 +62,7 @@ export function ticked(value, options, most) {
 /** A bit for each option, then one for "none of these", then, if there is one, for no-answer. */
 const multihot = {
   fields: { options: 0, at_most: 0, inputs: 0 },
+  namesValue: true,
   // More bits apart, and a ratio could have over 4,000 digits, the most that are read.
   isSound: (e) => e.at_most <= e.options && [1, 2].includes(e.inputs - e.options) &&
     sum(multihot.apart(e)[0]) <= 400,
@@ -109,11 +95,11 @@ const pick = {
  * Every encoder by its name, with those of optional/; analysis/core/encoders/ has the sources. Of each: `fields`, its numbers and
  * the depth of lists of them; `isSound`, whether they make sense; `fits`, whether it maps all the
  * values that a kind describes (kinds.js), and nothing else, to its inputs; `namesValue`, if the
- * place of an input is that of its value; `cohorts`, how many, if reports name one; `apart`, if it
+ * place of an input, or of a bit, is that of its value; `isNumber`, if inputs are in its order; `cohorts`, how many, if reports name one; `apart`, if it
  * gives bits: in how many ones two inputs can differ, [more, fewer]; `ones`, if all have as many;
  * `isHashed`, if it hashes texts, which takes a moment.
  */
-export const ENCODERS = { index, onehot, hash, grid, multihot, pick };
+export const ENCODERS = { index, onehot, hash, multihot, pick };
 
 /** Whether an encoder of some parts of a whole has not too many cohorts and inputs. */
 export const areGroups = (e, cohorts, patterns) =>

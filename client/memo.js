@@ -116,6 +116,9 @@ export async function deviceKey() {
   return key;
 }
 
+/** Asks the browser to keep all this even if nobody comes back for long; it may refuse. */
+export const persist = () => navigator.storage?.persist?.().catch(() => false);
+
 /** What is kept of a survey; without `constant`, all costs were constant. */
 function whole(memo = EMPTY) {
   if (!isSound(memo)) throw new Damaged('survey');

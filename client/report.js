@@ -6,7 +6,7 @@ import { CHANNELS } from './channels.js';
 import { ENCODERS } from './encoders.js';
 import { must } from './exact.js';
 import { canonical, digestOf, memoryOf, toHex } from './hashes.js';
-import { domain, idsOf, isNote, KINDS } from './kinds.js';
+import { domain, isNote, KINDS } from './kinds.js';
 import { asked, holds, shown } from './logic.js';
 import { delta, forever, randomize, remember, spent, verify } from './randomizer.js';
 
@@ -37,7 +37,7 @@ const MAPPING = ['kind', 'no_answer', 'options', 'at_most', 'min', 'max', 'longe
 /** Keys of a question, and of a note, that give answers no meaning; the reference says why. */
 const WITHOUT_MEANING = [
   'new_page', 'section', 'slider', 'epsilon', 'epsilon_forever', 'mechanism', 'memory',
-  'aim', 'prior', 'letters', 'reason',
+  'aim', 'prior', 'letters', 'reason', 'random_order',
 ];
 const OF_NOTES = ['id', 'kind', 'new_page', 'section'];
 
@@ -264,16 +264,33 @@ export async function trial({ survey: whole, randomizers }, question, answer, ne
   return reports;
 }
 
-/** The ids of options, and of no answer, that a report plainly names; null if it names none so. */
-export function named(report, question, randomizers) {
-  if (!Object.hasOwn(randomizers, question.id)) {
+/**
+ * What a report says, for people, to one who gave this answer: `ids` of options that it names; or
+ * the `number` that it speaks for most, which `isEnd` of its range; or whether it `supports` the
+ * answer, and others, too.
+ */
+export async function meaning(report, question, randomizers, answer) {
+  const { kind, id, min, max } = question;
+  const { names, value } = KINDS[kind];
+  const nameOf = (place) => names(question)[place];
+  if (!Object.hasOwn(randomizers, id)) {
     // What is drawn together is a set of options, or of several options which are ticked, as bits.
-    if (Array.isArray(report)) return report.map((place) => domain(question)[place]);
-    return CHANNELS.bits.placesOf(report).map((place) => [...idsOf(question), 'none', 'no-answer'][place]);
+    const places = Array.isArray(report) ? report : CHANNELS.bits.placesOf(report);
+    return { ids: places.map(nameOf) };
   }
-  const { encoder, channel } = randomizers[question.id];
-  const { weights, placesOf = (places) => [places].flat() } = CHANNELS[channel.name];
-  const isPlain = !weights || weights(0, channel).length === channel.inputs;
-  if (!isPlain || !ENCODERS[encoder.name].namesValue) return null;
-  return placesOf(report).map((place) => domain(question)[place]);
+  const { encoder, channel } = randomizers[id];
+  const { cohorts, namesValue, isNumber, encode } = ENCODERS[encoder.name];
+  const { cohort = 0, report: drawn } = cohorts ? report : { report };
+  const places = CHANNELS[channel.name].placesOf(drawn, channel);
+  if (namesValue) return { ids: places.map(nameOf) };
+  if (isNumber) {
+    const { steps } = encoder;
+    if (places[0] > steps) return { ids: ['no-answer'] };
+    const [low, high] = [places[0], Math.min(places.at(-1), steps)].map((place) => place / steps);
+    return { number: min + ((low + high) / 2) * (max - min), isEnd: steps === 1 };
+  }
+  const given = [await encode(value(answer, question), encoder, cohort)].flat();
+  const hits = given.filter((place) => places.includes(place)).length;
+  // More of what stands for the answer is in the report than of everything.
+  return { supports: hits * channel.inputs > given.length * places.length };
 }

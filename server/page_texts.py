@@ -11,13 +11,14 @@ from typing import Any
 from markupsafe import Markup, escape
 
 _FOLDER = Path(__file__).parent / "languages"
-#: Tag, name, direction and decimal sign of each language; the first is used for unknown ones.
+#: Tag, name, direction, decimal sign and mark between thousands (CLDR) of each language, with the
+#: digits 0 to 9; the first is used for unknown ones.
 _SPOKEN = (
-    ("en", "English", "ltr", "."),
-    ("de", "Deutsch", "ltr", ","),
-    ("fr", "Français", "ltr", ","),
-    ("es", "Español", "ltr", ","),
-    ("ar", "العربية", "rtl", "."),
+    ("en", "English", "ltr", ".", ","),
+    ("de", "Deutsch", "ltr", ",", "."),
+    ("fr", "Français", "ltr", ",", "\u202f"),
+    ("es", "Español", "ltr", ",", "."),
+    ("ar", "العربية", "rtl", ".", ","),
 )
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
@@ -34,6 +35,7 @@ class Language:
     name: str
     direction: str
     decimal: str
+    thousands: str
     words: Mapping[str, str]
     speaks: str
 
@@ -51,12 +53,12 @@ class Phrase:
         return cls(key, values)
 
 
-def _read(tag: str, name: str, direction: str, decimal: str) -> Language:
+def _read(tag: str, name: str, direction: str, decimal: str, thousands: str) -> Language:
     words: dict[str, str] = {}
     for file in sorted((_FOLDER / tag).glob("*.toml")):
         for table, texts in tomllib.loads(file.read_text("utf-8")).items():
             words |= {f"{table}.{key}": text for key, text in texts.items()}
-    return Language(tag, name, direction, decimal, words, tag)
+    return Language(tag, name, direction, decimal, thousands, words, tag)
 
 
 #: The languages of the product, by their tags.
@@ -132,7 +134,18 @@ def _written(value: Value, language: Language) -> str:
         return str(value.get(language.tag, next(iter(value.values()))))
     if isinstance(value, tuple):
         return " + ".join(_written(term, language) for term in value)
-    if isinstance(value, float):
-        # A thin space between thousands is read in every language, a comma or dot is not.
-        return f"{value:,.10g}".replace(",", "\u202f").replace(".", language.decimal)
+    if isinstance(value, int | float):
+        return numeral(value, language)
     return str(value)
+
+
+def numeral(number: int | float, language: Language) -> str:
+    """Return a number as a language writes it, as ``numeral`` of ``client/page/dom.js`` does.
+
+    Four digits stay together, as in a year.
+    """
+    text = f"{number:,}" if isinstance(number, int) else f"{number:,.10g}"
+    if abs(number) < 10_000:
+        text = text.replace(",", "")
+    marks = str.maketrans({",": language.thousands, ".": language.decimal})
+    return text.translate(marks)

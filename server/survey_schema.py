@@ -162,6 +162,7 @@ def _placing() -> Schema:
         "section": TEXT,
         "new_page": TRUE,
         "shows_if": {"type": "array", "minItems": 2},
+        "namely": IDENTIFIER,
     }
 
 

@@ -22,7 +22,7 @@ NOTE = "note"
 #: analyzed. All others are in the digest, new ones too, and the section is, as heading in force.
 WITHOUT_MEANING = (
     *("new_page", "section", "slider", "epsilon", "epsilon_forever", "mechanism", "memory"),
-    *("aim", "prior", "letters", "reason"),
+    *("aim", "prior", "letters", "reason", "random_order"),
 )
 
 #: Keys of a note that say nothing about the questions below it.

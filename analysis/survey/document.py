@@ -14,6 +14,8 @@ from analysis.survey.files import read_file
 #: Ids of surveys, questions and options.
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ID_RULE = "an id of a-z, 0-9 and -, not starting with -, at most 64 long"
+#: How an earlier answer in a text begins.
+ANSWER_MARK = "{answer"
 _MISSING = object()
 
 
@@ -107,8 +109,11 @@ class Table:
         )
         return value
 
-    def text(self, key: str, default: Any = _MISSING) -> Any:
-        """Return a text: a string, or a table with one string for each language of the survey."""
+    def text(self, key: str, default: Any = _MISSING, may_tell_answers: bool = False) -> Any:
+        """Return a text: a string, or a table with one string for each language of the survey.
+
+        If it `may_tell_answers`, `analysis.survey.piping` checks how it does.
+        """
 
         def fits(value: Any) -> bool:
             if isinstance(value, dict):
@@ -118,7 +123,11 @@ class Table:
             return isinstance(value, str) and bool(value.strip())
 
         each = f", or a table of texts for {', '.join(self.languages)}" if self.languages else ""
-        return self.take(key, fits, f"a text that is not empty{each}", default)
+        value = self.take(key, fits, f"a text that is not empty{each}", default)
+        texts = value.values() if isinstance(value, dict) else [value]
+        if not may_tell_answers and any(ANSWER_MARK in text for text in texts if text):
+            raise self.error(key, f"without {ANSWER_MARK}…}}: no answer is put into this text")
+        return value
 
     def number(
         self,

@@ -20,13 +20,14 @@ from analysis.survey.digest import NOTE
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import asked_of, holds
+from analysis.survey.piping import without_answers
 from analysis.survey.question import Question
 
 #: Keys of a question that only some mechanisms heed.
 WISHES = ("delta", "aim", "prior")
 
 #: What the page may do beside asking; each is true, or missing, in a frozen survey's ``page``.
-PAGE = ("comprehension", "resume", "kiosk")
+PAGE = ("comprehension", "resume", "kiosk", "random_order")
 
 #: Who may answer: everybody, people invited to a wave, or the same invited people in each wave.
 ACCESS = ("open", "invited", "panel")
@@ -170,8 +171,9 @@ class Survey:
         return joint.spec.get("reason") if reason is None and joint is not None else reason
 
     def text(self, text: Any) -> str:
-        """Return a text in the survey's first language, if it has several."""
-        return str(text[self.spec["languages"][0]] if isinstance(text, dict) else text)
+        """Return a text in the survey's first language, if it has several, without answers."""
+        first = text[self.spec["languages"][0]] if isinstance(text, dict) else text
+        return without_answers(str(first))
 
     def wording(self, question: Question) -> str:
         """Return what is asked, in the first language; before a matrix' row, the matrix' text."""

@@ -16,8 +16,9 @@ from analysis.survey.document import Table, plain, read_toml
 from analysis.survey.freeze import freeze
 from analysis.survey.image_file import read_image
 from analysis.survey.kinds import KINDS
-from analysis.survey.logic import parse_condition
+from analysis.survey.logic import asked_of, parse_condition
 from analysis.survey.mechanism_file import read_mechanism
+from analysis.survey.piping import answers_told, check_pieces
 from analysis.survey.study_file import read_study
 from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, Survey, asked_in
 from analysis.survey.together_file import Together
@@ -143,7 +144,7 @@ def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
         kind = "note" if data.get("kind") == NOTE else "question"
         label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
         table = Table(data, f"{survey.place}: {kind} {label}", survey.languages, survey.folder)
-        entry = _read_entry(table, domains, together)
+        entry = _read_entry(table, domains, together, entries)
         if entry["id"] in domains:
             raise SurveyError(f"{table.place}: id must be unique in the survey, got it twice")
         asked = entry["kind"] != NOTE
@@ -156,9 +157,12 @@ def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
 
 
 def _read_entry(
-    table: Table, domains: dict[str, Domain | None], together: Together
+    table: Table,
+    domains: dict[str, Domain | None],
+    together: Together,
+    earlier: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return one question or note; `domains` are those of the entries before it."""
+    """Return one question or note; the entries before it are `earlier`, with these domains."""
     kinds = (*KINDS, NOTE)
     entry: dict[str, Any] = {
         "id": table.identifier(),
@@ -167,10 +171,10 @@ def _read_entry(
             lambda value: isinstance(value, str) and value in kinds,
             f"one of {', '.join(kinds)}",
         ),
-        "text": table.text("text"),
+        "text": table.text("text", may_tell_answers=True),
     }
     for key in ("help", "section"):
-        text = table.text(key, default=None)
+        text = table.text(key, default=None, may_tell_answers=key == "help")
         if text is not None:
             entry[key] = text
     image = read_image(table, "image")
@@ -190,6 +194,7 @@ def _read_entry(
             entry["shows_if"] = parse_condition(condition, domains)
         except ValueError as error:
             raise SurveyError(f"{table.place}: shows_if: {error} in {shown(condition)}") from None
+    entry |= _read_namely(table, entry, earlier)
     if entry["kind"] != NOTE:
         kind = KINDS[entry["kind"]]
         entry["required"] = table.flag("required")
@@ -203,8 +208,40 @@ def _read_entry(
             read_mechanism(table, entry, kind.domain(entry))
         else:
             together.read_question(joint, table, entry, kind.domain(entry))
+    check_pieces(table, entry, {one["id"]: one for one in earlier})
     table.finish()
     return entry
+
+
+def _read_namely(
+    table: Table, entry: dict[str, Any], earlier: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return where a text stands that says which "other" is meant, and that it is asked only then.
+
+    Raises
+    ------
+    SurveyError
+        If it is no text, or the entry before has no such option, or it says itself when it shows.
+    """
+    if entry["kind"] != "text":
+        return {}
+    before = earlier[-1] if earlier and earlier[-1]["kind"] in ("choice", "choices") else {}
+    ids = [option["id"] for option in before.get("options", ())]
+    option = table.take(
+        "namely",
+        lambda value: value in ids,
+        f"one of {', '.join(ids)}, the options of the question before"
+        if ids
+        else "left out, unless the question before it is a choice or choices",
+        default=None,
+    )
+    if option is None:
+        return {}
+    for key in ("shows_if", "new_page", "section"):
+        if key in entry:
+            raise table.error(key, "left out: it is asked with the option that it belongs to")
+    domain = KINDS[before["kind"]].domain(before)
+    return {"namely": option, "shows_if": [domain.asked_by, before["id"], option]}
 
 
 def _check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) -> None:
@@ -235,6 +272,24 @@ def _check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) 
                     )
 
 
+def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:
+    """Raise SurveyError if a question may come before one that it depends on."""
+    on_page: set[str] = set()
+    for entry in entries:
+        if "new_page" in entry:
+            on_page = set()
+        needed = answers_told(entry)
+        if "namely" not in entry:
+            needed |= asked_of(entry.get("shows_if", []))
+        for other in sorted(needed & on_page):
+            raise page.error(
+                "random_order",
+                f'left out, or "{entry["id"]}" on a later page (new_page = true) than "{other}", '
+                "on which it depends",
+            )
+        on_page.add(entry["id"])
+
+
 def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
     """Return what the page of a survey may do: the names of `PAGE` that are true.
 
@@ -246,6 +301,8 @@ def _read_page(table: Table, spec: dict[str, Any]) -> dict[str, bool]:
     part = table.part("page")
     page = {name: True for name in PAGE if part.flag(name)}
     part.finish()
+    if "random_order" in page:
+        _check_random_order(part, spec["questions"])
     if "kiosk" not in page:
         return page
     if "access" in spec:

@@ -49,6 +49,7 @@ const overlap = {
     const hits = overlap.least(c) + more;
     return [BigInt(weight), choose(c.ones, hits) * choose(c.inputs - c.ones, c.size - hits)];
   })),
+  placesOf: (report) => report,
   randomize(symbol, c, words) {
     const hits = overlap.least(c) + byWeight(c.weights, words);
     const isHit = chooser(hits, c.ones, words);

@@ -1,8 +1,8 @@
 /** The controls: only here is read, checked and written what is filled in. */
 import { complaintOf, KINDS } from '../kinds.js';
-import { visible } from '../logic.js';
+import { shown, visible } from '../logic.js';
 import { all, made, one, word } from './dom.js';
-import { fieldOf, named, questions, survey, wording } from './questions.js';
+import { extras, fieldOf, named, questions, survey, wording } from './questions.js';
 
 const entryOf = (q) => one('.entry input', fieldOf(q));
 
@@ -70,11 +70,11 @@ const ranking = {
       one('.earlier', item).hidden = place < 2;
     }
     one('[data-order]', fieldOf(q)).textContent = answer && named(q, answer);
-    // Rows move to their places; in what has none yet, the order of the survey stays.
-    const placeOf = ({ dataset }) => dataset.place ?? q.options.length + 1;
-    const rows = q.options.map(({ id }) => one(`[data-item="${id}"]`, fieldOf(q)));
+    // Rows move to their places; what has none yet stays in the order that it was shown in.
+    const placeOf = ({ dataset }) => Number(dataset.place ?? 100 + Number(dataset.at));
+    const rows = all('[data-item]', fieldOf(q)).sort((a, b) => placeOf(a) - placeOf(b));
     const focused = document.activeElement;
-    one('.ranking', fieldOf(q)).append(...rows.sort((a, b) => placeOf(a) - placeOf(b)));
+    one('.ranking', fieldOf(q)).append(...rows);
     if (fieldOf(q).contains(focused)) focused.focus({ preventScroll: true });
   },
   heard: { click: '.item, .earlier' },
@@ -117,6 +117,10 @@ function check(q, isQuiet = false) {
   return !key;
 }
 
+/** Questions as they stand on the page, which may be an order that was drawn. */
+const byPlace = (a, b) =>
+  (fieldOf(a).compareDocumentPosition(fieldOf(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+
 /** Moves the focus to a question, of which its text and what is wrong with it come into view. */
 function goTo(q) {
   fieldOf(q).scrollIntoView();
@@ -137,7 +141,7 @@ function list(page, wrong) {
 
 /** Whether all answers of a page can be taken; if not, the focus moves to what is to be mended. */
 export function isRight(page) {
-  const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !check(q));
+  const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !check(q)).sort(byPlace);
   if (one('.complaints', page)) list(page, wrong);
   if (wrong.length > 1) {
     one('.complaints', page).scrollIntoView();
@@ -152,9 +156,12 @@ export function applyAnswers() {
   for (const entry of survey.questions) {
     fieldOf(entry).hidden = fieldOf(entry).disabled = !asked.has(entry.id);
   }
+  for (const about of all('[data-about]')) about.hidden = !asked.has(about.dataset.about);
+  extras.pipe?.(shown(survey, answers()));
   for (const q of questions) if (!complaint(q).hidden) check(q);
   for (const page of all('[data-page]')) {
-    const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !complaint(q).hidden);
+    const wrong = questions.filter((q) => page.contains(fieldOf(q)) && !complaint(q).hidden)
+      .sort(byPlace);
     if (one('.complaints:not([hidden])', page)) list(page, wrong);
   }
 }

@@ -10,6 +10,14 @@ export function made(tag, ...parts) {
   return element;
 }
 
+/** Saves a text as a file of this name. */
+export function saveFile(name, type, text) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+}
+
 /** The language that is shown, where there are several; known to this page alone. */
 let spoken;
 /** Texts as the server wrote them, before their {names} were filled in. */
@@ -19,10 +27,12 @@ const patterns = new WeakMap();
 export const textOf = (element, language = spoken) =>
   ((language && one(`[data-language="${language}"]`, element)) || element).textContent.trim();
 
-/** A number as a language writes it, in the digits of all texts here. */
-function numeral(number, language = document.documentElement.lang) {
+/** A number as a language writes it, in the digits of all texts here; years stay together. */
+export function numeral(number, language = document.documentElement.lang) {
   const [known = 'en'] = Intl.NumberFormat.supportedLocalesOf(language.split('-')[0]);
-  const options = { maximumFractionDigits: 6, useGrouping: false, numberingSystem: 'latn' };
+  const options = {
+    maximumFractionDigits: 15, useGrouping: Math.abs(number) >= 10_000, numberingSystem: 'latn',
+  };
   return new Intl.NumberFormat(known, options).format(number);
 }
 

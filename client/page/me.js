@@ -1,7 +1,7 @@
 /** "My privacy": what this device has given to all surveys of this address, added up here. */
 import { sum } from '../exact.js';
 import * as memo from '../memo.js';
-import { all, fill, inEpsilon, made, offerLanguages, one, showState } from './dom.js';
+import { all, fill, inEpsilon, offerLanguages, one, saveFile, showState } from './dom.js';
 
 const part = (name, within) => one(`[data-filled="me.${name}"]`, within);
 let [memos, damaged] = [[], []];
@@ -42,11 +42,7 @@ function redraw() {
 /** Saves what is shown as a file: no secret, and no report. */
 function save() {
   const surveys = memos.map(({ pending, ...kept }) => ({ ...kept, waiting: pending.length }));
-  const file = new Blob([JSON.stringify({ surveys }, null, 2)], { type: 'application/json' });
-  const link = made('a');
-  link.href = URL.createObjectURL(file);
-  link.download = 'my-privacy.json';
-  link.click();
+  saveFile('my-privacy.json', 'application/json', JSON.stringify({ surveys }, null, 2));
 }
 
 function ask(isAsked) {

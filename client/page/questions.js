@@ -1,8 +1,8 @@
 /** The survey that the page carries, and what its questions and their answers are called there. */
 import { KINDS } from '../kinds.js';
 import { asked } from '../logic.js';
-import { named as namedIn } from '../report.js';
-import { all, one, textOf, word } from './dom.js';
+import { meaning } from '../report.js';
+import { all, numeral, one, textOf, word } from './dom.js';
 
 export const open = JSON.parse(one('#survey-data').textContent);
 export const { survey } = open;
@@ -11,7 +11,8 @@ export const questions = asked(survey);
 
 /**
  * What modules of optional/ add to the page: `watch`, whether anybody is there; `links`, of
- * invitations; `draft`, to `read` and `keep` the answers of a form that is not sent yet.
+ * invitations; `draft`, to `read` and `keep` the answers of a form that is not sent yet; `shuffle`,
+ * to draw orders anew; `pipe`, to put answers into later texts.
  */
 export const extras = {};
 
@@ -43,9 +44,21 @@ export function named(q, answer) {
   const nameOf = (option) => textOf(
     one(`label[for="${q.id}--${option}"], [id="${q.id}--${option}"] .name`, fieldOf(q)),
   );
-  return KINDS[q.kind].written(answer, nameOf, unit && textOf(unit));
+  return KINDS[q.kind].written(answer, nameOf, unit && textOf(unit), numeral);
 }
 
-/** What a report plainly names, in words; '' of one that is but a code. */
-export const saidBy = (q, report) =>
-  namedIn(report, q, open.randomizers)?.map((id) => named(q, id)).join(', ') ?? '';
+/** What a report says to one who gave this answer, in words. */
+export async function saying(q, report, answer) {
+  const { ids, number, isEnd, supports } = await meaning(report, q, open.randomizers, answer);
+  if (isEnd) return word(number > q.min ? 'said.high' : 'said.low');
+  if (number !== undefined) {
+    const places = Math.max(0, 2 - Math.floor(Math.log10(q.max - q.min)));
+    return word('said.about', { number: named(q, number.toFixed(Math.min(places, 15))) });
+  }
+  const given = (answer || 'no-answer').split('|');
+  const isSame = ids && ids.length === given.length && ids.every((id) => given.includes(id));
+  // Several options in place of one are no answer that anybody could give.
+  const isOne = isSame || ids?.length === 1 || (ids?.length && q.at_most);
+  if (isOne) return word(isSame ? 'said.same' : 'said.swapped', { answer: ids.map((id) => named(q, id)).join(', ') });
+  return word((supports ?? ids.some((id) => given.includes(id))) ? 'said.supports' : 'said.opposes');
+}

@@ -1,6 +1,6 @@
 /** What was answered, before and beside what was sent; in memory only. */
-import { all, fill, inEpsilon, made, one } from './dom.js';
-import { fieldOf, named, questions, saidBy, survey, wording } from './questions.js';
+import { all, fill, inEpsilon, made, one, saveFile, textOf } from './dom.js';
+import { fieldOf, named, questions, saying, survey, wording } from './questions.js';
 
 const sent = one('#sent');
 /** What this tab has drawn: the answers that counted, and the report. */
@@ -15,15 +15,18 @@ export function showReview(answers) {
 }
 
 /** Shows what was sent beside the answers, while it is open to be seen. */
-export function showSent() {
+export async function showSent() {
   const shown = sent?.open ? drawn : null;
-  const rows = (shown ? questions.filter(({ id }) => !survey.unasked.has(id)) : []).map((q) => {
+  const asked = shown ? questions.filter(({ id }) => !survey.unasked.has(id)) : [];
+  const rows = await Promise.all(asked.map(async (q) => {
     const heading = made('th', wording(q));
     heading.scope = 'row';
-    const report = shown.report.content.reports[q.id];
-    const cell = made('td', saidBy(q, report), ' ', made('code', JSON.stringify(report)));
-    return made('tr', heading, made('td', named(q, shown.answers[q.id])), cell);
-  });
+    const answer = shown.answers[q.id];
+    const says = await saying(q, shown.report.content.reports[q.id], answer);
+    return made('tr', heading, made('td', named(q, answer)), made('td', says));
+  }));
+  // Meanwhile it was closed, or somebody else is here.
+  if (shown !== (sent?.open ? drawn : null)) return;
   one('#sent tbody')?.replaceChildren(...rows);
   one('#receipt-bytes')?.replaceChildren(shown?.report.text ?? '');
 }
@@ -35,6 +38,7 @@ export function remember(found) {
   one('#review dl').replaceChildren();
   one('#receipt').hidden = true;
   sent?.toggleAttribute('open', false);
+  one('#sent tbody')?.replaceChildren();
   showSent();
 }
 
@@ -49,5 +53,14 @@ export function showReceipt({ rid, spent, constant, cap }, report) {
   one('#receipt').hidden = false;
   one('#receipt h2').focus();
 }
+
+/** Saves the receipt as a text: what stands there, but for what was sent and the answers. */
+function save() {
+  const lines = [one('h1'), ...all('[data-saved]')].map((part) => textOf(part));
+  saveFile(`receipt-${survey.id}.txt`, 'text/plain', `${lines.join('\n\n')}\n`);
+}
+
+one('#save-receipt')?.addEventListener('click', save);
+one('#print-receipt')?.addEventListener('click', () => print());
 
 sent?.addEventListener('toggle', showSent);

@@ -124,6 +124,8 @@ async function drawOnce(mine, token) {
     return draw(open, prepared, who, words());
   };
   const known = await memo.keepOnce(survey, open.wave, key, price, make);
+  // A browser may ask its user about it, so only where this device has to remember.
+  if (!extras.watch && survey.questions.some((q) => 'epsilon_forever' in q)) memo.persist();
   if (mine === person) remember(known.isDrawn ? { answers: shown(survey, given) } : null);
   return known;
 }
@@ -176,6 +178,7 @@ async function finish({ isDrawn = true, ...known }) {
   const mine = person;
   if (kept) {
     await send(kept, () => mine === person, ({ state, reason, report }) => {
+      if (state === 'waiting' && !extras.watch) memo.persist();
       const isThanks = state === 'stored' && !isDrawn;
       say(isThanks ? 'answered' : state === 'uninvited' ? 'refused' : state, reason);
       if (['stored', 'refused', 'answered'].includes(state)) showReceipt(known, report);
@@ -221,6 +224,7 @@ async function begin() {
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
   if (isInvited && !invitation()) return say(extras.links.isMistyped() ? 'mistyped' : 'uninvited');
   survey.unasked = await unaskedOf(open, key);
+  extras.shuffle?.();
   putBack(await extras.draft?.read(open, invitation()) ?? {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);

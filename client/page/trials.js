@@ -4,13 +4,16 @@ import { madeUp } from '../kinds.js';
 import { hex, words } from '../random.js';
 import { trial } from '../report.js';
 import { all, made, one, word } from './dom.js';
-import { fieldOf, named, open, questions, saidBy } from './questions.js';
+import { named, open, questions, saying } from './questions.js';
 
 const DRAWS = 20;
 
-/** One line of a result: what a report says, and how often it was drawn, in dots and in words. */
-function line(q, report, n) {
-  const says = saidBy(q, report) || word('trial.code', { code: JSON.stringify(report) });
+/** Where answers to a question can be made up; the first of several that are protected alike. */
+const trialOf = (q) => one(`.trial:has([data-trial="${q.id}"])`);
+const tried = () => questions.filter(trialOf);
+
+/** One line of a result: what was said, and how often, in dots and in words. */
+function line(says, n) {
   const dots = made('span', '●'.repeat(n) + '○'.repeat(DRAWS - n));
   dots.className = 'dots';
   dots.ariaHidden = 'true';
@@ -19,26 +22,25 @@ function line(q, report, n) {
 
 /** Draws reports of the made-up answer as those of true ones are drawn, and sends none. */
 async function draw(q) {
-  const answer = one('[data-trial]', fieldOf(q)).value;
+  const answer = one('[data-trial]', trialOf(q)).value;
   // A device that remembers would draw much the same each time: each draw is another device's.
   const newKey = () => keyOf(hex(32));
   const reports = await trial(open, q, answer, newKey, words(), DRAWS);
-  const texts = reports.map((report) => JSON.stringify(report));
+  const texts = await Promise.all(reports.map((report) => saying(q, report, answer)));
   const times = (text) => texts.filter((other) => other === text).length;
   const sorted = [...new Set(texts)].sort((a, b) => times(b) - times(a));
-  const lines = sorted.map((text) => line(q, JSON.parse(text), times(text)));
+  const lines = sorted.map((text) => line(text, times(text)));
   const heading = made('p', word('trial.result', { answer: named(q, answer) }));
-  if (!saidBy(q, reports[0])) heading.append(' ', word('trial.codes'));
-  one('.draws', fieldOf(q)).replaceChildren(heading, made('ul', ...lines));
+  one('.draws', trialOf(q)).replaceChildren(heading, made('ul', ...lines));
 }
 
 /** Offers made-up answers in the language that is shown, and forgets what was tried. */
 export function offer() {
-  for (const q of questions) {
+  for (const q of tried()) {
     const answers = madeUp(q, word('trial.example'));
     const options = answers.map((answer) => new Option(named(q, answer), answer));
-    one('[data-trial]', fieldOf(q)).replaceChildren(...options);
-    one('.draws', fieldOf(q)).replaceChildren();
+    one('[data-trial]', trialOf(q)).replaceChildren(...options);
+    one('.draws', trialOf(q)).replaceChildren();
   }
   for (const part of all('[data-reply]')) part.hidden = true;
 }
@@ -57,8 +59,8 @@ export function isAgreed() {
 
 /** Follows what is pressed; what was clear is told at once, and kept nowhere. */
 export function follow() {
-  for (const q of questions) {
-    one('[data-draw]', fieldOf(q)).addEventListener('click', () => draw(q));
+  for (const q of tried()) {
+    one('[data-draw]', trialOf(q)).addEventListener('click', () => draw(q));
   }
   one('#agreement')?.addEventListener('change', ({ target: { name, value } }) => {
     for (const part of all('#agreement .complaint')) part.hidden = true;

@@ -49,6 +49,12 @@ def check(survey_file: Path, form: str) -> None:
     unsaid = missing(survey.spec)
     if unsaid:
         print_message(f"the page does not say {', '.join(unsaid)}; ethics boards ask for that")
+    if survey.memos:
+        print_message(
+            "waves that are more than 7 days apart: Safari deletes what a page has stored when it "
+            "was not visited for so long, unless it grants the page to keep it. A respondent with "
+            "Safari then counts as somebody new, and starts from fresh draws; the page says so"
+        )
     for draw in survey.joint:
         names = ", ".join(question.id for question in draw.questions)
         asks = f", of which each person is asked {draw.asks}," if draw.randomizer.asks_some else ""

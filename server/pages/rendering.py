@@ -16,9 +16,12 @@ from markupsafe import Markup
 
 from analysis.charts import icon_patterns
 from analysis.privacy.one_wave import Group
-from analysis.survey.digest import groups_of
+from analysis.survey.digest import NOTE, groups_of
+from analysis.survey.piping import answers_told, pieces
+from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server.explanation import (
+    Explained,
     an_answer,
     costs,
     explained,
@@ -40,6 +43,9 @@ from server.pages.browser_files import (
 )
 from server.pages.markdown import rendered
 
+#: From so many options on, there is a field to search them: a phone shows some ten at a time.
+_LONG_LIST = 13
+
 #: The pages that run a program, `client/page/NAME.js`.
 PROGRAMS = ("survey", "me")
 
@@ -53,13 +59,29 @@ def _kinds(survey: Survey) -> set[str]:
     return {question.spec["kind"] for question in survey.questions}
 
 
+def is_long(entry: Mapping[str, Any]) -> bool:
+    """Whether a question has so many options that a field to search them helps."""
+    return entry["kind"] in ("choice", "choices") and len(entry["options"]) >= _LONG_LIST
+
+
+def _varies(survey: Survey) -> bool:
+    """Whether the device draws the order of something, or a text tells an earlier answer."""
+    parts = (survey.spec.get("page", ()), *survey.spec["questions"])
+    return any("random_order" in part for part in parts) or any(
+        map(answers_told, survey.spec["questions"])
+    )
+
+
 #: The modules that only some surveys need, and which these are: it depends on no answer.
 OPTIONAL: dict[str, Callable[[Survey], bool]] = {
     "optional/together.js": lambda survey: bool(survey.joint),
     "optional/memory.js": lambda survey: bool(survey.memos),
     "optional/several.js": lambda survey: bool({"padded", "group"} & _encoders(survey)),
+    "optional/numbers.js": lambda survey: "number" in _kinds(survey),
     "optional/orders.js": lambda survey: "rank" in _kinds(survey),
     "optional/texts.js": lambda survey: "text" in _kinds(survey),
+    "optional/lists.js": lambda survey: any(map(is_long, survey.spec["questions"])),
+    "optional/varied.js": _varies,
     "optional/links.js": lambda survey: survey.access != "open",
     "optional/draft.js": lambda survey: "resume" in survey.spec.get("page", ()),
     "optional/kiosk.js": lambda survey: "kiosk" in survey.spec.get("page", ()),
@@ -97,7 +119,7 @@ class Pages:
         self._templates = Environment(
             loader=FileSystemLoader(Path(__file__).parents[1] / "templates"), autoescape=True
         )
-        self._templates.filters["markdown"] = rendered
+        self._templates.filters |= {"markdown": rendered, "pieces": pieces}
         self._templates.policies["json.dumps_kwargs"] = {"sort_keys": False}
         self._templates.globals["integrity"] = {
             name: file.integrity for name, file in files.items()
@@ -158,30 +180,103 @@ class Pages:
 
 @dataclass(frozen=True)
 class EntryGroup:
-    """Entries of a frozen survey that stand together: one alone, or the rows of a matrix.
+    """Entries of a frozen survey that stand together.
 
-    `section` is the heading to show before them, None where they continue the section before.
-    `matrix` is the text over all rows, None for an entry alone. Texts may have several languages.
+    That is one alone, the rows of a `matrix`, which is the text over all of them, or a question and
+    the text that says which "other" is meant.
+    """
+
+    entries: tuple[dict[str, Any], ...]
+
+    @property
+    def matrix(self) -> Any:
+        """The text over all rows; None for entries that are no matrix."""
+        return self.entries[0].get("matrix")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What stands under one heading of a page; None where the heading before goes on.
+
+    Each of the `runs` is a note, or groups between notes, which can stand in any order.
     """
 
     section: Any
-    matrix: Any
-    entries: tuple[dict[str, Any], ...]
+    runs: list[list[EntryGroup]]
 
 
-def layout(spec: dict[str, Any]) -> tuple[tuple[EntryGroup, ...], ...]:
+def layout(spec: dict[str, Any]) -> list[list[Part]]:
     """Return the pages of a frozen survey, with its notes; one if no entry begins a new page."""
-    pages: list[list[EntryGroup]] = []
+    pages: list[list[Part]] = []
     heading = None
-    for entries in groups_of(spec["questions"]):
+    for entries in _groups(spec["questions"]):
         first = entries[0]
         section = first.get("section", heading)
         if first.get("new_page") or not pages:
-            pages.append([])
-        new_heading = None if section == heading else section
-        pages[-1].append(EntryGroup(new_heading, first.get("matrix"), tuple(entries)))
+            pages.append([Part(None if section == heading else section, [])])
+        elif section != heading:
+            pages[-1].append(Part(section, []))
         heading = section
-    return tuple(map(tuple, pages))
+        runs = pages[-1][-1].runs
+        group = EntryGroup(tuple(entries))
+        if not runs or NOTE in (first["kind"], runs[-1][0].entries[0]["kind"]):
+            runs.append([group])
+        else:
+            runs[-1].append(group)
+    return pages
+
+
+def _groups(entries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return the entries, those in one list that cannot be parted."""
+    groups: list[list[dict[str, Any]]] = []
+    for group in groups_of(entries):
+        if "namely" in group[0]:
+            groups[-1].extend(group)
+        else:
+            groups.append(list(group))
+    return groups
+
+
+def entries_of(page: list[Part]) -> list[dict[str, Any]]:
+    """Return all entries of a page, in their order."""
+    return [entry for part in page for run in part.runs for group in run for entry in group.entries]
+
+
+def explanations_of(survey: Survey) -> dict[str, Explained]:
+    """Return what is explained of each question, by its id."""
+    return {
+        question.id: explained(
+            question,
+            bool(survey.memos),
+            Group.of(survey, question).charge,
+            survey.joint_draw_of(question),
+        )
+        for question in survey.questions
+    }
+
+
+#: Keys of a question that its answers, and those that can be made up to be tried, depend on.
+_OF_ANSWERS = ("kind", "options", "at_most", "min", "max", "step", "unit", "longest", "candidates")
+
+
+def alike(
+    survey: Survey, page: list[Part], explanations: Mapping[str, Explained]
+) -> list[list[Question]]:
+    """Return the questions of a page, in one list those of which all that is explained is the same.
+
+    Explanations are those of all questions, by their ids.
+    """
+    asked = {question.id: question for question in survey.questions}
+    told: list[tuple[Any, ...]] = []
+    found: list[list[Question]] = []
+    for question in (asked[entry["id"]] for entry in entries_of(page) if entry["id"] in asked):
+        answers = [question.spec.get(key) for key in _OF_ANSWERS]
+        all_of_it = (explanations[question.id], survey.reason_of(question), answers)
+        if all_of_it not in told:
+            told.append(all_of_it)
+            found.append([])
+        found[told.index(all_of_it)].append(question)
+    return found
 
 
 def _is_in_a_row(entry: dict[str, Any]) -> bool:
@@ -204,14 +299,12 @@ def reasons(survey: Survey) -> dict[str, Any]:
     }
 
 
-def minutes_left(
-    pages: tuple[tuple[EntryGroup, ...], ...], minutes: int | None
-) -> list[int | None]:
+def minutes_left(pages: list[list[Part]], minutes: int | None) -> list[int | None]:
     """Return for each page how many minutes are left, by the part of all entries that is left.
 
     Conditions do not count: else the time would tell answers to whoever sees the screen.
     """
-    entries = [sum(len(group.entries) for group in page) for page in pages]
+    entries = [len(entries_of(page)) for page in pages]
     if minutes is None:
         return [None] * len(pages)
     return [ceil(minutes * sum(entries[at:]) / sum(entries)) for at in range(len(pages))]
@@ -219,20 +312,20 @@ def minutes_left(
 
 def _contents(survey: Survey) -> dict[str, Any]:
     """Return what the template of a survey's page shows: questions and explanations."""
-    remembers, pages = bool(survey.memos), layout(survey.spec)
+    pages = layout(survey.spec)
+    explanations = explanations_of(survey)
     return {
         "first": survey.text,
         "pages": pages,
-        "left": minutes_left(pages, survey.spec.get("minutes")),
-        "explained": {
-            question.id: explained(
-                question,
-                remembers,
-                Group.of(survey, question).charge,
-                survey.joint_draw_of(question),
-            )
-            for question in survey.questions
+        "alike": [alike(survey, page, explanations) for page in pages],
+        "others": {
+            f"{spec['shows_if'][1]}--{spec['namely']}"
+            for spec in survey.spec["questions"]
+            if "namely" in spec
         },
+        "long_lists": {spec["id"] for spec in survey.spec["questions"] if is_long(spec)},
+        "left": minutes_left(pages, survey.spec.get("minutes")),
+        "explained": explanations,
         "costs": list(costs(survey)),
         "limits_of_one": list(limits_of_one(survey)),
         "an_answer": an_answer(survey),

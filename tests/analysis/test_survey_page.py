@@ -153,7 +153,7 @@ KIOSK = "[page]\nkiosk = true"
         (
             "[page]\nsave = true",
             AGE,
-            '[page]: unknown key "save", expected one of comprehension, kiosk, resume',
+            '[page]: unknown key "save", expected one of comprehension, kiosk, random_order, ',
         ),
         (
             'access = "invited"\n' + KIOSK,

@@ -81,6 +81,16 @@ COST = "5"
 OPTION, NUMBER = "zebra-canary", "73914682"
 
 
+#: Over BiDi, Firefox does not tell the bodies of requests, so the page tells them as it sends them.
+_TELL_BODIES = """(() => {
+  const send = globalThis.fetch;
+  globalThis.fetch = (url, options = {}) => {
+    if (options.method === 'POST') globalThis.tellBody(options.body);
+    return send(url, options);
+  };
+})()"""
+
+
 class Device:
     """One context of the browser, with the requests and the console lines of all its pages."""
 
@@ -92,6 +102,11 @@ class Device:
         self.context.on("request", lambda request: self.requests.append(request))
         self.context.on("console", lambda line: self.console.append(f"{line.type}: {line.text}"))
         self.context.on("weberror", lambda error: self.console.append(f"error: {error.error}"))
+        self._told: list[bytes] | None = None
+        if browser.browser_type.name == "firefox":
+            told = self._told = []
+            self.context.expose_function("tellBody", lambda body: told.append(body.encode()))
+            self.context.add_init_script(_TELL_BODIES)
 
     def visit(self, url: str) -> Page:
         """A new page at an address."""
@@ -101,6 +116,8 @@ class Device:
 
     def posted(self) -> list[bytes]:
         """The bodies of all POST requests that its pages made."""
+        if self._told is not None:
+            return [*self._told]
         return [one.post_data_buffer or b"" for one in self.requests if one.method == "POST"]
 
 
@@ -167,7 +184,7 @@ def press(page: Page) -> None:
 
 def what_was_sent(page: Page) -> tuple[list[list[str]], str]:
     """What the receipt shows once it is opened: rows of a table, and the bytes."""
-    page.locator("#sent summary").click()
+    page.locator("#sent > summary").click()
     expect(page.locator("#receipt-bytes")).not_to_be_empty()
     rows = [row.locator("th, td").all_inner_texts() for row in page.locator("#sent tr").all()]
     return rows[1:], page.locator("#receipt-bytes").text_content() or ""

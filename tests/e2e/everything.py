@@ -49,6 +49,7 @@ options = [
   {id = "vorkel", text = "Vorkel Soup"},
 ]
 at_most = 2
+random_order = true
 epsilon = 1
 [[questions]]
 id = "calm"
@@ -113,12 +114,36 @@ items = [
   {id = "hozzle", text = "Hozzle"},
 ]
 epsilon = 1
-"""
+[[questions]]
+id = "herb"
+kind = "choice"
+text = "Which herb, after the word {answer.word|that you kept}?"
+new_page = true
+section = "Once more"
+options = [
+HERBS  {id = "another", text = "Another"},
+]
+random_order = true
+epsilon = 1
+[[questions]]
+id = "which"
+kind = "text"
+text = "Namely"
+namely = "another"
+longest = 20
+epsilon = 1
+[[questions]]
+id = "again"
+kind = "yes-no"
+text = "Would you owe {answer.debts|nothing} again, for {answer.foods|naught}, {answer.animal}?"
+help = "You said {answer.which|nothing of herbs}."
+epsilon = 1
+""".replace("HERBS", "".join(f'  {{id = "herb-{n}", text = "Herb {n}"}},\n' for n in range(1, 21)))
 #: What one wave of it costs, in ε.
-COST = "12"
+COST = "15"
 #: Its questions, without the note.
 ASKED = ["visited", "regret", "animal", "foods", "calm", "alert", "mood", "debts", "weight"]
-ASKED += ["town", "word", "order"]
+ASKED += ["town", "word", "order", "herb", "which", "again"]
 #: The answer that is hidden again, and what the others hold in the end.
 REGRET = "58291370"
 ANSWERS = {
@@ -133,9 +158,15 @@ ANSWERS = {
     "town": "quxolotl 5573",
     "word": "vexmarl 8841",
     "order": "hozzle|flumdor|grebnix",
+    "herb": "another",
+    "which": "ilvarnox 9917",
+    "again": "no",
 }
+#: What is searched in the long list, in vain.
+SEARCHED = "qorvanth 7730"
 #: What stands nowhere but in these answers, so that it may be found nowhere at all.
-MARKERS = [REGRET, "73914682", "40417617", "vexmarl 8841", "hozzle|flumdor|grebnix"]
+MARKERS = [REGRET, "73914682", "73,914,682", "40417617", "vexmarl 8841"]
+MARKERS += ["hozzle|flumdor|grebnix", "ilvarnox 9917", SEARCHED]
 #: What was chosen of what the survey offers, so that it may be found only where the survey is.
 CHOSEN = ["zebra-canary", "Zebra with a Canary", "vorkel", "Vorkel Soup", "midjan"]
 CHOSEN += ["quxolotl 5573"]
@@ -201,6 +232,24 @@ def answer_third_page(page: Page) -> None:
     press_on(page, "order", "hozzle", "flumdor", "grebnix")
 
 
+def answer_fourth_page(page: Page) -> None:
+    """A long list that is searched, what is meant by "another", and a text that tells answers."""
+    herb = page.locator('[data-question="herb"]')
+    expect(herb.locator("legend")).to_have_text(f"Which herb, after the word {ANSWERS['word']}?")
+    type_in(page, "herb", SEARCHED)
+    expect(herb.locator(".option:visible")).to_have_count(0)
+    page.keyboard.press("Enter")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("ÂNOTH")
+    expect(herb.locator(".option:visible")).to_have_count(1)
+    press_on(page, "herb", "another")
+    type_in(page, "which", ANSWERS["which"])
+    again = page.locator('[data-question="again"]')
+    for told in ("73,914,682 EUR", "Plimsa Bread", "Zebra with a Canary", ANSWERS["which"]):
+        expect(again).to_contain_text(told)
+    press_on(page, "again", "no")
+
+
 def answer_pages(page: Page) -> None:
     """Answers all questions as a person does, and asks for the review."""
     begin(page)
@@ -209,6 +258,8 @@ def answer_pages(page: Page) -> None:
     answer_second_page(page)
     turn(page)
     answer_third_page(page)
+    turn(page)
+    answer_fourth_page(page)
     turn(page)
 
 

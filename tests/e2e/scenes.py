@@ -92,7 +92,7 @@ def questions(stage: Stage) -> Scene:
     yield "review", page
     send(page)
     yield "stored", page
-    page.locator("#sent summary").click()
+    page.locator("#sent > summary").click()
     yield "stored-what-was-sent", page
     page.reload()
     expect_state(page, "answered")
@@ -207,7 +207,7 @@ def damaged(stage: Stage) -> Scene:
 
 def spent(stage: Stage) -> Scene:
     """A wave more would cost more than was promised."""
-    _, page = stage.visit(WELL_BEING.replace("cap = 22.0", "cap = 12.0", 1))
+    _, page = stage.visit(WELL_BEING.replace("cap = 24.0", "cap = 13.0", 1))
     to_review(page)
     send(page)
     stage.collector.open_wave(page.url.rpartition("/")[2], 2)

@@ -80,10 +80,13 @@ def test_receipt_shows_the_bytes_that_were_sent_beside_the_answers_while_it_is_o
     assert shown == body.decode()
     reports = json.loads(body)["reports"].values()
     assert [row[:2] for row in rows] == [[*pair] for pair in SHOWN.items()]
-    assert [row[2].rsplit(" ", 1)[-1] for row in rows] == [
-        json.dumps(report, separators=(",", ":")) for report in reports
+    ids = {"Yes": 0, "No": 1}
+    assert [row[2].partition(":")[0] for row in rows if row[1] in ids] == [
+        {0: "Yes", 1: "No", 2: "No answer"}[report]
+        for row, report in zip(rows, reports, strict=True)
+        if row[1] in ids
     ]
-    page.locator("#sent summary").click()
+    page.locator("#sent > summary").click()
     expect(page.locator("#receipt-bytes")).to_be_empty()
     assert "1234" not in (content.text_content() or "")
 
@@ -149,7 +152,7 @@ def test_survey_is_answered_with_the_keyboard_alone(
     ("answers", "message"),
     [
         ({"smoked": "yes"}, "Please answer."),
-        ({"team": "lab", "debts": "100000001"}, "Please give a number from 0 to 100000000."),
+        ({"team": "lab", "debts": "100000001"}, "Please give a number from 0 to 100,000,000."),
     ],
     ids=["required question is empty", "number out of range"],
 )

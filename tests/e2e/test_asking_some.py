@@ -95,7 +95,7 @@ def test_a_device_is_asked_some_questions_the_same_after_a_reload(
     told = [name for name in sorted(reports) if reports[name]]
     assert told == sorted({*first, *(["q2"] if len(first) == 2 else [])})
     assert [reports[name] for name in sorted(reports) if name not in told] == [[]] * 3
-    expect(page.locator("#receipt")).to_contain_text("3 answers go into one draw")
+    expect(page.locator("#receipt")).to_contain_text("3 answers are swapped together")
     rows, _ = what_was_sent(page)
     assert len(rows) == 3
     # What is not asked together, the server refuses.

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from scipy.stats import chisquare
 from stage import WELL_BEING
 
-#: So many times is "Draw 20 reports" pressed, for each of two made-up answers.
+#: So many times is "Try it 20 times" pressed, for each of two made-up answers.
 PRESSES = 20
 #: So probable is it that a test of what is drawn fails by chance.
 CHANCE = 1e-6
@@ -32,8 +32,8 @@ epsilon = 1
 
 
 def draw(page: Page, question: str, answer: str) -> dict[str, int]:
-    """Draw 20 reports of a made-up answer; gives what they say, and how many do."""
-    field = page.locator(f'[data-question="{question}"]')
+    """Try a made-up answer 20 times; gives what is said of it, and how often."""
+    field = page.locator(".trial").filter(has=page.locator(f'[data-trial="{question}"]'))
     field.locator("select").select_option(answer)
     field.locator(".draws").evaluate("one => one.replaceChildren()")
     field.locator("[data-draw]").click()
@@ -75,19 +75,22 @@ def test_every_kind_can_be_tried_and_nothing_is_sent_read_or_kept(
     tried = []
     while not page.locator("#review").is_visible():
         before = page.evaluate(answers)
-        for field in page.locator("[data-question]:visible").all():
-            name = field.get_attribute("data-question") or ""
-            field.locator("summary").click()
-            options = field.locator("select option")
+        page.locator(".protection:visible > summary").click()
+        for same in page.locator(".same:visible").all():
+            abouts = same.locator("[data-about]").all()
+            names = [one.get_attribute("data-about") or "" for one in abouts]
+            name = same.locator("select").get_attribute("data-trial") or ""
+            options = same.locator("select option")
             for option in (options.first, options.last):
                 draw(page, name, option.get_attribute("value") or "")
-            tried.append(name)
+            tried += names
         assert page.evaluate(answers) == before
         turn_page(page)
         if page.locator(".complaint:visible").count():
             pytest.fail("what was tried must not be taken for an answer")
-    # Hidden questions are not shown to be tried.
-    assert tried == [name for name in ASKED if name != "regret"]
+    # Rows of a matrix are protected alike, and are tried once; what is hidden is not shown.
+    assert tried == [name for name in ASKED if name not in ("regret", "which")]
+    expect(page.locator('[data-trial="alert"]')).to_have_count(0)
     assert len(device.requests) == requests
     assert page.evaluate(READ_MEMO) == kept
 
@@ -103,7 +106,7 @@ def test_trials_do_not_depend_on_what_is_answered(
         page = device.visit(collector.page(survey))
         begin(page)
         page.locator(f"#coin--{answered}").check()
-        page.locator(".protection summary").click()
+        page.locator(".protection > summary").click()
         page.evaluate("""() => { let word = 7;
           Crypto.prototype.getRandomValues = (array) => array.fill(0).map((_, at) =>
             (array[at] = word = (Math.imul(word, 1664525) + 1013904223) >>> 0)); }""")
@@ -117,12 +120,16 @@ def test_trials_are_drawn_by_the_channel_and_pictures_and_sentences_say_it(
     survey = collector.publish(COIN)
     page = device.visit(collector.page(survey))
     begin(page)
-    page.locator(".protection summary").click()
+    page.locator(".protection > summary").click()
     chances = channel_of(collector, survey, "coin")
     for row, answer in enumerate(("yes", "no")):
         drawn = sum((Counter(draw(page, "coin", answer)) for _ in range(PRESSES)), Counter())
-        assert set(drawn) == {"Yes", "No", "No answer"}
-        observed = [drawn[name] for name in ("Yes", "No", "No answer")]
+        names = [
+            f"{name}: {'the same as this answer' if at == row else 'swapped'}"
+            for at, name in enumerate(("Yes", "No", "No answer"))
+        ]
+        assert set(drawn) == set(names)
+        observed = [drawn[name] for name in names]
         expected = [float(20 * PRESSES * chance) for chance in chances[row]]
         assert chisquare(observed, expected, sum_check=False).pvalue > CHANCE / 2, observed
     check_pictures(page, [chances[0][0], chances[1][0]])
@@ -153,5 +160,5 @@ def test_page_names_the_price_of_each_question_and_of_all(
     asked = [one for one in frozen["survey"]["questions"] if one["kind"] != "note"]
     total = sum(float(one["epsilon"]) for one in asked)
     parts = " + ".join(f"{float(one['epsilon']):g}" for one in asked)
-    says = f"ε = {total:g} of privacy in one wave: {parts} over its questions"
+    says = f"ε = {total:g} of privacy each time you answer it: {parts} over its questions"
     expect(page.locator("#explanation details").last).to_contain_text(says)

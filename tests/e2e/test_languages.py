@@ -113,7 +113,7 @@ def test_states_and_complaints_follow_a_language_that_is_chosen(
     press(page)
     expect_state(page, "waiting")
     waiting = words["state.waiting"].replace("{reason}", words["state.no-connection"])
-    expect(page.locator('[data-state="waiting"]')).to_have_text(waiting, use_inner_text=True)
+    expect(page.locator('[data-state="waiting"] > span')).to_have_text(waiting, use_inner_text=True)
 
 
 def test_language_is_told_to_nobody(

@@ -174,7 +174,7 @@ def test_reports_are_drawn_by_the_channel_from_the_random_words(
         ("channels.js", "const draw = below(window.total(c), words);",
          "const draw = Math.min(below(window.total(c), words), c.near - 1);"),
         ("exact.js", "return word % total;", "return Math.floor(word / 4) % total;"),
-        ("encoders.js", "bernoulli(place % bottom, bottom, words)", "0"),
+        ("optional/numbers.js", "bernoulli(place % bottom, bottom, words)", "0"),
     ],
     ids=["no channel", "always the truth", "other words", "rounds down"],
 )  # fmt: skip

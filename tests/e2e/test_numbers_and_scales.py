@@ -82,3 +82,65 @@ def test_short_scales_stand_in_a_row_on_a_phone(
     assert all(box["x"] + box["width"] <= PHONE["width"] for box in boxes if box)
     page.locator("#s--no-answer").check()
     assert review(page) == {"?": "No answer"}
+
+
+NUMBER = (
+    'title = "N"\nid = "n"\nlanguages = ["en", "de", "fr", "es", "ar"]\n[[questions]]\nid = "n"\n'
+    'kind = "number"\ntext = "How many?"\nslider = true\nepsilon = 1\n'
+)
+WHOLE = NUMBER + "min = 0\nmax = 2000000\nstep = 1\n"
+ANY = NUMBER + "min = 0\nmax = 10\n"
+
+
+@pytest.mark.parametrize(
+    ("survey", "typed", "answer"),
+    [
+        (WHOLE, "12,345", "12,345"),
+        (WHOLE, "12.345", "12,345"),
+        (WHOLE, "1,234", "1234"),
+        (WHOLE, "1,234,567", "1,234,567"),
+        (WHOLE, "1.234.567", "1,234,567"),
+        (WHOLE, "1,234.0", "1234"),
+        (WHOLE, "1.234,0", "1234"),
+        (WHOLE, "12,34", "12"),
+        (WHOLE, "1,2,3", ""),
+        (WHOLE, "1,234,56", ""),
+        (WHOLE, "1,234.567,8", ""),
+        (ANY, "1,234", "1.234"),
+        (ANY, "1.234", "1.234"),
+        (ANY, "12,345", ""),
+    ],
+)
+def test_marks_between_thousands_are_read_where_they_can_mean_one_number(
+    device: Device, collector: Collector, survey: str, typed: str, answer: str
+) -> None:
+    page = device.visit(collector.page(collector.publish(survey)))
+    begin(page)
+    page.locator("#n--number").fill(typed)
+    page.get_by_role("button", name="Review my answers").click()
+    if answer:
+        expect(page.locator("#review dd")).to_have_text(answer)
+    else:
+        expect(page.locator("#n_complaint")).not_to_be_empty()
+
+
+@pytest.mark.parametrize(
+    ("language", "million"),
+    [
+        ("en", "2,000,000"),
+        ("de", "2.000.000"),
+        ("fr", "2\u202f000\u202f000"),
+        ("es", "2.000.000"),
+        ("ar", "2,000,000"),
+    ],
+)
+def test_numbers_are_written_as_the_reader_writes_them(
+    new_device: MakeDevice, collector: Collector, language: str, million: str
+) -> None:
+    page = new_device(locale=language).visit(collector.page(collector.publish(WHOLE)))
+    begin(page)
+    # The server wrote these, and the device those of the review.
+    expect(page.locator("#n--range span:visible")).to_contain_text(million)
+    expect(page.locator(".slider > :last-child")).to_contain_text(million)
+    page.locator("#n--number").fill(million)
+    assert list(review(page).values()) == [million]

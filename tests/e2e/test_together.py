@@ -195,10 +195,10 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
 ) -> None:
     survey = collector.publish(SURVEY)
     page = device.visit(collector.page(survey))
-    told = page.locator("[data-question=harassed]").inner_text()
-    assert "This answer goes into one draw with others, 3 in all." in told
+    told = page.locator(".same:has([data-about=harassed])").text_content() or ""
+    assert "This answer is swapped together with others, 3 in all." in told
     assert "at most 4.49 times as likely under one answer as under another" in told
-    assert "All 3 together make it at most 20.1 times as likely" in told
+    assert "For all 3 together it is at most 20.1 times as likely" in told
     answers = {"harassed": "yes", "told": "no", "team": "c", "years": "7"}
     answer(page, answers)
     (body,) = device.posted()
@@ -206,12 +206,14 @@ def test_answers_of_a_table_go_into_one_draw_and_cost_its_limit(
     assert sorted(reports) == ["harassed", "team", "told", "years"]
     assert all(len(reports[name]) == 1 for name in ("harassed", "told", "team"))
     receipt = page.locator("#receipt")
-    expect(receipt).to_contain_text("3 answers go into one draw: somebody who knows the others")
+    expect(receipt).to_contain_text("3 answers are swapped together. Somebody who knows the others")
     expect(receipt).to_contain_text("learns at most ε = 1.5 about one.")
     assert collector.ledger(survey)[0]["epsilon"] == "4"
     page.goto(f"{collector.url}/me")
     expect(page.locator("#spent")).to_contain_text("4")
-    expect(page.locator("#spent")).to_contain_text("to somebody who knows the others")
+    expect(page.locator("#spent")).to_contain_text(
+        "can learn about one of them who knows the others."
+    )
 
 
 def test_options_of_a_question_go_into_the_draw(device: Device, collector: Collector) -> None:
@@ -219,17 +221,17 @@ def test_options_of_a_question_go_into_the_draw(device: Device, collector: Colle
     page = device.visit(collector.page(survey))
     expect_state(page, "ready")
     fill_in(page, {"harassed": "yes", "ways": "words|hands", "team": "c", "years": "7"})
-    asked = page.locator("[data-question=ways]")
     open_details(page)
-    asked.locator("[data-draw]").click()
-    expect(asked.locator(".draws li").first).to_be_visible()
+    trial = page.locator(".trial:has([data-trial=ways])")
+    trial.locator("[data-draw]").click()
+    expect(trial.locator(".draws li").first).to_be_visible()
     review(page)
     press(page)
     expect_state(page, "stored")
     (body,) = device.posted()
     # Two options, none of them and no answer: four bits, as two characters.
     assert len(json.loads(body)["reports"]["ways"]) == 2
-    expect(page.locator("#receipt")).to_contain_text("3 answers go into one draw")
+    expect(page.locator("#receipt")).to_contain_text("3 answers are swapped together")
     wave = StoredWave(Store(collector.database), survey)
     (words, hands), _ = wave.columns(["ways.words", "ways.hands"])
     assert (words.values, words.n, hands.n) == (("yes", "not-ticked"), 1, 1)

@@ -298,6 +298,7 @@ def test_survey_that_would_leave_some_answers_out_is_refused(
     given = {
         "id": "s",
         "questions": [first, question],
-        "randomizers": {"p": FREE, question["id"]: randomizer},
+        # Names in JSON are texts, whatever the id is.
+        "randomizers": {"p": FREE, str(question["id"]): randomizer},
     }
     assert run("report.js", body, given) is True

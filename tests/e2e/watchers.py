@@ -131,7 +131,7 @@ class Profile(Device):
     def __init__(
         self, browser: Browser, folder: Path, restores: bool = False, **options: Any
     ) -> None:
-        self.folder, self._browser = folder, browser
+        self.folder, self._browser, self.browser_type = folder, browser, browser.browser_type
         self._arguments = [*CHROMIUM, *["--restore-last-session"] * restores]
         super().__init__(self, **options)  # type: ignore[arg-type]  # which asks for a context
 

@@ -184,10 +184,10 @@ def test_a_bound_is_never_rounded_to_less() -> None:
     ("keys", "epsilon", "sentence"),
     [
         (YES_NO, 1, "is at most 2.72 times as likely to send it as a person with another."),
-        ('kind = "yes-no"', 1, "Any report can come from any answer, and from none."),
+        ('kind = "yes-no"', 1, "Anything that is sent can come from any answer, and from none."),
         (CHOICE, 1, "It is the same with every other answer."),
-        (YES_NO, 1, "No report proves what anybody answered."),
-        (YES_NO, 5, "who sees the report can be nearly sure of your answer."),
+        (YES_NO, 1, "Nothing that is sent proves what anybody answered."),
+        (YES_NO, 5, "who sees what you send can be nearly sure of your answer."),
         (YES_NO + "\nepsilon_forever = 2", 1, "all that you sent is at most 7.39 times as likely"),
         (YES_NO + "\nepsilon_forever = 2", 1, "An answer that changes can tell more"),
         (YES_NO + "\nepsilon_forever = 2\nstable = true", 1, "an answer that cannot change"),
@@ -198,8 +198,8 @@ def test_a_bound_is_never_rounded_to_less() -> None:
             1,
             "With a chance of at most 1 in 1",
         ),
-        (CHOICES + '\nmechanism = "pick"', 1, "A report is about one part of your answer alone"),
-        (CHOICES + '\nmechanism = "group"', 2, "A report is about some parts of your answer"),
+        (CHOICES + '\nmechanism = "pick"', 1, "What is sent is about one part of your answer"),
+        (CHOICES + '\nmechanism = "group"', 2, "What is sent is about some parts of your answer"),
     ],
 )
 def test_each_circumstance_is_said(read: Read, keys: str, epsilon: float, sentence: str) -> None:
@@ -207,7 +207,7 @@ def test_each_circumstance_is_said(read: Read, keys: str, epsilon: float, senten
     shown = explained(survey.questions[0], bool(survey.memos))
     text = " ".join(told(one, ENGLISH) for one in (*shown.before, *shown.after))
     assert sentence in text
-    assert ("No report proves" in text) == ("weak" not in text)
+    assert ("Nothing that is sent proves" in text) == ("weak" not in text)
 
 
 def test_fresh_draws_beside_remembered_ones_are_said_to_be_so(read: Read) -> None:
@@ -221,7 +221,7 @@ def test_fresh_draws_beside_remembered_ones_are_said_to_be_so(read: Read) -> Non
 def test_the_cost_is_said_in_numbers(read: Read) -> None:
     survey = read(YES_NO + "\nepsilon_forever = 2", epsilon=1.5, more="[privacy]\ncap = 100")
     said = [told(one, LANGUAGES["de"]) for one in costs(survey)]
-    assert said[0].startswith("Diese Umfrage verbraucht in einer Runde ε = 1,5 ")
+    assert said[0].startswith("Diese Umfrage verbraucht jedes Mal, wenn Sie antworten, ε = 1,5 ")
     assert [one.split()[0] for one in said[1:]] == ["2", "3", "4"]
 
 

@@ -57,11 +57,11 @@ YES_NO = 'kind = "yes-no"\nepsilon = 1'
         ("", YES_NO, "proves nothing about anyone"),
         ("", YES_NO.replace("1", "5"), "can nearly tell your answer"),
         ("", YES_NO, "Your true answers, your name, address, device, language, or the time."),
-        ("", YES_NO, "ε = 1 of privacy in one wave: 1 over its questions"),
+        ("", YES_NO, "ε = 1 of privacy each time you answer it: 1 over its questions"),
         ('access = "invited"', YES_NO, "It can be used once. Who sent"),
-        ('access = "panel"', YES_NO, "It can be used once in each wave."),
-        ("", YES_NO + "\nepsilon_forever = 2", "starts from the same first random draw"),
-        ("", YES_NO + "\nepsilon_forever = 2", "2 waves together tell at most ε = "),
+        ('access = "panel"', YES_NO, "It can be used once in each round of the survey."),
+        ("", YES_NO + "\nepsilon_forever = 2", "This device starts from the same swap each time"),
+        ("", YES_NO + "\nepsilon_forever = 2", "2 rounds together tell at most ε = "),
         ("[page]\ncomprehension = true", YES_NO, "The database says “Yes” for somebody."),
         ("", YES_NO, "You must trust whoever delivers this page."),
     ],
@@ -75,7 +75,7 @@ def test_the_explanation_says_what_holds_for_this_survey(
         "can nearly tell": "5" in question,
         "proves nothing about anyone": "5" not in question,
         "Whether your link was used": "access" in top,
-        "same first random draw": "forever" in question,
+        "starts from the same swap": "forever" in question,
         'id="quiz"': "comprehension" in top,
     }
     assert {text: text in page for text in circumstances} == circumstances
@@ -93,13 +93,13 @@ def test_who_sees_what_comes_after_what_it_means_and_before_the_limits(publish: 
         "What is stored",
         "What is not stored",
         "What this cannot do",
-        "The cost in numbers",
+        "Privacy used, in numbers",
         'id="quiz"',
         "data-question",
     ]
     places = [page.index(text) for text in order]
     assert places == sorted(places)
-    assert "ε" not in page[: page.index("The cost in numbers")]
+    assert "ε" not in page[: page.index("Privacy used, in numbers")]
 
 
 def test_each_question_has_its_two_pictures_with_its_counts(publish: Publish) -> None:
@@ -177,7 +177,7 @@ def test_messages_are_seen_in_all_languages(
     page = unescape(response.get_data(as_text=True))
     assert response.status_code == status
     for tag, language in LANGUAGES.items():
-        assert f'<section lang="{tag}" dir="{language.direction}">' in page
+        assert f'<section class="end closed" lang="{tag}" dir="{language.direction}">' in page
         assert language.words[f"message.{key}"] in page
     assert "hidden" not in page
 
@@ -278,10 +278,12 @@ def test_a_page_runs_what_its_survey_needs_before_it_starts() -> None:
         page = pages.survey(survey, data).content.decode()
         started = re.findall(r'<script type="module" src="/client/([^"]+)"', page)
         assert started == [*needed[example.stem], "page/survey.js"]
-    assert needed["working-conditions"] == []
+    assert needed["working-conditions"] == ["optional/numbers.js"]
     assert needed["staff-panel"] == [f"optional/{name}.js" for name in ("memory", "texts", "links")]
-    assert needed["one-draw"] == ["optional/together.js"]
-    assert {"optional/orders.js", "optional/texts.js"} <= {*needed["well-being"]}
+    assert needed["one-draw"] == ["optional/together.js", "optional/numbers.js"]
+    assert needed["well-being"] == [
+        f"optional/{name}.js" for name in ("several", "numbers", "orders", "texts", "varied")
+    ]
     assert set().union(*needed.values()) <= {*OPTIONAL}
 
 

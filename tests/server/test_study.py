@@ -198,6 +198,13 @@ def test_check_says_what_ethics_boards_ask_for(tmp_path: Path) -> None:
     assert "ethics boards" not in checked(path, survey_of(STUDY))
 
 
+def test_check_says_how_long_browsers_remember(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    warning = "waves that are more than 7 days apart: Safari deletes"
+    assert warning not in checked(path, survey_of(STUDY))
+    assert warning in checked(path, survey_of(STUDY, QUESTION + "epsilon_forever = 2\n"))
+
+
 def test_reasons_are_shown_and_in_the_codebook(read: Read) -> None:
     table = '[[together]]\nid = "t"\nquestions = ["a", "b"]\nepsilon = 2\nepsilon_each = 1.5\n'
     table += 'reason = "Both belong together."\n'
@@ -207,7 +214,8 @@ def test_reasons_are_shown_and_in_the_codebook(read: Read) -> None:
     )
     survey = read(survey_of(table, alone + joint))
     page = page_of(survey)
-    assert page.count("Why it is protected this much: Both belong together.") == 2
+    # What protects both is said once.
+    assert page.count("Why it is protected this much: Both belong together.") == 1
     assert page.count("Why it is protected this much: It is &lt;harmless&gt;.") == 1
     reasons: dict[str, Any] = {row.question: row.reason for row in codebook(survey)}
     assert reasons == {

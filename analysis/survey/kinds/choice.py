@@ -5,11 +5,14 @@ from typing import Any
 from analysis.core.domain import NO_ANSWER, RESERVED, Categories, Domain
 from analysis.core.errors import SurveyError, shown
 from analysis.survey.document import Table
-from analysis.survey.json_schema import IDENTIFIER, TEXT, Schema, object_of
+from analysis.survey.json_schema import IDENTIFIER, TEXT, TRUE, Schema, object_of
 
 
 class Choice:
-    """``kind = "choice"`` with ``options``, a list of ``{id = "...", text = "..."}``."""
+    """``kind = "choice"`` with ``options``, a list of ``{id = "...", text = "..."}``.
+
+    With ``random_order`` each device shows them in an order of its own.
+    """
 
     name = "choice"
     key = "options"
@@ -32,11 +35,13 @@ class Choice:
                 )
             options[name] = {"id": name, "text": part.text("text")}
             part.finish()
-        return {"options": list(options.values())}
+        shuffled = {"random_order": True} if table.flag("random_order") else {}
+        return {"options": list(options.values()), **shuffled}
 
     def schema(self) -> tuple[Schema, Schema]:
         option = object_of({"id": IDENTIFIER, "text": TEXT})
-        return {"options": {"type": "array", "items": option, "minItems": 2}}, {}
+        options = {"options": {"type": "array", "items": option, "minItems": 2}}
+        return options, {"random_order": TRUE}
 
     def domain(self, question: dict[str, Any]) -> Domain:
         return Categories((*ids_of(question), *[NO_ANSWER] * question["no_answer"]))
@@ -59,6 +64,10 @@ class YesNo(Choice):
 
     def read(self, table: Table) -> dict[str, Any]:
         return {"options": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}]}
+
+    def schema(self) -> tuple[Schema, Schema]:
+        required, _ = super().schema()
+        return required, {}
 
 
 def ids_of(question: dict[str, Any]) -> tuple[str, ...]:

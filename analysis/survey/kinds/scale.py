@@ -41,12 +41,12 @@ class Likert(Choice):
             {"id": text if are_ids else str(number), "text": text}
             for number, text in enumerate(texts, 1)
         ]
-        matrix = table.text("matrix", default=None)
+        matrix = table.text("matrix", default=None, may_tell_answers=True)
         return {"options": options} | ({} if matrix is None else {"matrix": matrix})
 
     def schema(self) -> tuple[Schema, Schema]:
-        required, optional = super().schema()
-        return required, optional | {"matrix": TEXT}
+        required, _ = super().schema()
+        return required, {"matrix": TEXT}
 
     def domain(self, question: dict[str, Any]) -> Categories:
         texts = [option["text"] for option in question["options"]]

@@ -1,0 +1,102 @@
+"""Earlier answers in later texts: ``{answer.ID}``, or ``{answer.ID|words if there is none}``.
+
+The respondent's page puts the answer into the text, on the device alone, as text and nothing else.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.core.memory import is_stable
+from analysis.survey.document import ANSWER_MARK, ID, Table
+from analysis.survey.kinds import KINDS
+
+#: Keys of an entry whose texts may tell an earlier answer.
+KEYS = ("text", "help", "matrix")
+
+#: What stands for an answer that is still to be given.
+NONE_YET = "…"
+
+_PIECE = re.compile(rf"\{{answer\.({ID.pattern})(?:\|([^{{}}|]*[^{{}}|\s][^{{}}|]*))?\}}")
+#: What a reader, a phone or a mail program may take for an address.
+_LINK = re.compile(r"://|\bwww\.|\bmailto:|\]\(", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a text: plain words, or the answer to `question`, of which `words` are instead."""
+
+    words: str
+    question: str | None = None
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Yield the parts of a text in one language, in their order."""
+    end = 0
+    for found in _PIECE.finditer(text):
+        if found.start() > end:
+            yield Piece(text[end : found.start()])
+        yield Piece(found[2] or NONE_YET, found[1])
+        end = found.end()
+    if end < len(text):
+        yield Piece(text[end:])
+
+
+def without_answers(text: str) -> str:
+    """Return a text as it reads where there are no answers, such as among the results."""
+    return "".join(piece.words for piece in pieces(text))
+
+
+def answers_told(entry: Mapping[str, Any]) -> set[str]:
+    """Return the ids of the questions whose answers the texts of a frozen entry tell."""
+    values = [entry.get(key, "") for key in KEYS]
+    texts = [text for one in values for text in (one.values() if isinstance(one, dict) else [one])]
+    return {name for text in texts for name, _ in _PIECE.findall(text)}
+
+
+def check_pieces(table: Table, entry: Mapping[str, Any], earlier: Mapping[str, Any]) -> None:
+    """Check the texts of an entry that tell earlier answers.
+
+    Parameters
+    ----------
+    table : Table
+        The entry as its author wrote it.
+    entry : mapping
+        The same as it is frozen.
+    earlier : mapping
+        The frozen entries before it, by their ids.
+
+    Raises
+    ------
+    SurveyError
+        If it is no answer to an earlier question; if words are missing for one who gives none; if
+        the text has a link as well, which would tell the answer to whoever is behind it; or if the
+        question is `stable`, which it cannot be when what it asks depends on an answer.
+    """
+    for key in KEYS:
+        value = entry.get(key, "")
+        for text in value.values() if isinstance(value, dict) else [value]:
+            if ANSWER_MARK not in text:
+                continue
+            _check_text(table, key, text, earlier)
+            if is_stable(entry):
+                raise table.error("stable", f"left out, since {key} depends on an answer")
+
+
+def _check_text(table: Table, key: str, text: str, earlier: Mapping[str, Any]) -> None:
+    if ANSWER_MARK in without_answers(text):
+        raise table.error(
+            key, "such that each answer in it is {answer.ID} or {answer.ID|words if there is none}"
+        )
+    for question, words in _PIECE.findall(text):
+        entry = earlier.get(question)
+        if entry is None or entry["kind"] not in KINDS:
+            raise table.error(key, f"about earlier questions, of which none is {question}")
+        if entry["no_answer"] and not words:
+            raise table.error(
+                key,
+                f"{{answer.{question}|words}}, with words for those who do not answer it",
+            )
+    if _LINK.search(text):
+        raise table.error(key, "without a link: who follows it would tell the answer in the text")

@@ -1,0 +1,125 @@
+"""How it ends: what became of answers is seen at a glance, and no receipt holds them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from collector import Collector
+from device import (
+    CANARIES,
+    NUMBER,
+    OPTION,
+    SURVEY,
+    Device,
+    answer,
+    expect_state,
+    fill_in,
+    press,
+    review,
+    what_was_sent,
+)
+from everything import with_page
+from playwright.sync_api import Page, expect
+from watchers import check_places
+
+from server.store import Store
+
+REPORTS = "**/api/surveys/*/reports"
+_MARK = "one => getComputedStyle(one, '::before').content"
+
+
+def ended(page: Page, state: str) -> tuple[str, str]:
+    """The title of the state that a page ends in, and its mark."""
+    expect_state(page, state)
+    end = page.locator(f'[data-state="{state}"]')
+    return end.locator("strong").inner_text(), end.evaluate(_MARK).partition(" / ")[0]
+
+
+def test_ends_differ_at_a_glance_and_say_what_to_do(
+    page: Page, new_device: Callable[..., Device], collector: Collector, survey: str
+) -> None:
+    page.context.route(REPORTS, lambda route: route.abort())
+    answer(page, {"team": "lab"}, "waiting")
+    assert ended(page, "waiting") == ("Not sent yet", '"…"')
+    expect(page.locator('[data-state="waiting"]')).to_contain_text("keep it open")
+    page.context.unroute(REPORTS)
+    page.reload()
+    assert ended(page, "stored") == ("Sent. Thank you!", '"✓"')
+    page.reload()
+    assert ended(page, "answered") == ("Already answered", '"✓"')
+    other = new_device()
+    problem = {"type": "urn:deniable:problem:over", "detail": "It ended yesterday."}
+    other.context.route(REPORTS, lambda route: route.fulfill(status=403, json=problem))
+    page = other.visit(collector.page(survey))
+    answer(page, {"team": "lab"}, "refused")
+    assert ended(page, "refused") == ("Not taken", '"!"')
+    expect(page.locator('[data-state="refused"]')).to_contain_text("The survey has ended.")
+
+
+def test_a_closed_survey_looks_closed(page: Page, collector: Collector, survey: str) -> None:
+    store = Store(collector.database, create=True)
+    store.surveys.close_waves(survey)
+    store.close()
+    page.reload()
+    closed = page.locator(".end.closed").first
+    assert closed.evaluate(_MARK).partition(" / ")[0] == '"–"'
+    expect(closed).to_contain_text("There is nothing more to do.")
+
+
+def test_receipt_is_saved_without_answers(page: Page, tmp_path: Path) -> None:
+    answer(page, CANARIES)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the receipt").click()
+    download.value.save_as(tmp_path / "receipt.txt")
+    text = (tmp_path / "receipt.txt").read_text()
+    rid = page.locator("#receipt-rid").inner_text()
+    assert download.value.suggested_filename == f"receipt-{page.url.rpartition('/')[2]}.txt"
+    assert text.startswith("Canteen\n")
+    assert rid in text
+    assert "ε = 5 of at most 12" in text
+    check_places({"receipt": text.encode()}, [OPTION, NUMBER, "Zebra", "73,914,682", "Laboratory"])
+    for report in what_was_sent(page)[0]:
+        assert report[0] not in text
+
+
+def test_receipt_is_printed_without_answers(page: Page) -> None:
+    answer(page, CANARIES)
+    what_was_sent(page)
+    page.evaluate("window.print = () => { window.printed = true; }")
+    page.get_by_role("button", name="Print it").click()
+    assert page.evaluate("window.printed")
+    page.emulate_media(media="print")
+    expect(page.locator("#receipt-rid")).to_be_visible()
+    expect(page.locator('[data-state="stored"]')).to_be_visible()
+    for part in ("#sent", "#save-receipt", "footer", "#receipt-bytes"):
+        expect(page.locator(part)).to_be_hidden()
+
+
+def test_a_shared_device_saves_and_prints_nothing(device: Device, collector: Collector) -> None:
+    page = device.visit(collector.page(collector.publish(with_page("kiosk", survey=SURVEY))))
+    answer(page, {"team": "lab"})
+    expect(page.locator("#receipt-rid")).to_be_visible()
+    expect(page.locator("#save-receipt, #print-receipt")).to_have_count(0)
+
+
+def test_what_was_sent_is_told_in_words_before_it_is_shown_byte_for_byte(page: Page) -> None:
+    fill_in(page, CANARIES)
+    review(page)
+    press(page)
+    expect_state(page, "stored")
+    rows, _ = what_was_sent(page)
+    assert [row[0] for row in rows] == [
+        "Did you smoke?",
+        "Which animal?",
+        "Where do you work?",
+        "How much do you owe?",
+    ]
+    for _, mine, sent in rows[:3]:
+        assert sent == f"{mine}: the same as this answer" or sent.endswith(": swapped")
+    assert rows[3][2] in (
+        "speaks for a high number",
+        "speaks for a low number",
+        "No answer: swapped",
+    ) or rows[3][2].startswith("speaks for a number of about ")
+    expect(page.locator("#receipt-bytes")).to_be_hidden()
+    page.get_by_text("Exactly what was sent").click()
+    expect(page.locator("#receipt-bytes")).to_be_visible()

@@ -1,0 +1,53 @@
+"""Where a device has to remember, the browser is asked to keep what it stores."""
+
+from collections.abc import Callable
+
+import pytest
+from collector import Collector
+from device import SURVEY, Device, answer
+from everything import with_page
+from playwright.sync_api import Page, expect
+
+#: Notes each time that the page asks the browser.
+_NOTE = """globalThis.asked = 0;
+StorageManager.prototype.persist = async () => { globalThis.asked += 1; return true; };"""
+REMEMBERS = SURVEY.replace("epsilon = 1\n", "epsilon = 1\nepsilon_forever = 2\n", 1)
+
+
+def asked(page: Page) -> int:
+    """How often the page has asked the browser."""
+    times: int = page.evaluate("globalThis.asked")
+    return times
+
+
+@pytest.mark.parametrize(
+    ("survey", "times"),
+    [(SURVEY, 0), (REMEMBERS, 1), (with_page("kiosk", survey=SURVEY), 0)],
+    ids=["no memory", "memory", "kiosk"],
+)
+def test_browser_is_asked_to_keep_what_a_survey_with_a_memory_stores(
+    device: Device, collector: Collector, survey: str, times: int
+) -> None:
+    device.context.add_init_script(_NOTE)
+    page = device.visit(collector.page(collector.publish(survey)))
+    assert asked(page) == 0
+    answer(page, {"team": "lab"})
+    assert asked(page) == times
+
+
+def test_browser_is_asked_to_keep_a_report_that_waits(
+    device: Device, collector: Collector, survey: str
+) -> None:
+    device.context.add_init_script(_NOTE)
+    device.context.route("**/reports", lambda route: route.abort())
+    page = device.visit(collector.page(survey))
+    answer(page, {"team": "lab"}, "waiting")
+    assert asked(page) >= 1
+
+
+def test_respondents_are_told_how_long_some_browsers_remember(
+    new_device: Callable[..., Device], collector: Collector
+) -> None:
+    page = new_device().visit(collector.page(collector.publish(REMEMBERS)))
+    page.locator("#promise summary").click()
+    expect(page.locator("#promise")).to_contain_text("do not visit it for seven days")
