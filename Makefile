@@ -9,6 +9,10 @@ ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# What matters most, in Firefox too; in WebKit, tests/e2e/test_webkit.py is what matters most.
+IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,kinds once waves back complaints memory resume \
+  answering languages long_lists orders_drawn numbers_and_scales)
+
 # The folders of tests and benchmarks are no packages, and names of modules recur: each has its call.
 TYPED = $(sort $(dir $(shell find tests benchmarks -name '*.py')))
 ELSEWHERE = tests:tests/vectors:tests/analysis:tests/e2e:benchmarks
@@ -25,13 +29,15 @@ test: .venv/.test
 	$(BIN)/mypy
 	@set -e; for folder in $(TYPED); do \
 	  echo "mypy $$folder"; MYPYPATH=$$folder:$(ELSEWHERE) $(BIN)/mypy $$folder*.py; done
-	$(BIN)/python tests/programs.py chromium headless-shell
+	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb
 	$(PYTEST) $(ORDERED)
+	$(BIN)/pytest --engine firefox tests/e2e/test_kinds.py -k every_kind
 
 # Tests that take long, simulate, kill servers, or need other programs, which this installs where it may.
 test-more: .venv/.test
-	$(BIN)/python tests/programs.py chromium headless-shell firefox nginx
+	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx
 	$(PYTEST) $(ORDERED) -m more
+	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
 # hold, totals beside dp-accounting, plans beside simulated surveys, one draw for several questions beside

@@ -58,6 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--order", metavar="SEED", help="shuffle the files, and the tests of each, by this seed"
     )
+    parser.addoption(
+        "--engine", choices=("chromium", "firefox"), default="chromium", help="the browser to drive"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -35,6 +35,9 @@ PROGRAMS = {
         ("chromium-headless-shell",), "chromium-headless-shell", instead="chromium"
     ),
     "firefox": Program(("firefox-esr", "firefox"), "firefox-esr"),
+    "webkit": Program(("WebKitWebDriver",), "webkit2gtk-driver"),
+    # The display in which WebKit runs: it has none without.
+    "xvfb": Program(("Xvfb",), "xvfb"),
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
 }
 

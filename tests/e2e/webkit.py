@@ -1,0 +1,190 @@
+"""WebKit, driven by WebKitWebDriver: Debian's, which Playwright cannot drive."""
+
+import contextlib
+import os
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from limits import MOMENT, wait_until
+from programs import find
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.webkitgtk.options import Options
+from selenium.webdriver.webkitgtk.service import Service
+
+
+class WebKit:
+    """One browser that has never been anywhere, and what people do in it."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+        driver.set_window_size(430, 900)
+        driver.set_script_timeout(MOMENT)
+
+    def visit(self, url: str) -> None:
+        """Open an address in this tab."""
+        self.driver.get(url)
+
+    def new_tab(self) -> str:
+        """Open another tab and go there; gives the name of the tab before."""
+        before: str = self.driver.current_window_handle
+        self.driver.switch_to.new_window("tab")
+        return before
+
+    def to_tab(self, name: str) -> None:
+        """Go to a tab."""
+        self.driver.switch_to.window(name)
+
+    def evaluate(self, script: str, *given: Any) -> Any:
+        """What an asynchronous function gives in the page."""
+        done = self.driver.execute_async_script(
+            f"const tell = arguments[arguments.length - 1]; const given = [...arguments];"
+            f"({script})(...given.slice(0, -1))"
+            ".then((value) => tell([true, value]), (error) => tell([false, String(error)]));",
+            *given,
+        )
+        assert done[0], done[1]
+        return done[1]
+
+    def all(self, selector: str) -> list[WebElement]:
+        """The elements that are seen."""
+        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
+        return [element for element in found if element.is_displayed()]
+
+    def one(self, selector: str) -> WebElement:
+        """The first of them, once there is one."""
+        found: list[WebElement] = []
+
+        def is_seen() -> bool:
+            found[:] = self.all(selector)
+            return bool(found)
+
+        wait_until(is_seen)
+        return found[0]
+
+    def press(self, selector: str) -> None:
+        """Press what is seen there, wherever it stands on the page."""
+        element = self.one(selector)
+        self.driver.execute_script(
+            "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element
+        )
+        element.click()
+
+    def type_in(self, selector: str, text: str) -> None:
+        """Type instead of what stands there."""
+        field = self.one(selector)
+        field.clear()
+        field.send_keys(text)
+
+    def is_in(self, state: str) -> bool:
+        """Whether the page says that it is in a state, and in no other."""
+        shown = [one.get_attribute("data-state") for one in self.all("[data-state]")]
+        return shown == [state]
+
+    def expect_state(self, state: str) -> None:
+        """Wait until it does."""
+        wait_until(lambda: self.is_in(state))
+
+    def begin(self) -> None:
+        """To the first question, through what there is to agree to."""
+        self.expect_state("ready")
+        self.press("#begin")
+        if self.all("#agreement"):
+            for box in ("#consent", "#quiz--either"):
+                self.press(box)
+            self.press('#agreement [type="submit"]')
+
+    def fill_in(self, answers: dict[str, str]) -> None:
+        """Give answers on the page that is shown: as typed; ids of options, several by '|'."""
+        for question, answer in answers.items():
+            field = f'[data-question="{question}"]'
+            if self.all(f"{field} .entry input:not([type=search])"):
+                self.type_in(f"{field} .entry input", answer)
+                continue
+            for option in answer.split("|"):
+                self.press(f'[id="{question}--{option}"]')
+
+    def turn(self) -> None:
+        """To the next page, or to the review."""
+        self.press('[data-page]:not([hidden]) button[type="submit"]')
+
+    def review(self) -> dict[str, str]:
+        """What the review shows."""
+        self.one("#review")
+        terms, details = self.all("#review dt"), self.all("#review dd")
+        return {one.text: other.text for one, other in zip(terms, details, strict=True)}
+
+
+@contextlib.contextmanager
+def _display(folder: Path) -> Iterator[str]:
+    """A display that nobody sees, on a number that is free."""
+    path = find("xvfb")
+    assert path is not None, "no Xvfb; python tests/programs.py xvfb installs one"
+    reading, writing = os.pipe()
+    with (folder / "xvfb").open("wb") as output:
+        process = subprocess.Popen(
+            [path, "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
+            pass_fds=[writing],
+            stdout=output,
+            stderr=output,
+        )
+    os.close(writing)
+    try:
+        with os.fdopen(reading) as told:
+            yield f":{told.readline().strip()}"
+    finally:
+        process.terminate()
+        process.wait(MOMENT)
+
+
+@contextlib.contextmanager
+def webkit(folder: Path) -> Iterator[Callable[[], WebKit]]:
+    """Starts browsers with nothing in them, one at a time; they end with the context."""
+    path = find("webkit")
+    assert path is not None, "no WebKitWebDriver; python tests/programs.py webkit installs one"
+    running: list[Any] = []
+
+    def end() -> None:
+        while running:
+            running.pop().quit()
+
+    with _display(folder) as display:
+        # Tests run in containers, in which WebKit can neither make a sandbox nor use a card.
+        environment = os.environ | {
+            "DISPLAY": display,
+            "WEBKIT_DISABLE_COMPOSITING_MODE": "1",
+            "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
+            "LIBGL_ALWAYS_SOFTWARE": "1",
+            "NO_AT_BRIDGE": "1",
+        }
+
+        def start() -> WebKit:
+            end()
+            options = Options()
+            options.binary_location = _browser_of(path)
+            options.add_argument("--automation")
+            with (folder / "webkit").open("ab") as output:
+                service = Service(path, log_output=output, env=environment)
+                with warnings.catch_warnings():
+                    # Selenium's own driver of WebKit calls what Selenium has deprecated.
+                    warnings.simplefilter("ignore", DeprecationWarning)
+                    running.append(webdriver.WebKitGTK(options=options, service=service))
+            return WebKit(running[-1])
+
+        try:
+            yield start
+        finally:
+            end()
+
+
+def _browser_of(driver: str) -> str:
+    """The browser that belongs to the driver; Debian hides it beside the library."""
+    named = os.environ.get("DENIABLE_WEBKIT_BROWSER")
+    folders = Path("/usr/lib").glob("*/webkit*gtk-4*/MiniBrowser")
+    found = [named] if named else sorted(map(str, folders))
+    assert found, f"no MiniBrowser for {driver}; install webkit2gtk-driver"
+    return found[-1]
