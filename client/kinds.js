@@ -1,9 +1,9 @@
 /**
  * Kinds of questions, counterpart of analysis/survey/kinds/. Of each: `value` of an answer as form
  * controls hold it, which refuses what is none; `values`, which there are, as encoders ask for
- * them; `names`, the ids of what reports can name; `madeUp`, answers to try; `control`, its name in page/controls.js; `plain`, an answer from
- * how it was typed; `written`, for people, with the names of its options or its unit; `complaint`,
- * the word for why it is refused.
+ * them; `names`, the ids of what reports can name; `madeUp`, answers to try; `control`, its name in
+ * page/controls.js; `plain`, an answer from how it was typed; `written`, for people, with the names
+ * of its options, one or several, or its unit; `complaint`, the word for why it is refused.
  */
 import { must } from './exact.js';
 
@@ -28,7 +28,7 @@ const choice = {
   names: domain,
   madeUp: idsOf,
   control: 'options',
-  written: (answer, nameOf) => answer.split('|').map(nameOf).join(', '),
+  written: (answer, nameOf) => answer.split('|').map(nameOf),
   complaint: () => 'page.required',
 };
 

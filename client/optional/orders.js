@@ -55,8 +55,7 @@ const rank = {
   },
   madeUp: (question) => [idsOf(question), idsOf(question).reverse()].map((ids) => ids.join('|')),
   control: 'ranking',
-  written: (answer, nameOf) =>
-    answer.split('|').map((id, place) => `${place + 1}. ${nameOf(id)}`).join(', '),
+  written: (answer, nameOf) => answer.split('|').map((id, place) => `${place + 1}. ${nameOf(id)}`),
   complaint: (_, { required }) => (required ? 'question.rank-all' : 'question.rank-whole'),
 };
 

@@ -30,10 +30,12 @@ export function showImages() {
   }
 }
 
-/** What a question asks; a row of a matrix, after what the matrix asks. */
+/** What a question asks; a row of a matrix, or "namely", after what that belongs to. */
 export function wording(q) {
   const matrix = fieldOf(q).closest('.matrix');
-  const texts = [matrix && one('.matrix-text', matrix), one('legend', fieldOf(q))];
+  const asked = fieldOf(q).matches('.namely') ? fieldOf(q).previousElementSibling : fieldOf(q);
+  const heading = matrix ? one('.matrix-text', matrix) : asked !== fieldOf(q) && one('legend', asked);
+  const texts = [heading, one('legend', fieldOf(q))];
   return texts.filter(Boolean).map((text) => textOf(text)).join(' – ');
 }
 
@@ -44,21 +46,27 @@ export function named(q, answer) {
   const nameOf = (option) => textOf(
     one(`label[for="${q.id}--${option}"], [id="${q.id}--${option}"] .name`, fieldOf(q)),
   );
-  return KINDS[q.kind].written(answer, nameOf, unit && textOf(unit), numeral);
+  const written = KINDS[q.kind].written(answer, nameOf, unit && textOf(unit), numeral);
+  return [written].flat().join(`${word('question.comma')} `);
 }
 
-/** What a report says to one who gave this answer, in words. */
+/** What a report says to one who gave this answer: words, and the number that it speaks for, if any. */
 export async function saying(q, report, answer) {
   const { ids, number, isEnd, supports } = await meaning(report, q, open.randomizers, answer);
-  if (isEnd) return word(number > q.min ? 'said.high' : 'said.low');
+  if (isEnd) return { says: word(number > q.min ? 'said.high' : 'said.low'), number };
   if (number !== undefined) {
     const places = Math.max(0, 2 - Math.floor(Math.log10(q.max - q.min)));
-    return word('said.about', { number: named(q, number.toFixed(Math.min(places, 15))) });
+    const rounded = named(q, number.toFixed(Math.min(places, 15)));
+    return { says: word('said.about', { number: rounded }), number };
   }
   const given = (answer || 'no-answer').split('|');
   const isSame = ids && ids.length === given.length && ids.every((id) => given.includes(id));
   // Several options in place of one are no answer that anybody could give.
   const isOne = isSame || ids?.length === 1 || (ids?.length && q.at_most);
-  if (isOne) return word(isSame ? 'said.same' : 'said.swapped', { answer: ids.map((id) => named(q, id)).join(', ') });
-  return word((supports ?? ids.some((id) => given.includes(id))) ? 'said.supports' : 'said.opposes');
+  if (isOne) {
+    const said = named(q, ids.join('|'));
+    return { says: word(isSame ? 'said.same' : 'said.swapped', { answer: said }) };
+  }
+  const isFor = supports ?? ids.some((id) => given.includes(id));
+  return { says: word(isFor ? 'said.supports' : 'said.opposes') };
 }

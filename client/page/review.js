@@ -22,7 +22,7 @@ export async function showSent() {
     const heading = made('th', wording(q));
     heading.scope = 'row';
     const answer = shown.answers[q.id];
-    const says = await saying(q, shown.report.content.reports[q.id], answer);
+    const { says } = await saying(q, shown.report.content.reports[q.id], answer);
     return made('tr', heading, made('td', named(q, answer)), made('td', says));
   }));
   // Meanwhile it was closed, or somebody else is here.

@@ -26,10 +26,13 @@ async function draw(q) {
   // A device that remembers would draw much the same each time: each draw is another device's.
   const newKey = () => keyOf(hex(32));
   const reports = await trial(open, q, answer, newKey, words(), DRAWS);
-  const texts = await Promise.all(reports.map((report) => saying(q, report, answer)));
-  const times = (text) => texts.filter((other) => other === text).length;
-  const sorted = [...new Set(texts)].sort((a, b) => times(b) - times(a));
-  const lines = sorted.map((text) => line(text, times(text)));
+  const said = await Promise.all(reports.map((report) => saying(q, report, answer)));
+  const times = ({ says }) => said.filter((other) => other.says === says).length;
+  const different = said.filter(({ says }, at) => said.findIndex((other) => other.says === says) === at);
+  // Numbers stand in their order, after no answer; all else, the most frequent first.
+  const place = ({ number = -Number.MAX_VALUE }) => number;
+  const sorted = different.sort((a, b) => place(a) - place(b) || times(b) - times(a));
+  const lines = sorted.map((each) => line(each.says, times(each)));
   const heading = made('p', word('trial.result', { answer: named(q, answer) }));
   one('.draws', trialOf(q)).replaceChildren(heading, made('ul', ...lines));
 }

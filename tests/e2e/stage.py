@@ -53,8 +53,8 @@ Scene = Iterator[tuple[str, Page]]
 
 
 def open_details(page: Page) -> None:
-    """Open whatever can be opened on the page that is shown."""
-    for summary in page.locator("summary:visible").all():
+    """Open whatever can be opened on the page that is shown, but for what is the same on each."""
+    for summary in page.locator("main summary:visible:not(footer *)").all():
         if not summary.evaluate("one => one.parentElement.open"):
             summary.click()
 

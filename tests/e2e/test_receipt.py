@@ -116,10 +116,10 @@ def test_what_was_sent_is_told_in_words_before_it_is_shown_byte_for_byte(page: P
     for _, mine, sent in rows[:3]:
         assert sent == f"{mine}: the same as this answer" or sent.endswith(": swapped")
     assert rows[3][2] in (
-        "speaks for a high number",
-        "speaks for a low number",
+        "Speaks for a high number",
+        "Speaks for a low number",
         "No answer: swapped",
-    ) or rows[3][2].startswith("speaks for a number of about ")
+    ) or rows[3][2].startswith("Speaks for about ")
     expect(page.locator("#receipt-bytes")).to_be_hidden()
     page.get_by_text("Exactly what was sent").click()
     expect(page.locator("#receipt-bytes")).to_be_visible()

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 ENGLISH = LANGUAGES["en"].words
 #: Words that are the same in several languages, or no words at all.
 ALIKE = {
+    "question.comma",
     "message.closed-title",
     "odds.with-unit",
     "page.questions",  # French
