@@ -123,3 +123,20 @@ def test_what_was_sent_is_told_in_words_before_it_is_shown_byte_for_byte(page: P
     expect(page.locator("#receipt-bytes")).to_be_hidden()
     page.get_by_text("Exactly what was sent").click()
     expect(page.locator("#receipt-bytes")).to_be_visible()
+
+
+def test_whom_to_ask_stands_where_nothing_was_taken_and_not_where_all_is_well(
+    new_device: Callable[..., Device], collector: Collector
+) -> None:
+    survey = collector.publish('contact = "Ask Ada Example."\n' + SURVEY)
+    visited = new_device()
+    page = visited.visit(collector.page(survey))
+    expect(page.locator("#ask")).to_be_hidden()
+    answer(page, {"team": "lab"}, "stored")
+    expect(page.locator("#ask")).to_be_hidden()
+    other = new_device()
+    problem = {"type": "urn:deniable:problem:over", "detail": "It ended yesterday."}
+    other.context.route(REPORTS, lambda route: route.fulfill(status=403, json=problem))
+    page = other.visit(collector.page(survey))
+    answer(page, {"team": "lab"}, "refused")
+    expect(page.locator("#ask")).to_contain_text("Ask Ada Example.")
