@@ -17,8 +17,9 @@ pytestmark = pytest.mark.more
 #: What the form holds, by the questions that have an answer.
 HELD = """() => Object.fromEntries([...document.querySelectorAll('.question')].map((field) => {
   const all = (selector) => [...field.querySelectorAll(selector)];
-  const typed = all('.entry input').map(({ value }) => value);
-  const ticked = all('.option input:checked').map(({ value }) => value);
+  const typed = all('.entry input:not([data-search])').map(({ value }) => value);
+  // Options may stand in an order that was drawn.
+  const ticked = all('.option input:checked').map(({ value }) => value).sort();
   const placed = all('[data-place]').sort((a, b) => a.dataset.place - b.dataset.place);
   const items = placed.map(({ dataset }) => dataset.item);
   return [field.dataset.question, [...typed, ...ticked, ...items].join('|')];
