@@ -66,7 +66,7 @@ export function follow() {
     one('[data-draw]', trialOf(q)).addEventListener('click', () => draw(q));
   }
   one('#agreement')?.addEventListener('change', ({ target: { name, value } }) => {
-    for (const part of all('#agreement .complaint')) part.hidden = true;
+    one(name === 'quiz' ? '#quiz_complaint' : '#consent_complaint').hidden = true;
     if (name !== 'quiz') return;
     const fitting = value === 'either' ? 'right' : 'other';
     for (const part of all('[data-reply]')) part.hidden = part.dataset.reply !== fitting;

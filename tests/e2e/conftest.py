@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from limits import MOMENT
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from collector import Change, Collector, Relay, ServeClient, command, in_process
 from device import SURVEY, Device
+from engines import launching
 from javascript import TOOLS, Run, beside_modules
-from programs import CHROMIUM, find
 
 from server.pages.browser_files import CLIENT
 
@@ -26,30 +26,11 @@ expect.set_options(timeout=1000 * MOMENT)
 @pytest.fixture(scope="session")
 def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
     """The browser that was asked for; see `Profile` for one with its files."""
-    launch = {"chromium": _chromium, "firefox": _firefox}[pytestconfig.getoption("--engine")]
     with sync_playwright() as playwright:
-        found = launch(playwright)
+        engine = getattr(playwright, pytestconfig.getoption("--engine"))
+        found = engine.launch(**launching(engine, "headless-shell"))
         yield found
         found.close()
-
-
-def _chromium(playwright: Playwright) -> Browser:
-    """A Chromium without windows, in which a new page costs half as much."""
-    path = find("headless-shell")
-    if path is None:
-        pytest.fail("no Chromium; python tests/programs.py chromium installs one")
-    return playwright.chromium.launch(executable_path=path, args=CHROMIUM)
-
-
-def _firefox(playwright: Playwright) -> Browser:
-    """Playwright's own Firefox if it is there, else the system's, by WebDriver BiDi."""
-    own = playwright.firefox.executable_path
-    if Path(own).is_file():
-        return playwright.firefox.launch()
-    path = find("firefox")
-    if path is None:
-        pytest.fail("no Firefox; python tests/programs.py firefox installs one")
-    return playwright.firefox.launch(channel="moz-firefox", executable_path=path)
 
 
 @pytest.fixture(scope="session")

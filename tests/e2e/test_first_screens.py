@@ -68,6 +68,8 @@ def test_nobody_passes_without_agreeing_and_the_right_reply(
     expect(quiz).to_be_visible()
     expect(page.locator("#consent")).to_be_focused()
     page.locator("#consent").check()
+    expect(consent).to_be_hidden()
+    expect(quiz).to_be_visible()
     page.locator("#quiz--no").check()
     expect(page.locator('[data-reply="other"]')).to_be_visible()
     turn_page(page)

@@ -269,8 +269,10 @@ def test_own_privacy_is_read_saved_and_forgotten_by_keyboard_alone(
     keys = visit(device, collector, SURVEY.replace("required = true\n", ""))
     least_of_one_page(keys)
     keys.reach('footer a[href="/me"]')
-    keys.page.keyboard.press("Enter")
-    me = keys.page
+    with keys.page.expect_popup() as opened:
+        keys.page.keyboard.press("Enter")
+    me = opened.value
+    keys = Keys(me)
     expect(me.locator("#spent")).to_be_visible()
     keys.reach("#export")
     with me.expect_download() as found:

@@ -151,3 +151,20 @@ def test_language_is_told_to_nobody(
         }
         assert page.url == f"{wire.url}/s/{survey}"
     assert seen["en"] == seen["ar"]
+
+
+def test_answers_in_latin_letters_keep_apart_from_the_numbers_after_them(
+    new_device: Callable[..., Device], collector: Collector
+) -> None:
+    """Else "YouTube" would pull the 20 of "tried 20 times" into its quotation marks."""
+    texts = '{en = "Which app?", ar = "أي تطبيق؟"}'
+    survey = 'title = "Apps"\nid = "apps"\nlanguages = ["en", "ar"]\n[[questions]]\nid = "app"\n'
+    survey += f'kind = "choice"\ntext = {texts}\nepsilon = 1\noptions = ['
+    survey += '{id = "a", text = {en = "YouTube", ar = "YouTube"}}, '
+    survey += '{id = "b", text = {en = "None", ar = "لا شيء"}}]\n'
+    for tag, expected in (("en", "“YouTube”, tried"), ("ar", "«\u2068YouTube\u2069»")):
+        page = new_device(locale=tag).visit(collector.page(collector.publish(survey)))
+        begin(page)
+        open_details(page)
+        page.locator("[data-draw]").click()
+        expect(page.locator(".draws p")).to_contain_text(expected)

@@ -6,7 +6,6 @@ import re
 import sqlite3
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from urllib.parse import quote, quote_plus
 
 from collector import Relay
 from device import NUMBER, OPTION, QUESTIONS, READ_MEMO, Device
+from engines import launching
 from playwright.sync_api import Browser, Page
-from programs import CHROMIUM, find
 
 from analysis.survey.freeze import thaw
 
@@ -118,13 +117,6 @@ def check_places(places: Mapping[str, bytes], canaries: Sequence[str]) -> None:
     assert not found, "; ".join(f"{place}: {canary} is in it" for place, canary in found)
 
 
-@cache
-def _chromium() -> str | None:
-    """The path of the browser, found in another thread: Playwright is at work in this one."""
-    with ThreadPoolExecutor(1) as other:
-        return other.submit(find, "chromium").result()
-
-
 class Profile(Device):
     """A device whose browser keeps what it keeps in files, as a person's own does."""
 
@@ -132,13 +124,15 @@ class Profile(Device):
         self, browser: Browser, folder: Path, restores: bool = False, **options: Any
     ) -> None:
         self.folder, self._browser, self.browser_type = folder, browser, browser.browser_type
-        self._arguments = [*CHROMIUM, *["--restore-last-session"] * restores]
+        self._launching = launching(browser.browser_type)
+        if restores:  # which Chromium alone is asked
+            self._launching["args"] = [*self._launching["args"], "--restore-last-session"]
         super().__init__(self, **options)  # type: ignore[arg-type]  # which asks for a context
 
     def new_context(self, **options: Any) -> Any:
         """The only context of the profile, as a browser of its own."""
         return self._browser.browser_type.launch_persistent_context(
-            self.folder, executable_path=_chromium(), args=self._arguments, **options
+            self.folder, **self._launching, **options
         )
 
     def files(self) -> dict[str, bytes]:

@@ -1,0 +1,34 @@
+"""How Playwright starts each of its engines: its own build if it is there, else the system's."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserType
+from programs import CHROMIUM, find
+
+
+def launching(engine: BrowserType, chromium: str = "chromium") -> dict[str, Any]:
+    """What Playwright has to be told.
+
+    `chromium` is the program for that engine; "headless-shell" opens a page with half of the work,
+    but keeps no files as a person's browser does.
+    """
+    if engine.name == "firefox":
+        if Path(engine.executable_path).is_file():
+            return {}
+        # The system's own speaks WebDriver BiDi.
+        return {"channel": "moz-firefox", "executable_path": _path("firefox")}
+    return {"executable_path": _path(chromium), "args": CHROMIUM}
+
+
+@cache
+def _path(name: str) -> str:
+    """The path of a program, found in another thread: Playwright is at work in this one."""
+    with ThreadPoolExecutor(1) as other:
+        found = other.submit(find, name).result()
+    if found is None:
+        pytest.fail(f"no {name}; python tests/programs.py {name} installs one")
+    return found
