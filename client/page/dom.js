@@ -43,9 +43,9 @@ export const inEpsilon = (millionths) => Math.ceil(millionths / 1e3) / 1e3;
 const filled = (text, values, language) => text.replace(/\{(\w+)\}/g, (name, key) => {
   const value = values[key] ?? name;
   if (typeof value === 'number') return numeral(value, language);
-  const said = typeof value === 'function' ? value(language) : value;
-  // Latin letters before a number would take it along, where texts run from right to left.
-  return document.dir === 'rtl' && value !== name ? `\u2068${said}\u2069` : said;
+  if (typeof value === 'function') return value(language);
+  // Words of another language would take the number after them along, where texts run from the right.
+  return document.dir === 'rtl' && value !== name ? `\u2068${value}\u2069` : value;
 });
 
 /** One of the program's own words, as the page has it. */

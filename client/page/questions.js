@@ -1,5 +1,5 @@
 /** The survey that the page carries, and what its questions and their answers are called there. */
-import { KINDS } from '../kinds.js';
+import { complaintOf, KINDS } from '../kinds.js';
 import { asked } from '../logic.js';
 import { meaning } from '../report.js';
 import { all, numeral, one, textOf, word } from './dom.js';
@@ -61,8 +61,8 @@ export async function saying(q, report, answer) {
   }
   const given = (answer || 'no-answer').split('|');
   const isSame = ids && ids.length === given.length && ids.every((id) => given.includes(id));
-  // Several options in place of one are no answer that anybody could give.
-  const isOne = isSame || ids?.length === 1 || (ids?.length && q.at_most);
+  // Several options in place of one, or beside "none of these", are no answer that anybody could give.
+  const isOne = isSame || ids?.length === 1 || (ids?.length && !complaintOf(ids.join('|'), q));
   if (isOne) {
     const said = named(q, ids.join('|'));
     return { says: word(isSame ? 'said.same' : 'said.swapped', { answer: said }) };

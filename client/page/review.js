@@ -54,9 +54,10 @@ export function showReceipt({ rid, spent, constant, cap }, report) {
   one('#receipt h2').focus();
 }
 
-/** Saves the receipt as a text: what stands there, but for what was sent and the answers. */
+/** Saves the receipt as a text: how it ended and what stands there, but for the answers and what was sent. */
 function save() {
-  const lines = [one('h1'), ...all('[data-saved]')].map((part) => textOf(part));
+  const parts = [one('h1'), ...all('.end:not([hidden]) > *, [data-saved]')];
+  const lines = parts.map((part) => textOf(part));
   saveFile(`receipt-${survey.id}.txt`, 'text/plain', `${lines.join('\n\n')}\n`);
 }
 

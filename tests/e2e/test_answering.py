@@ -47,7 +47,7 @@ def test_review_shows_each_answer_before_anything_leaves(page: Page, device: Dev
     expect_state(page, "ready")
     fill_in(page, ANSWERS)
     assert review(page) == SHOWN
-    expect(page.get_by_text("Nothing has left this device yet")).to_be_visible()
+    expect(page.get_by_text("Nothing has left this page yet")).to_be_visible()
     assert device.posted() == []
 
 
@@ -176,7 +176,7 @@ def test_review_waits_for_valid_answers_and_says_what_is_wrong(
 def test_money_is_taken_as_people_write_it(page: Page, typed: str) -> None:
     expect_state(page, "ready")
     fill_in(page, {"team": "lab", "debts": typed})
-    expect(page.locator(".understood")).to_have_text("We understand: 3000 EUR.")
+    expect(page.locator(".understood")).to_have_text("Taken as: 3000 EUR.")
     assert review(page)["How much do you owe?"] == "3000 EUR"
 
 

@@ -41,7 +41,7 @@ def next_person(page: Page) -> None:
 def in_memory(page: Page) -> bytes:
     """All that the page's program can still reach, as the browser's debugger sees it."""
     # Where Playwright looks at texts, `RegExp.input` is the last one that matched; now it is this.
-    expect(page.locator("#status")).to_contain_text("Nothing has left this device yet.")
+    expect(page.locator("#status")).to_contain_text("Nothing has left this page yet.")
     debugger = page.context.new_cdp_session(page)
     parts: list[str] = []
     debugger.on("HeapProfiler.addHeapSnapshotChunk", lambda one: parts.append(one["chunk"]))

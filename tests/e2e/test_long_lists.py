@@ -23,7 +23,7 @@ def survey(kind: str, names: list[str]) -> str:
 
 @pytest.fixture(params=["choice", "choices"])
 def page(request: pytest.FixtureRequest, new_device: MakeDevice, collector: Collector) -> Page:
-    """The question with forty options on a phone, or on a page that has one of each kind."""
+    """The question with forty options on a phone; one, or several, can be ticked."""
     page = new_device(viewport=PHONE).visit(
         collector.page(collector.publish(survey(request.param, NAMES)))
     )
@@ -32,8 +32,8 @@ def page(request: pytest.FixtureRequest, new_device: MakeDevice, collector: Coll
 
 
 def shown(page: Page) -> list[str]:
-    """The labels that are seen."""
-    return page.locator(".option:visible label").all_inner_texts()
+    """The labels that are seen, but for those that stay."""
+    return page.locator(".option:not([data-stays]):visible label").all_inner_texts()
 
 
 def test_forty_options_take_no_more_than_a_screen_and_a_half(page: Page) -> None:
@@ -69,6 +69,33 @@ def test_what_is_ticked_stays_in_sight_and_enter_turns_no_page(page: Page) -> No
     search.press("Enter")
     expect(search).to_be_visible()
     assert review(page) == {"Where?": "Österreich"}
+
+
+@pytest.mark.parametrize("kind", ["choice", "choices"])
+def test_other_and_no_answer_stay_in_sight(device: Device, collector: Collector, kind: str) -> None:
+    namely = '[[questions]]\nid = "which"\nkind = "text"\ntext = "Namely"\nepsilon = 1\n'
+    optional = survey(kind, NAMES).replace("required = true\n", "")
+    asked = f'{optional}{namely}namely = "n39"\n'
+    page = device.visit(collector.page(collector.publish(asked)))
+    begin(page)
+    page.get_by_label("Search this list").fill("nowhere")
+    seen = page.locator('[data-question="land"] .option:visible label').all_inner_texts()
+    assert seen == ["España", *["None of these"] * (kind == "choices"), "Prefer not to say"]
+    expect(page.locator("[data-found]")).to_have_text("Shown: 0 of 39")
+
+
+def test_a_list_is_searched_anew_in_another_language(device: Device, collector: Collector) -> None:
+    asked = survey("choice", NAMES).replace('title = "T"', 'title = "T"\nlanguages = ["en", "de"]')
+    for text in ("T", "Where?", *NAMES):
+        german = "Spanien" if text == "España" else text
+        asked = asked.replace(f'= "{text}"', f'= {{en = "{text}", de = "{german}"}}')
+    page = device.visit(collector.page(collector.publish(asked)))
+    begin(page)
+    page.locator("[data-search]").fill("spani")
+    assert shown(page) == []
+    page.locator("#language").select_option("de")
+    assert shown(page) == ["Spanien"]
+    expect(page.locator("[data-found]")).to_have_text("Zu sehen: 1 von 40.")
 
 
 def test_what_is_missing_is_said_at_the_search(page: Page) -> None:

@@ -54,7 +54,7 @@ def test_number_is_read_as_it_is_written_anywhere_or_not_at_all(
     hours.locator("#hours--number").fill(typed)
     understood = hours.locator(".understood")
     if answer and typed.strip() != answer:
-        expect(understood).to_have_text(f"We understand: {answer} hours.")
+        expect(understood).to_have_text(f"Taken as: {answer} hours.")
     else:
         expect(understood).to_be_hidden()
     hours.get_by_role("button", name="Review my answers").click()

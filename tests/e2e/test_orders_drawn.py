@@ -8,7 +8,6 @@ from collector import Collector
 from device import Device, begin, expect_state, fill_in, review
 from playwright.sync_api import Page, expect
 from scipy.stats import chisquare
-from stage import open_details
 
 #: At most so probable is it that a test fails by chance.
 CHANCE = 1e-6
@@ -174,9 +173,8 @@ def test_pages_without_a_wish_stand_as_written(device: Device, collector: Collec
     survey = SURVEY.replace("random_order = true\n", "").replace("[page]\n", "")
     page = device.visit(collector.page(collector.publish(survey)))
     expect_state(page, "ready")
-    assert not page.evaluate("document.documentElement.outerHTML.includes('optional/shuffled')")
+    assert not page.evaluate("document.documentElement.outerHTML.includes('optional/varied')")
     begin(page)
-    open_details(page)
     names = [one.get_attribute("data-question") for one in page.locator("[data-question]").all()]
     assert names == ["first", "which", "second", "third", "row-1", "row-2"]
     expect(page.locator("[data-shuffle]")).to_have_count(0)

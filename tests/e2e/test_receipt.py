@@ -51,8 +51,14 @@ def test_ends_differ_at_a_glance_and_say_what_to_do(
     other.context.route(REPORTS, lambda route: route.fulfill(status=403, json=problem))
     page = other.visit(collector.page(survey))
     answer(page, {"team": "lab"}, "refused")
-    assert ended(page, "refused") == ("Not taken", '"!"')
+    assert ended(page, "refused") == ("Your answers were not taken", '"!"')
     expect(page.locator('[data-state="refused"]')).to_contain_text("The survey has ended.")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the receipt").click()
+    saved = download.value.path().read_text()
+    assert saved.startswith("Canteen\n\nYour answers were not taken\n")
+    page.emulate_media(media="print")
+    expect(page.locator('[data-state="refused"]')).to_be_visible()
 
 
 def test_a_closed_survey_looks_closed(page: Page, collector: Collector, survey: str) -> None:
@@ -73,7 +79,7 @@ def test_receipt_is_saved_without_answers(page: Page, tmp_path: Path) -> None:
     text = (tmp_path / "receipt.txt").read_text()
     rid = page.locator("#receipt-rid").inner_text()
     assert download.value.suggested_filename == f"receipt-{page.url.rpartition('/')[2]}.txt"
-    assert text.startswith("Canteen\n")
+    assert text.startswith("Canteen\n\nSent. Thank you!\n")
     assert rid in text
     assert "ε = 5 of at most 12" in text
     check_places({"receipt": text.encode()}, [OPTION, NUMBER, "Zebra", "73,914,682", "Laboratory"])

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from collector import Collector
-from device import Device
+from device import Device, begin
 from javascript import beside_modules
 from narrowing import instance
 from playwright.sync_api import Page
 from scipy.stats import chisquare
+from stage import open_details
 
 from analysis.core.domain import Categories
 from analysis.core.encoders import ENCODERS
@@ -215,3 +216,26 @@ def test_what_is_sent_of_a_high_number_is_higher(
         return sum(numbers) / len(numbers)
 
     assert mean(high) - mean(low) > (question["max"] - question["min"]) / 10
+
+
+def test_only_what_somebody_could_answer_is_called_swapped(
+    device: Device, collector: Collector
+) -> None:
+    """Of several options, chance may send more than can be ticked, or "none" beside others."""
+    asked = f'id = "some"\ntext = "?"\nat_most = 2\n{QUESTIONS["several"]}'
+    page = device.visit(
+        collector.page(collector.publish(f'title = "T"\nid = "t"\n[[questions]]\n{asked}'))
+    )
+    begin(page)
+    open_details(page)
+    said = set()
+    for _ in range(20):
+        page.locator("[data-draw]").click()
+        said |= set(page.locator(".draws li > span:first-child").all_inner_texts())
+    assert {"A: the same as this answer", "B, C: swapped", "None of these: swapped"} <= said
+    assert {"Speaks for this answer, and for others, too", "Does not speak for this answer"} <= said
+    for one in said:
+        names = one.partition(":")[0].split(", ")
+        if one.endswith(": swapped"):
+            assert len(names) <= 2
+            assert len(names) == 1 or not {"None of these", "No answer"} & set(names)

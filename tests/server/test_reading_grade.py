@@ -12,8 +12,10 @@ import pytest
 
 from server.page_texts import LANGUAGES
 
-#: What texts are to need at most: all of them together, and each table of them by itself.
-GRADE, GRADE_OF_TABLE = 6.0, 8.0
+#: What texts are to need at most, all of them together.
+GRADE = 6.0
+#: The same, just above what they need: together, and each table of them by itself.
+REACHED = {"en": (3.2, 6.2), "de": (4.8, 7), "fr": (5.1, 6.3), "es": (3.5, 4.8), "ar": (4.9, 6.7)}
 #: Tables with fewer words say too little for a formula: labels of buttons, names of rows.
 FEWEST_WORDS = 40
 #: Vowels that are one syllable where they stand together.
@@ -26,7 +28,7 @@ VOWELS = {
 }
 #: What is written, and not spoken, at the end of words.
 SILENT = {
-    "en": r"(?<=[^aeiouyl])e[sd]?$",
+    "en": r"(?<=[^aeiouyltd])ed$|(?<=[^aeiouylsczgx])es$|(?<=[^aeiouyl])e$",
     "fr": r"(?<=[^aeiouyé])(es?|ent)$",
 }
 
@@ -100,14 +102,23 @@ def tables(tag: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_whoever_has_been_to_school_for_six_years_can_read_the_pages(tag: str) -> None:
-    assert grade([text for texts in tables(tag).values() for text in texts], tag) <= GRADE
+    reached, _ = REACHED[tag]
+    assert grade([text for texts in tables(tag).values() for text in texts], tag) <= reached < GRADE
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_no_part_of_the_pages_is_much_harder(tag: str) -> None:
     for name, texts in tables(tag).items():
         if sum(len(words_of(text)) for text in texts) >= FEWEST_WORDS:
-            assert grade(texts, tag) <= GRADE_OF_TABLE, (name, grade(texts, tag))
+            assert grade(texts, tag) <= REACHED[tag][1], (name, grade(texts, tag))
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [("asked", 1), ("wanted", 2), ("times", 1), ("boxes", 2), ("changes", 2), ("table", 2)],
+)
+def test_endings_that_are_silent_in_english_are_no_syllables(word: str, number: int) -> None:
+    assert syllables(word, "en") == number
 
 
 @pytest.mark.parametrize(
@@ -125,4 +136,5 @@ def test_no_part_of_the_pages_is_much_harder(tag: str) -> None:
     ],
 )  # fmt: skip
 def test_the_formulas_know_easy_from_hard(tag: str, easy: str, hard: str) -> None:
-    assert grade([easy], tag) < GRADE < GRADE_OF_TABLE < grade([hard], tag)
+    assert grade([easy], tag) < GRADE
+    assert max(REACHED[tag]) < grade([hard], tag)
