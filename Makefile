@@ -9,9 +9,9 @@ ORDERED := $(if $(ORDER),--order $(if $(filter random,$(ORDER)),$(shell date +%s
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-# What matters most, in Firefox too; in WebKit, tests/e2e/test_webkit.py is what matters most.
+# What matters most runs in Firefox, too. What matters most in WebKit is tests/e2e/test_webkit.py.
 IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,kinds once waves back complaints memory resume \
-  answering languages long_lists orders_drawn numbers_and_scales)
+  answering languages long_lists orders_drawn earlier_answers numbers_and_scales)
 
 # The folders of tests and benchmarks are no packages, and names of modules recur: each has its call.
 TYPED = $(sort $(dir $(shell find tests benchmarks -name '*.py')))

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,8 @@ def numeral(number: int | float, language: Language) -> str:
 
     Four digits stay together, as in a year.
     """
-    text = f"{number:,}" if isinstance(number, int) else f"{number:,.10g}"
+    # Fifteen digits are those that were written, without what a sum of floats adds to them.
+    text = f"{Decimal(f'{number:.15g}'):,f}" if isinstance(number, float) else f"{number:,}"
     if abs(number) < 10_000:
         text = text.replace(",", "")
     marks = str.maketrans({",": language.thousands, ".": language.decimal})

@@ -273,7 +273,7 @@ def _check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) 
 
 
 def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:
-    """Raise SurveyError if a question may come before one that it depends on."""
+    """Raise SurveyError if a question stands on the same page as one that it depends on."""
     on_page: set[str] = set()
     for entry in entries:
         if "new_page" in entry:

@@ -32,7 +32,7 @@ function exact(text) {
   return scale >= 0 ? [digits * 10n ** BigInt(scale), 1n] : [digits, 10n ** BigInt(-scale)];
 }
 
-/** Between thousands one of these stands, each time the same; before decimals one of the others. */
+/** One of these marks stands between all thousands, and another one before the decimals. */
 const GROUPED = /^[+-]?[1-9]\d{0,2}([.,٬])\d{3}(\1\d{3})*((?!\1)[.,٫]\d+)?$/;
 /** Sums of decimals are not exact. */
 const isNear = (one, other) => Math.abs(one - other) < 1e-6;

@@ -19,7 +19,7 @@ const pages = [...all('[data-page]', form), review];
 /** States in which there is something to fill in; and in which nobody else can begin. */
 const OPEN = ['ready', 'asking', 'unkept'];
 /** Ends at which the researchers may be able to help. */
-const ASK = ['refused', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'damaged'];
+const WITH_CONTACT = ['refused', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'damaged'];
 const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'damaged'];
 /** The invitation of this page's link, if there are such links; '' for none. */
 const invitation = () => extras.links?.invitation() ?? '';
@@ -42,7 +42,7 @@ function say(state, reason = '') {
   showState(state, { reason });
   hide('#other-link', state !== 'other-link');
   hide('#thanks', !['stored', 'answered'].includes(state));
-  hide('#ask', !ASK.includes(state));
+  hide('#ask', !WITH_CONTACT.includes(state));
   hide('#kiosk', BUSY.includes(state));
   hide('#kiosk-waits', state !== 'waiting');
   for (const part of all('[data-kiosk]')) {
