@@ -8,7 +8,11 @@ const entryOf = (q) => one('.entry input', fieldOf(q));
 
 /** Buttons and boxes of which one or several are ticked. */
 const options = {
-  read: (q) => all('.option input:checked', fieldOf(q)).map(({ value }) => value).join('|'),
+  /** In the order of the survey, whatever order was drawn. */
+  read(q) {
+    const ticked = all('.option input:checked', fieldOf(q)).map(({ value }) => value);
+    return KINDS[q.kind].names(q).filter((id) => ticked.includes(id)).join('|');
+  },
   write(q, answer) {
     const ticked = answer.split('|');
     for (const box of all('.option input', fieldOf(q))) box.checked = ticked.includes(box.value);
