@@ -35,6 +35,8 @@ from granian import Granian
 
 from server.cli import main as deniable
 from server.gateway import WRITERS, Gateway
+from server.store import Store
+from server.stored_results import StoredWave
 
 #: Shares of the floors' rates that must be reached: always, and on a quiet machine.
 GOALS = {"bare": (0.15, 0.20), "body": (0.25, 0.33)}
@@ -121,7 +123,7 @@ class Server:
 
     def lost(self, connections: int) -> list[str]:
         """A complaint, if not all that was acknowledged is stored, or more than was sent."""
-        (stored,) = {row["n"] for row in self.get("/estimates.json")}
+        stored = StoredWave(Store(self.database), SURVEY).n
         extra = connections * self.runs  # what is under way when a run ends is stored, but unseen
         print(
             f"\n{self.acknowledged:,} acknowledged, {stored:,} stored (up to {extra} more may be)"

@@ -56,6 +56,19 @@ SERVER = Researcher("research token", "owner")
 _HASHING = threading.Lock()
 
 
+def new_password() -> str:
+    """Return 192 random bits as 48 hexadecimal digits, which need no quotes in shells and tables.
+
+    Base64 would be shorter, but could begin with -, which tables guard as a formula.
+    """
+    return secrets.token_hex(24)
+
+
+def account_name() -> str:
+    """Return the name under which the store has this researcher's sessions."""
+    return "" if g.researcher == SERVER else str(g.researcher.name)
+
+
 def hashed(password: str) -> str:
     """Return what is stored of a password: two bytes of its SHA-256, then its scrypt hash.
 
@@ -162,16 +175,32 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def for_owners(view: Callable[P, R]) -> Callable[P, R]:
-    """Return the view for owners only: analysts get an error."""
+def only_for(*roles: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator of views that only these roles may use; all others get an error."""
 
-    @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        if g.researcher.role != "owner":
-            abort(403, "This is for owners; you are signed in as an analyst.")
-        return view(*args, **kwargs)
+    def decorator(view: Callable[P, R]) -> Callable[P, R]:
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            if g.researcher.role not in roles:
+                allowed = " and ".join(f"{role}s" for role in roles)
+                here = _one(g.researcher.role)
+                abort(403, f"This is for {allowed}; you are signed in as {here}.")
+            return view(*args, **kwargs)
 
-    return guarded
+        return guarded
+
+    return decorator
+
+
+def _one(role: str) -> str:
+    return f"{'an' if role[0] in 'ao' else 'a'} {role}"
+
+
+for_owners = only_for("owner")
+#: Whoever may see results.
+for_analysts = only_for("owner", "analyst")
+#: Whoever may make invitations.
+for_the_field = only_for("owner", "fieldworker")
 
 
 def record(what: str, subject: str) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 from flask import Flask
 
-from server import access, clock, failures, headers, health, intake, openapi
+from server import access, clock, console, failures, headers, health, intake, openapi
 from server.invitations import RateLimit
-from server.pages import researchers, respondents
+from server.pages import respondents
 from server.pages.browser_files import CLIENT, STATIC, client_files
 from server.pages.rendering import Pages
 from server.store import Store
@@ -63,6 +63,6 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         app.register_blueprint(intake.blueprint)
         app.register_blueprint(openapi.blueprint)
     if "research" in app.config["PLANES"]:
-        app.register_blueprint(researchers.blueprint)
+        app.register_blueprint(console.blueprint)
     app.wsgi_app = headers.added(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app

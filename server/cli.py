@@ -49,7 +49,7 @@ COMMANDS = {
 REFUSALS = {
     "analysis.core.errors": ("SurveyError", "AnswersError", "DataError"),
     "server.store.locks": ("StoreError",),
-    "server.stored_results": ("Missing",),
+    "server.stored_results": ("Missing", "Withheld"),
     "server.serving": ("PortError",),
     "server.deliver": ("Unreachable",),
     "server.demo": ("MissingData",),

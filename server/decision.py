@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.privacy.ledger import in_epsilon
 from analysis.privacy.ledger.totals import Times
+from analysis.survey.batches import Cell, Steps
 from analysis.survey.survey import Survey
 from server.wire import Refusal, Submission
 
@@ -31,12 +32,23 @@ class Spent(NamedTuple):
 NOTHING = Spent((), 0)
 
 
+#: A survey, and a version and a wave of it.
+Key = tuple[str, str, int]
+
+#: The version and wave of the cell of a whole survey: of its totals, which know neither.
+WHOLE = ("", 0)
+
+
 @dataclass(frozen=True)
 class Asked:
-    """A survey as it is asked now: the version published last, and its open waves in order."""
+    """A survey as it is asked now: the version published last, and its open waves in order.
+
+    `steps` are the largest of all its versions: no new version takes back what was promised.
+    """
 
     current: Survey
     open_waves: Sequence[int]
+    steps: Steps
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,8 @@ class Known:
     priced: Mapping[tuple[str, str], Survey]
     #: The survey, wave and key of each invitation that exists and was not used.
     unused: Collection[tuple[str, int, bytes]]
+    #: What is shown of each version and wave, and of each survey (`WHOLE`), if it has a report.
+    cells: Mapping[Key, Cell]
 
 
 class Report(NamedTuple):
@@ -94,6 +108,14 @@ class Counts(NamedTuple):
     counts: NDArray[np.int64]
 
 
+class CellChange(NamedTuple):
+    """What is shown of a version in a wave, or of a survey, before and after."""
+
+    key: Key
+    before: Cell
+    after: Cell
+
+
 @dataclass(frozen=True)
 class Decision:
     """What becomes of a batch: a result for each submission, and what to write.
@@ -112,6 +134,8 @@ class Decision:
     sizes: list[Counts]
     #: The survey, wave and key of each invitation that is used up.
     used: list[tuple[str, int, bytes]]
+    #: What is shown from now on; snapshots are taken once all counts above are written.
+    cells: list[CellChange]
 
 
 class Intake(Protocol):
@@ -171,6 +195,7 @@ def decide(submissions: Sequence[Submission], known: Known, today: date) -> Deci
         tallies,
         sizes,
         sorted(batch.used),
+        batch.cells(),
     )
 
 
@@ -245,6 +270,19 @@ class _Batch:
                 changes[survey_id, self._known.spent[who]] -= 1
             changes[survey_id, self._spent[who]] += 1
         return [Move(*group, n) for group, n in sorted(changes.items())]
+
+    def cells(self) -> list[CellChange]:
+        """Return how the numbers of reports change, and which snapshots are taken."""
+        more = Counter[tuple[Key, Steps]]()
+        for sent in self.taken:
+            survey = sent.survey
+            more[(survey.id, survey.version, sent.wave), survey.steps] += 1
+            more[(survey.id, *WHOLE), self._known.surveys[survey.id].steps] += 1
+        return [
+            CellChange(key, before, before.after(n, steps))
+            for (key, steps), n in sorted(more.items(), key=lambda item: item[0][0])
+            for before in [self._known.cells.get(key, Cell())]
+        ]
 
 
 def _not_taken_now(submission: Submission, asked: Asked, today: date) -> Refusal | None:

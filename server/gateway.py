@@ -34,6 +34,9 @@ WRITES_WAIT, READS_WAIT = 1.0, 5.0
 MOST_WRITES, MOST_READS = 512, 4096
 #: The most bodies that are read at the same time, of at most 64 KiB each.
 MOST_BODIES = 1024
+#: Where researchers upload surveys: the longest body there, and the most of them at the same time,
+#: since anybody can send one.
+UPLOADS, LONGEST_UPLOAD, MOST_UPLOADS = ("/surveys", "/surveys/publish"), 16 * 1024 * 1024, 2
 #: Seconds that a body may take; a device gives up after as many.
 DEADLINE = 30.0
 #: Seconds for which a refusal is held back, from and to. Otherwise programs that retry at once,
@@ -100,7 +103,7 @@ class Gateway:
         self._app: _Wsgi = app
         self._writes = Lane(WRITERS, MOST_WRITES, WRITES_WAIT)
         self._reads = Lane(READERS, MOST_READS, READS_WAIT)
-        self._being_read = 0
+        self._being_read = self._uploading = 0
         with app.app_context():
             self._busy, self._slow = (
                 _answer(added(problem(refusal)), {"REQUEST_METHOD": "POST"})
@@ -116,17 +119,23 @@ class Gateway:
         lane = self._writes if is_write else self._reads
         body = b""
         if is_write:
-            if lane.is_full() or self._being_read >= MOST_BODIES:
+            is_upload = head.path in UPLOADS
+            is_too_much = is_upload and self._uploading >= MOST_UPLOADS
+            if lane.is_full() or self._being_read >= MOST_BODIES or is_too_much:
                 return await self._refused()
+            self._uploading += is_upload
             try:
-                body = await self._read(head, connection)
+                longest = LONGEST_UPLOAD if is_upload else LONGEST_REQUEST
+                body = await self._read(head, connection, longest)
             except TimeoutError:
                 return self._slow
+            finally:
+                self._uploading -= is_upload
         if lane.is_full():
             return await self._refused()
         return await lane.run(_answer, self._app, _environ(head, body))
 
-    async def _read(self, head: _Head, connection: Any) -> bytes:
+    async def _read(self, head: _Head, connection: Any, longest: int) -> bytes:
         """Return a body, or one byte more than the longest that is accepted.
 
         Raises
@@ -135,18 +144,19 @@ class Gateway:
             If it takes too long.
         """
         stated = head.headers.get("content-length", "")
-        wanted = min(int(stated), LONGEST_REQUEST + 1) if stated.isdigit() else LONGEST_REQUEST + 1
-        body = b""
+        wanted = min(int(stated), longest + 1) if stated.isdigit() else longest + 1
+        parts, length = list[bytes](), 0
         self._being_read += 1
         try:
             async with asyncio.timeout(DEADLINE):
                 async for part in connection:
-                    body += part
-                    if not part or len(body) >= wanted:
+                    parts.append(part)
+                    length += len(part)
+                    if not part or length >= wanted:
                         break
         finally:
             self._being_read -= 1
-        return body[: LONGEST_REQUEST + 1]
+        return b"".join(parts)[: longest + 1]
 
     async def _refused(self) -> _Answer:
         await asyncio.sleep(random.uniform(*HELD))

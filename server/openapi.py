@@ -21,7 +21,7 @@ from analysis.privacy.ledger import LEDGERS
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
-from server.pages.researchers import DELTAS
+from server.console.tables import DELTAS
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas, whole
 from server.wire import LINK_STATUS, STATUS, LinkQuery, _Body

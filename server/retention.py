@@ -39,6 +39,8 @@ class Keeper:
             day, opened = today(), store.surveys.answerable_waves(today())
             self._due = self._due or bool(self._opened - opened)
             self._opened = opened
+            for survey_id in store.surveys.ids():
+                store.surveys.settle(survey_id, day)
             if day != self._day:
                 forget_due(store)
                 self._day = day

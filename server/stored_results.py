@@ -25,15 +25,21 @@ from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
 from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
+from analysis.survey.batches import Cell
 from analysis.survey.document import ID
 from analysis.survey.question import Question
 from server.clock import today
+from server.decision import WHOLE
 from server.store import Store
 from server.store.surveys import Open
 
 
 class Missing(ValueError):
     """A survey, version or wave that is not there; the message says what there is."""
+
+
+class Withheld(ValueError):
+    """Results that are not shown yet, or not at all; the message says when they will be."""
 
 
 def asked_now(store: Store, survey_id: str) -> Open:
@@ -54,6 +60,8 @@ class StoredWave:
         The wave; by default the highest.
     version : str, optional
         The first digits of the version's hash; by default of the last published.
+    batch : bool
+        Whether only what pages show is told: whole batches, from a minimum of reports on.
 
     Raises
     ------
@@ -62,9 +70,14 @@ class StoredWave:
     """
 
     def __init__(
-        self, store: Store, survey_id: str, number: int | None = None, version: str | None = None
+        self,
+        store: Store,
+        survey_id: str,
+        number: int | None = None,
+        version: str | None = None,
+        batch: bool = False,
     ) -> None:
-        asked_now(store, survey_id)
+        current = asked_now(store, survey_id)
         versions = store.surveys.versions(survey_id)
         matching = [known for known in versions if known.startswith(version or versions[0])]
         if len(matching) != 1:
@@ -75,12 +88,51 @@ class StoredWave:
         if self.number not in waves:
             raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {number}")
         self.survey = store.surveys.stored(survey_id, matching[0])
-        self._reports = store.reports
+        self._reports, self._batch = store.reports, batch
+        cells = store.surveys.cells(survey_id)
+        self._cell = cells.get((survey_id, self.survey.version, self.number), Cell())
+        #: Whether reports still come to this version in this wave.
+        self.is_open = (
+            current.state_on(today()) == "open"
+            and self.number in store.surveys.open_waves(survey_id)
+            and not self.survey.is_over(today())
+        )
+
+    @property
+    def shown(self) -> int:
+        """How many reports are shown: 0 below the survey's minimum."""
+        if not self._batch:
+            return self._cell.n
+        return self._cell.shown if self._cell.shown >= self.survey.steps.minimum else 0
+
+    @property
+    def _taken(self) -> int | None:
+        """The number of reports of the snapshot that is shown; None if all are."""
+        if not self._batch:
+            return None
+        if self._cell.shown < self.survey.steps.minimum:
+            raise Withheld(self.waits_for)
+        return self._cell.shown
+
+    @property
+    def waits_for(self) -> str:
+        """What has to happen before results are shown, as a sentence."""
+        steps = self.survey.steps
+        if self.is_open:
+            return (
+                f"Results of this wave are shown from {steps.minimum:,} reports on, as the survey "
+                f"promised, and then at least {steps.batch:,} more at a time, so that nobody can "
+                "see what one report changes. What is shown is always a batch behind."
+            )
+        return (
+            f"Results of this wave stay withheld: fewer than {steps.minimum:,} reports came, which "
+            "the survey promised not to show."
+        )
 
     @cached_property
     def tallies(self) -> dict[str, NDArray[np.int64]]:
         """For each question, how many reports count for each symbol."""
-        return self._reports.tallies(self.survey, self.number)
+        return self._reports.tallies(self.survey, self.number, self._taken)
 
     def estimates(
         self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
@@ -91,7 +143,7 @@ class StoredWave:
     def plausibility(self) -> list[Plausibility]:
         """Return whether the reports look as their channels draw them."""
         return plausibility(
-            self.survey, self.tallies, self._reports.sizes(self.survey, self.number)
+            self.survey, self.tallies, self._reports.sizes(self.survey, self.number, self._taken)
         )
 
     @property
@@ -212,10 +264,22 @@ class StoredWave:
         return {name: randomizer.joined(read[name]) for name, randomizer in asked.items()}
 
     def _check_kept(self) -> None:
-        """Raise Missing if the reports, all but their tallies, were to be deleted by now."""
+        """Raise an error if the reports, all but their tallies, are deleted or not shown."""
         last = self.survey.delete_reports_after
         if last is not None and today() > last:
             raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
+        if not self._batch:
+            return
+        if self._taken is not None and self.is_open:
+            raise Withheld(
+                "Reports, and tables and models of several questions, wait for the wave to be "
+                "closed: a report carries no number of a batch."
+            )
+        if self._cell.n != self._cell.shown:
+            raise Withheld(
+                f"Reports stay withheld: fewer than {self.survey.steps.batch:,} came after those "
+                "that were shown before, so they could be told apart."
+            )
 
 
 def _told(question: Question, places: list[int], reports: Reports) -> NDArray[np.bool_]:
@@ -232,19 +296,49 @@ def _told(question: Question, places: list[int], reports: Reports) -> NDArray[np
 
 
 def ledger_of_survey(
-    store: Store, survey_id: str, by: str = "respondent", delta: float = DELTA
+    store: Store,
+    survey_id: str,
+    by: str = "respondent",
+    delta: float = DELTA,
+    batch: bool = False,
 ) -> Iterator[Any]:
     """Return what respondents have spent on a survey: the rows of one of `LEDGERS`, at `delta`.
+
+    Parameters
+    ----------
+    batch : bool
+        Whether only what pages show is told: whole batches, from a minimum of reports on.
 
     Raises
     ------
     Missing
         If there is no such survey.
+    Withheld
+        If `batch`, and too few reports came; or if rows are of single respondents, and more come.
     ValueError
         If `delta` is not between 0 and 1.
     """
     current = asked_now(store, survey_id)
     totals = Totals(store.surveys.by_terms(survey_id), current.survey.cap, delta)
     _, rows = LEDGERS[by]
-    accounts = store.ledger.accounts if by in PERSONAL else store.ledger.grouped_accounts
-    return rows(accounts(survey_id), totals)
+    taken = _taken_of_ledger(store, current, by in PERSONAL) if batch else None
+    if by in PERSONAL:
+        return rows(store.ledger.accounts(survey_id), totals)
+    return rows(store.ledger.grouped_accounts(survey_id, taken), totals)
+
+
+def _taken_of_ledger(store: Store, current: Open, is_personal: bool) -> int:
+    """Return the number of reports of the ledger's snapshot; raise Withheld if it is not shown."""
+    survey_id, steps = current.survey.id, store.surveys.steps(current.survey.id)
+    cell = store.surveys.cells(survey_id).get((survey_id, *WHOLE), Cell())
+    if cell.shown < steps.minimum:
+        raise Withheld(
+            f"What respondents have spent is shown from {steps.minimum:,} reports on, and then "
+            f"at least {steps.batch:,} more at a time."
+        )
+    if is_personal and (current.state_on(today()) == "open" or cell.n != cell.shown):
+        raise Withheld(
+            "What single respondents have spent waits for the survey to be closed, and for at "
+            f"least {steps.batch:,} reports since it was closed before."
+        )
+    return cell.shown

@@ -9,6 +9,7 @@ from analysis.core.memory import PROTOCOL
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.joint_program import AIMS
 from analysis.mechanisms.together import TOGETHER
+from analysis.survey.batches import SMALLEST_BATCH, SMALLEST_MINIMUM
 from analysis.survey.digest import NOTE
 from analysis.survey.json_schema import (
     IDENTIFIER,
@@ -95,6 +96,16 @@ def _survey() -> Schema:
             "access": {"enum": list(ACCESS)},
             "proof_of_work": {"type": "integer", "minimum": 1, "maximum": MOST_WORK},
             "page": {**object_of({}, dict.fromkeys(PAGE, TRUE)), "minProperties": 1},
+            "results": {
+                **object_of(
+                    {},
+                    {
+                        "batch": {"type": "integer", "minimum": SMALLEST_BATCH},
+                        "minimum": {"type": "integer", "minimum": SMALLEST_MINIMUM},
+                    },
+                ),
+                "minProperties": 1,
+            },
             "together": {"type": "array", "items": _together(), "minItems": 1},
             **dict.fromkeys(STUDY_TEXTS, TEXT),
             "minutes": {"type": "integer", "minimum": 1, "maximum": MOST_MINUTES},

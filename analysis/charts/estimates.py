@@ -30,11 +30,15 @@ def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: s
     rows : sequence of Estimate
         In the order to be drawn.
     low, high : float
-        The ends of the axis: the possible values. Estimates beyond them are drawn at the ends.
+        The ends of the axis: the possible values. Estimates beyond them are drawn there, so that
+        the axis is longer, by half at most; only what is possible has marks.
     unit : str
         "%" shows shares as percentages; any other is written below the axis.
     """
-    axis = Axis(low, high, _SIDE, WIDTH - _SIDE)
+    beyond = (high - low) / 2
+    known = [row.estimate for row in rows if row.estimate is not None]
+    start, end = max(min([low, *known]), low - beyond), min(max([high, *known]), high + beyond)
+    axis = Axis(start, end, _SIDE, WIDTH - _SIDE)
 
     def exactly(value: float) -> str:
         return f"{100 * value:.1f} %" if unit == "%" else f"{value:,.4g}"

@@ -16,6 +16,7 @@ import rfc8785
 
 from analysis.core.domain import NO_ANSWER
 from analysis.core.epsilon import MICRO
+from analysis.survey.batches import Steps, steps_of
 from analysis.survey.digest import NOTE
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.kinds import KINDS
@@ -111,6 +112,11 @@ class Survey:
     def access(self) -> str:
         """Who may answer: one of `ACCESS`."""
         return str(self.spec.get("access", "open"))
+
+    @cached_property
+    def steps(self) -> Steps:
+        """How many reports results are shown of, and how many more at a time."""
+        return steps_of(self.spec)
 
     @property
     def proof_of_work(self) -> int:

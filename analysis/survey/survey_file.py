@@ -11,6 +11,7 @@ from typing import Any
 from analysis.core.domain import Domain
 from analysis.core.epsilon import MICRO
 from analysis.core.errors import SurveyError, shown
+from analysis.survey.batches import read_results
 from analysis.survey.digest import NOTE, groups_of
 from analysis.survey.document import Table, plain, read_toml
 from analysis.survey.freeze import freeze
@@ -74,6 +75,9 @@ def _read(table: Table) -> dict[str, Any]:
     page = _read_page(table, spec)
     if page:
         spec["page"] = page
+    results = read_results(table)
+    if results:
+        spec["results"] = results
     privacy = table.part("privacy")
     alone = [question for question in questions if together.spec_of(question["id"]) is None]
     wave = sum((_whole_micro(drawn["epsilon"]) for drawn in [*alone, *together.specs]), Decimal(0))

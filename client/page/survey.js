@@ -18,8 +18,10 @@ const agreement = one('#agreement');
 const pages = [...all('[data-page]', form), review];
 /** States in which there is something to fill in; and in which nobody else can begin. */
 const OPEN = ['ready', 'asking', 'unkept'];
-/** Ends at which the researchers may be able to help. */
-const WITH_CONTACT = ['refused', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'damaged'];
+/** Ends at which somebody may want to ask the researchers. */
+const WITH_CONTACT = [
+  'stored', 'answered', 'refused', 'unusable', 'uninvited', 'mistyped', 'insecure', 'broken', 'damaged',
+];
 const BUSY = ['loading', 'ready', 'working', 'randomizing', 'insecure', 'broken', 'damaged'];
 /** The invitation of this page's link, if there are such links; '' for none. */
 const invitation = () => extras.links?.invitation() ?? '';

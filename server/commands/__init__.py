@@ -135,6 +135,11 @@ version_of_survey = click.option(
 )
 
 
+only_batches = click.option(
+    "--batch", is_flag=True, help="Print what pages show: whole batches, above the minimum."
+)
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """Turn ValueError, and a missing package, into a one-line error message."""
@@ -146,6 +151,13 @@ def refusals() -> Iterator[None]:
 
 def of_wave(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that prints a table about one wave."""
-    for option in (form_of_table, database, level_of_intervals, version_of_survey, wave_of_survey):
+    for option in (
+        form_of_table,
+        database,
+        only_batches,
+        level_of_intervals,
+        version_of_survey,
+        wave_of_survey,
+    ):
         command = option(command)
     return command

@@ -21,11 +21,12 @@ def codebook_(
     wave: int | None,
     version: str | None,
     level: float,
+    batch: bool,
     db: Path,
     form: str,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
-    stored = StoredWave(Store(db), survey_id, wave, version)
+    stored = StoredWave(Store(db), survey_id, wave, version, batch)
     if paragraph:
         click.echo(methods(stored.survey, stored.number, stored.estimates(level), stored.n))
         return

@@ -32,6 +32,7 @@ def crosstab_(
     wave: int | None,
     version: str | None,
     level: float,
+    batch: bool,
     db: Path,
     form: str,
 ) -> None:
@@ -40,7 +41,7 @@ def crosstab_(
     Of a question with several options name one: QUESTION.OPTION.
     """
     with refusals():
-        stored = StoredWave(Store(db), survey_id, wave, version)
+        stored = StoredWave(Store(db), survey_id, wave, version, batch)
         columns, notes = stored.columns((first, second))
         if len(columns) != 2:
             raise ValueError(f"expected two different questions, got {first} twice")

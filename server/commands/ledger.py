@@ -7,7 +7,14 @@ import click
 
 from analysis.core.errors import check_delta
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, LEDGERS, ledger_rows
-from server.commands import checked_by, database, form_of_table, print_table, survey_id
+from server.commands import (
+    checked_by,
+    database,
+    form_of_table,
+    only_batches,
+    print_table,
+    survey_id,
+)
 from server.store import Store
 from server.stored_results import ledger_of_survey
 
@@ -31,11 +38,12 @@ delta_of_totals = click.option(
     help="A row for each of these; total: for each distinct total, with how many spent it.",
 )
 @delta_of_totals
+@only_batches
 @database
 @form_of_table
-def ledger(survey_id: str, by: str, delta: float, db: Path, form: str) -> None:
+def ledger(survey_id: str, by: str, delta: float, batch: bool, db: Path, form: str) -> None:
     """Print what respondents have spent, and what they were promised."""
-    rows = ledger_of_survey(Store(db), survey_id, by, delta)
+    rows = ledger_of_survey(Store(db), survey_id, by, delta, batch)
     first = list(islice(rows, 1))
     print_table(ledger_rows(chain(first, rows)), COLUMNS_BY[by], form)
     if not first:

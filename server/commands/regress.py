@@ -58,6 +58,7 @@ def regress_(
     wave: int | None,
     version: str | None,
     level: float,
+    batch: bool,
     db: Path,
     form: str,
 ) -> None:
@@ -69,7 +70,7 @@ def regress_(
     """
     with refusals():
         names = names_in(formula)
-        columns, notes = StoredWave(Store(db), survey_id, wave, version).columns(names)
+        columns, notes = StoredWave(Store(db), survey_id, wave, version, batch).columns(names)
         for name in names:
             formula = formula.replace(f"`{name}`", variable(name)).replace(name, variable(name))
         for note in notes:

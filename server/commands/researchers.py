@@ -1,17 +1,16 @@
 """`deniable researcher`: manage the accounts of those who may see results."""
 
 import re
-import secrets
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from server.access import hashed
+from server.access import hashed, new_password
 from server.commands import database, form_of_table, print_table, record
 from server.commands.private_file import hand_out, output_file
 from server.store import Store
-from server.store.researchers import ROLES, Researcher
+from server.store.researchers import NAME, ROLES, Researcher
 from server.stored_results import Missing
 
 
@@ -32,7 +31,7 @@ def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -
     Passwords are made here, of 192 random bits, so that none can be guessed. The database has a
     scrypt hash; a password cannot be printed again.
     """
-    if not re.fullmatch(r"[\w.@-]{1,64}", name):
+    if not re.fullmatch(NAME, name):
         raise Missing(f"name: expected at most 64 letters, digits, . _ @ and -, got {name[:70]!a}")
     store = Store(db)
     known = store.researchers.find(name)
@@ -46,14 +45,6 @@ def add(name: str, role: str | None, output: Path | None, db: Path, form: str) -
         store.close()
 
     hand_out([row], row, form, output, put)
-
-
-def new_password() -> str:
-    """Return 192 random bits as 48 hexadecimal digits, which need no quotes in shells and tables.
-
-    Base64 would be shorter, but could begin with -, which tables guard as a formula.
-    """
-    return secrets.token_hex(24)
 
 
 @researcher.command()

@@ -24,6 +24,7 @@ from server.commands import (
     database,
     form_of_table,
     level_of_intervals,
+    only_batches,
     print_message,
     print_pieces,
     print_table,
@@ -74,6 +75,7 @@ from server.stored_results import StoredWave
     is_flag=True,
     help="Add a column deff: the variance as a multiple of asking the same people directly.",
 )
+@only_batches
 @database
 @form_of_table
 def estimate(
@@ -87,6 +89,7 @@ def estimate(
     bins: int | None,
     constrained: str | None,
     deff: bool,
+    batch: bool,
     db: Path,
     form: str,
 ) -> None:
@@ -103,7 +106,7 @@ def estimate(
     before: list[Estimate] = []
     display: list[Constrained] = []
     for number in waves or [None]:
-        stored = StoredWave(store, survey_id, number, version)
+        stored = StoredWave(store, survey_id, number, version, batch)
         estimates = stored.estimates(level, method, simultaneous)
         ranges: list[Estimate] = []
         rng = np.random.default_rng(0)  # a fixed seed: each run prints the same
@@ -179,13 +182,14 @@ def _warn(
 @survey_id
 @wave_of_survey
 @version_of_survey
+@only_batches
 @database
 @form_of_table
 def plausibility(
-    survey_id: str, wave: int | None, version: str | None, db: Path, form: str
+    survey_id: str, wave: int | None, version: str | None, batch: bool, db: Path, form: str
 ) -> None:
     """Print whether reports look as their channels draw them, or some are fakes."""
-    checks = StoredWave(Store(db), survey_id, wave, version).plausibility()
+    checks = StoredWave(Store(db), survey_id, wave, version, batch).plausibility()
     print_table(map(asdict, checks), PLAUSIBILITY_COLUMNS, form)
 
 
@@ -193,15 +197,18 @@ def plausibility(
 @survey_id
 @wave_of_survey
 @version_of_survey
+@only_batches
 @database
 @form_of_table
-def export(survey_id: str, wave: int | None, version: str | None, db: Path, form: str) -> None:
+def export(
+    survey_id: str, wave: int | None, version: str | None, batch: bool, db: Path, form: str
+) -> None:
     """Print the randomized reports, a row a respondent, sorted by what they say.
 
     Without ids or pseudonyms, and in no order of arrival.
     """
     store = Store(db)
-    stored = StoredWave(store, survey_id, wave, version)
+    stored = StoredWave(store, survey_id, wave, version, batch)
     columns, parts = stored.reports()
     record(store, "export", f"{survey_id} {stored.survey.version}, wave {stored.number}")
     print_pieces(pieces_of_columns(parts, columns, form))

@@ -102,6 +102,9 @@ def run() -> None:
             url, token = _addresses(server)
             click.echo(f"A server runs at {url}. Each person's device randomizes, then sends:")
             _replay(url, survey, rows)
+            # Pages and downloads are a batch behind until a survey is closed.
+            store = Store(database)
+            store.surveys.close_waves(survey.id)
             _compare(Client(url, token), survey, rows)
             together = read_survey(ONE_DRAW)
             (draw,) = together.joint
@@ -112,8 +115,9 @@ def run() -> None:
                 f"the others learns at most ε = {each:g} about one of them."
             )
             _replay(url, together, rows)
-            _set_beside(Store(database), survey, together)
+            _set_beside(store, survey, together)
             if sys.stdout.isatty() and sys.stdin.isatty():
+                store.surveys.open_wave(survey.id)
                 _stay(url, token, survey)
         finally:
             server.terminate()

@@ -11,6 +11,7 @@ from server.store.file import File, StoreBusy
 from server.store.locks import StoreError
 from server.store.log import Log
 from server.store.researchers import Access, Researchers
+from server.store.studies import Studies
 
 if TYPE_CHECKING:
     from server.store.batches import Batches
@@ -34,6 +35,7 @@ class Store:
     def __init__(self, path: Path, create: bool = False, upgrade: bool = False) -> None:
         self.file = File(path, create, upgrade)
         self.log = Log(self.file)
+        self.studies = Studies(self.file)
         self.researchers = Researchers(self.file)
         self.access = Access(self.file)
 

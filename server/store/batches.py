@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from sqlite3 import Connection, Cursor
 
+from analysis.survey.batches import Cell
 from analysis.survey.survey import Survey
-from server.decision import Asked, Decision, Known, Move, Spent
+from server.decision import Asked, Decision, Key, Known, Move, Spent
 from server.store.blocks import answered_as, blocks
 from server.store.file import File
-from server.store.surveys import Surveys
+from server.store.snapshots import read_cells, write_cells
+from server.store.surveys import Surveys, largest
 from server.wire import Submission
 
 
@@ -37,11 +39,13 @@ class Batches:
         times: dict[tuple[str, bytes], dict[str, int]] = {}
         charged = Counter[tuple[str, bytes]]()
         unused: set[tuple[str, int, bytes]] = set()
+        cells: dict[Key, Cell] = {}
         of_survey: dict[str, list[Submission]] = {}
         for submission in submissions:
             of_survey.setdefault(submission.survey.id, []).append(submission)
         for survey_id, batch in of_survey.items():
             surveys[survey_id] = self._asked(survey_id)
+            cells |= read_cells(self._file.connection, survey_id)
             for rid, version, wave, payload in self._rows(
                 "SELECT rid, version, wave, payload FROM report WHERE survey = ? AND rid IN",
                 (survey_id,),
@@ -75,12 +79,12 @@ class Batches:
             # answered them then; but a replay of what is stored, and a refusal, need no price.
             with suppress(KeyError):
                 priced[key] = self._surveys.with_terms(*key)
-        return Known(surveys, reports, spent, priced, unused)
+        return Known(surveys, reports, spent, priced, unused, cells)
 
     def _asked(self, survey_id: str) -> Asked:
-        version, *_ = self._surveys.versions(survey_id)  # there is one: none is ever deleted
-        current = self._surveys.stored(survey_id, version)
-        return Asked(current, self._surveys.open_waves(survey_id))
+        # There is one: none is ever deleted.
+        current, *_ = versions = self._surveys.every(survey_id)
+        return Asked(current, self._surveys.open_waves(survey_id), largest(versions))
 
     def _rows(self, sql: str, where: tuple[str | int, ...], keys: Sequence[bytes]) -> Cursor:
         """Run a query that ends in IN, for these keys."""
@@ -107,6 +111,7 @@ class Batches:
                 "ON CONFLICT DO UPDATE SET counts = added_counts(counts, ?7)",
                 [(*row[:4], *block) for row in rows for block in blocks(*row[4:])],
             )
+        write_cells(connection, decision.cells)
 
     def _move(self, moves: Sequence[Move]) -> None:
         """Count respondents in the rows of their new totals, and no longer in those of the old."""

@@ -1,6 +1,7 @@
 """Invitations: whether each was used, but never by which report."""
 
 from collections.abc import Iterable
+from sqlite3 import Connection
 
 from server.store.file import File
 from server.store.surveys import Surveys
@@ -23,6 +24,28 @@ class Invitations:
                 "INSERT OR IGNORE INTO invitation VALUES (?, ?, ?, 0)",
                 sorted((survey_id, number, key) for key in keys for number in waves),
             )
+
+    def replace(self, survey_id: str, old: bytes, new: bytes) -> bool:
+        """Give a lost invitation another key, in all waves; return whether there was such a one.
+
+        The new one is used where the old one was, so nobody learns from it whether that was so.
+        """
+        with self._file.writing() as connection:
+            connection.execute(
+                "INSERT INTO invitation SELECT survey, wave, ?3, used FROM invitation "
+                "WHERE survey = ?1 AND token_hash = ?2",
+                (survey_id, old, new),
+            )
+            return self._remove(connection, survey_id, old)
+
+    def revoke(self, survey_id: str, key: bytes) -> bool:
+        """Take an invitation back, in all waves; return whether there was such a one."""
+        with self._file.writing() as connection:
+            return self._remove(connection, survey_id, key)
+
+    def _remove(self, connection: Connection, survey_id: str, key: bytes) -> bool:
+        sql = "DELETE FROM invitation WHERE survey = ? AND token_hash = ?"
+        return connection.execute(sql, (survey_id, key)).rowcount > 0
 
     def is_usable(self, survey_id: str, wave: int, key: bytes) -> bool:
         """Return whether an invitation can be used; no answer tells used ones from unknown ones."""

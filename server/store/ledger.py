@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from analysis.privacy.ledger import Account, Spend
 from analysis.privacy.ledger.totals import Times
@@ -39,10 +40,17 @@ class Ledger:
                 known[parts] = tuple(sorted((terms, times) for terms, times in json.loads(parts)))
             yield Account(respondent, known[parts], charged)
 
-    def grouped_accounts(self, survey_id: str) -> Iterator[Account]:
-        """Yield an account for each group of respondents who answered and were charged the same."""
+    def grouped_accounts(self, survey_id: str, taken: int | None = None) -> Iterator[Account]:
+        """Yield an account for each group of respondents who answered and were charged the same.
+
+        `taken` is the number of reports of a snapshot, if one is asked for instead of all reports.
+        """
         sql = "SELECT answered, charged, respondents FROM respondent_total WHERE survey = ?"
-        for answered, charged, respondents in self._file.query(sql, survey_id):
+        values: list[Any] = [survey_id]
+        if taken is not None:
+            sql = sql.replace("respondent_total", "total_snapshot") + " AND taken = ?"
+            values.append(taken)
+        for answered, charged, respondents in self._file.query(sql, *values):
             try:
                 times = tuple((terms, times) for terms, times in json.loads(answered))
             except (ValueError, TypeError):

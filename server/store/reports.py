@@ -28,13 +28,18 @@ class Reports:
     def __init__(self, file: File, surveys: Surveys) -> None:
         self._file, self._surveys = file, surveys
 
-    def tallies(self, survey: Survey, wave: int) -> dict[str, NDArray[np.int64]]:
-        """Return for each question how many of a wave's reports count for each symbol."""
+    def tallies(
+        self, survey: Survey, wave: int, taken: int | None = None
+    ) -> dict[str, NDArray[np.int64]]:
+        """Return for each question how many of a wave's reports count for each symbol.
+
+        `taken` is the number of reports of a snapshot, if one is asked for instead of all reports.
+        """
         counts = {
             question.id: np.zeros(question.randomizer.shape, dtype=np.int64)
             for question in survey.questions
         }
-        self._read_counts("tally", survey, wave, counts)
+        self._read_counts("tally", survey, wave, counts, taken)
         return counts
 
     def per_version(self, survey_id: str) -> dict[str, int]:
@@ -57,27 +62,37 @@ class Reports:
             counts[version, wave] = first.randomizer.reports_in(tallies[first.id])
         return counts
 
-    def sizes(self, survey: Survey, wave: int) -> dict[str, NDArray[np.int64]]:
+    def sizes(
+        self, survey: Survey, wave: int, taken: int | None = None
+    ) -> dict[str, NDArray[np.int64]]:
         """Return for each question how many of a wave's reports count for 0, 1, 2, ... symbols.
 
-        Questions are left out whose reports all count for equally many.
+        Questions are left out whose reports all count for equally many; `taken` is as above.
         """
         counts = {
             question.id: np.zeros((1, question.randomizer.channel.symbols + 1), dtype=np.int64)
             for question in survey.questions
             if question.randomizer.channel.size_chances(1) is not None
         }
-        self._read_counts("report_size", survey, wave, counts)
+        self._read_counts("report_size", survey, wave, counts, taken)
         return {question: sizes[0] for question, sizes in counts.items()}
 
     def _read_counts(
-        self, table: str, survey: Survey, wave: int, counts: dict[str, NDArray[np.int64]]
+        self,
+        table: str,
+        survey: Survey,
+        wave: int,
+        counts: dict[str, NDArray[np.int64]],
+        taken: int | None,
     ) -> None:
-        """Fill in what `tally` or `report_size` has, by question."""
+        """Fill in what `tally` or `report_size` has, or a snapshot of it, by question."""
+        source, more, values = table, "", list[Any]()
+        if taken is not None:
+            source, more, values = "snapshot", " AND taken = ? AND what = ?", [taken, table]
         rows = self._file.query(
-            f"SELECT question, cohort, block, counts FROM {table} "
-            "WHERE survey = ? AND version = ? AND wave = ?",
-            *(survey.id, survey.version, wave),
+            f"SELECT question, cohort, block, counts FROM {source} "
+            f"WHERE survey = ? AND version = ? AND wave = ?{more}",
+            *(survey.id, survey.version, wave, *values),
         )
         try:
             for question, cohort, block, written in rows:

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 
 from server.store.file import File
 
-#: What an account may do: `owner` everything, `analyst` see and download results.
-ROLES = ("owner", "analyst")
+#: Names of accounts.
+NAME = r"[\w.@-]{1,64}"
+
+#: What an account may do: `owner` everything, `analyst` see and download results, `fieldworker` see
+#: how the field goes and make invitations, but see no results.
+ROLES = ("owner", "analyst", "fieldworker")
 
 #: So many failed attempts to log in are answered at once. Then each waits twice as long as the one
 #: before, up to so many seconds; after a day without any the count starts again.
@@ -88,6 +92,29 @@ class Access:
     def end_session(self, token: str) -> None:
         """End the session with this token."""
         self._file.write("DELETE FROM session WHERE hash = ?", _hash(token))
+
+    def end_sessions_of(self, name: str) -> None:
+        """End all sessions of an account; '' for those of printed tokens."""
+        self._file.write("DELETE FROM session WHERE researcher = ?", name)
+
+    def add_setup(self, code: str, researcher: Researcher, until: float) -> None:
+        """Remember a code with which an account can be set up once, until then."""
+        values = (_hash(code), researcher.name, researcher.role, until)
+        self._file.write("INSERT INTO setup VALUES (?, ?, ?, ?)", *values)
+
+    def setup(self, code: str, now: float) -> Researcher | None:
+        """Return the account that a code is good for; None if it is not, or not any more."""
+        sql = "SELECT name, role FROM setup WHERE hash = ? AND until > ?"
+        row = self._file.query(sql, _hash(code), now).fetchone()
+        return None if row is None else Researcher(*row)
+
+    def use_setup(self, code: str, now: float) -> Researcher | None:
+        """Return the same, and forget the code, with all that are too old."""
+        with self._file.writing() as connection:
+            found = self.setup(code, now)
+            sql = "DELETE FROM setup WHERE hash = ? OR until <= ?"
+            connection.execute(sql, (_hash(code), now))
+        return found
 
     def end_all(self) -> None:
         """End all sessions and forget all printed tokens: those of servers that run no more."""

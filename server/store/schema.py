@@ -77,6 +77,32 @@ INSERT INTO respondent_total SELECT survey, answered, charged, count(*) FROM (
     SELECT survey, answered_as(lower(hex(terms)), submissions) AS answered, sum(charged) AS charged
     FROM ledger GROUP BY survey, respondent) GROUP BY survey, answered, charged
 """,
+    # What pages show: snapshots of the counts, two of each version and wave; and of the totals,
+    # whose cell has neither (version '', wave 0). What was stored before was seen: it is shown.
+    """
+CREATE TABLE cell (survey TEXT, version TEXT, wave INTEGER, n INTEGER NOT NULL,
+    shown INTEGER NOT NULL, next INTEGER NOT NULL,
+    PRIMARY KEY (survey, version, wave)) WITHOUT ROWID;
+CREATE TABLE snapshot (survey TEXT, version TEXT, wave INTEGER, taken INTEGER, what TEXT,
+    question TEXT, cohort INTEGER, block INTEGER, counts BLOB NOT NULL,
+    PRIMARY KEY (survey, version, wave, taken, what, question, cohort, block)) WITHOUT ROWID;
+CREATE TABLE total_snapshot (survey TEXT, taken INTEGER, answered TEXT, charged INTEGER,
+    respondents INTEGER NOT NULL, PRIMARY KEY (survey, taken, answered, charged)) WITHOUT ROWID;
+INSERT INTO cell SELECT id, version, wave, n, n, n FROM (SELECT id, survey.version, wave,
+    reports_in(spec, survey.version, question, cohort, block, counts) AS n
+    FROM tally JOIN survey ON survey.id = tally.survey AND survey.version = tally.version
+    GROUP BY id, survey.version, wave);
+INSERT INTO snapshot SELECT tally.survey, tally.version, tally.wave, n, 'tally', question, cohort,
+    block, counts FROM tally JOIN cell USING (survey, version, wave);
+INSERT INTO snapshot SELECT size.survey, size.version, size.wave, n, 'report_size', question,
+    cohort, block, counts FROM report_size AS size JOIN cell USING (survey, version, wave);
+INSERT INTO cell SELECT survey, '', 0, sum(n), sum(n), sum(n) FROM cell GROUP BY survey;
+INSERT INTO total_snapshot SELECT survey, n, answered, charged, respondents
+    FROM respondent_total JOIN cell USING (survey) WHERE cell.version = '';
+CREATE TABLE study (survey TEXT PRIMARY KEY, planned INTEGER, state TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE setup (hash BLOB PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL,
+    until REAL NOT NULL) WITHOUT ROWID
+""",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

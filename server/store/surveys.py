@@ -1,13 +1,18 @@
 """Surveys, their versions and waves."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
+from server.decision import WHOLE, CellChange, Key
 from server.store.file import File
+from server.store.locks import StoreError
+from server.store.snapshots import read_cells, write_cells
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,14 @@ class Open:
 def described(survey: Survey, wave: int, state: str) -> dict[str, Any]:
     """Return what the API and the page say about a survey; all of it is public."""
     return {"version": survey.version, "wave": wave, "state": state, **survey.to_json()}
+
+
+def largest(versions: Sequence[Survey]) -> Steps:
+    """Return the largest steps of some versions of a survey."""
+    return Steps(
+        max(version.steps.batch for version in versions),
+        max(version.steps.minimum for version in versions),
+    )
 
 
 #: How many versions of surveys a process keeps in memory.
@@ -65,9 +78,17 @@ class Surveys:
         """Open a wave, by default the highest or else 1, and return its number.
 
         If `alone`, close the others. A panel's invitations are copied into a new wave.
+
+        Raises
+        ------
+        StoreError
+            If the survey was deleted.
         """
         current = self.current(survey_id)
         with self._file.writing() as connection:
+            sql = "SELECT 1 FROM study WHERE survey = ? AND state = 'deleted'"
+            if connection.execute(sql, (survey_id,)).fetchone():
+                raise StoreError(f"{survey_id}: was deleted, and cannot be opened again")
             if wave is None:
                 (wave,) = connection.execute(
                     "SELECT coalesce(max(wave), 1) FROM wave WHERE survey = ?", (survey_id,)
@@ -78,6 +99,7 @@ class Surveys:
                 "INSERT INTO wave VALUES (?, ?, 'open') ON CONFLICT DO UPDATE SET state = 'open'",
                 (survey_id, wave),
             )
+            write_cells(connection, self._settled(survey_id))
             if current is not None and current.survey.access == "panel":
                 connection.execute(
                     "INSERT OR IGNORE INTO invitation SELECT DISTINCT survey, ?2, token_hash, 0 "
@@ -95,6 +117,7 @@ class Surveys:
                 "AND wave = coalesce(?2, wave) RETURNING wave",
                 (survey_id, wave),
             ).fetchall()
+            write_cells(connection, self._settled(survey_id))
         return sorted(number for (number,) in closed)
 
     def ids(self) -> list[str]:
@@ -105,6 +128,44 @@ class Surveys:
         """Return the versions of a survey, the last published first."""
         sql = "SELECT version FROM survey WHERE id = ? ORDER BY place DESC"
         return [row[0] for row in self._file.query(sql, survey_id)]
+
+    def every(self, survey_id: str) -> list[Survey]:
+        """Return all versions of a survey, the last published first."""
+        return [self.stored(survey_id, version) for version in self.versions(survey_id)]
+
+    def cells(self, survey_id: str) -> dict[Key, Cell]:
+        """Return what is shown of each version and wave that has a report, and of all (`WHOLE`)."""
+        return read_cells(self._file.connection, survey_id)
+
+    def steps(self, survey_id: str) -> Steps:
+        """Return how what belongs to all versions is shown: by the largest steps of them."""
+        return largest(self.every(survey_id))
+
+    def settle(self, survey_id: str, today: date) -> None:
+        """Show all of the waves that take no reports any more, if that is a batch more."""
+        if self._settled(survey_id, today):  # looked at before the lock is taken
+            with self._file.writing() as connection:
+                write_cells(connection, self._settled(survey_id, today))
+
+    def _settled(self, survey_id: str, today: date | None = None) -> list[CellChange]:
+        """Return what changes once all is shown of the waves that take no reports any more."""
+        versions = {survey.version: survey for survey in self.every(survey_id)}
+        if not versions:
+            return []
+        is_over = today is not None and next(iter(versions.values())).is_over(today)
+        opened = () if is_over else self.open_waves(survey_id)
+        changes = []
+        for key, cell in self.cells(survey_id).items():
+            _, version, wave = key
+            if (version, wave) == WHOLE:
+                after = cell if opened else cell.closed(largest([*versions.values()]))
+            else:
+                survey = versions[version]
+                takes = wave in opened and not (today is not None and survey.is_over(today))
+                after = cell if takes else cell.closed(survey.steps)
+            if after != cell:
+                changes.append(CellChange(key, cell, after))
+        return changes
 
     def has(self, survey_id: str) -> bool:
         """Return whether there is such a survey; surveys are never deleted."""

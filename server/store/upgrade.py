@@ -5,10 +5,12 @@ import sqlite3
 from collections import Counter
 from functools import lru_cache
 
+import numpy as np
+
 from analysis.estimate.plausibility import sizes_of
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
-from server.store.blocks import answered_as, written_counts
+from server.store.blocks import BLOCK, answered_as, read_counts, written_counts
 
 
 def prepare(connection: sqlite3.Connection) -> None:
@@ -18,6 +20,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     # The typed interface knows only aggregates of one column, which give a whole number.
     connection.create_aggregate("answered_as", 2, _Answered)  # type: ignore[arg-type]
     connection.create_aggregate("counts_of", 2, _Counts)  # type: ignore[arg-type]
+    connection.create_aggregate("reports_in", 6, _Reports)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=256)
@@ -47,6 +50,31 @@ class _Counts:
 
     def finalize(self) -> bytes:
         return written_counts(list(self._counts), list(self._counts.values()))
+
+
+class _Reports:
+    """How many reports the tally of a version and wave holds: its rows, and the version of each."""
+
+    def __init__(self) -> None:
+        self._survey: Survey | None = None
+        self._blocks: list[tuple[int, int, bytes]] = []
+
+    def step(
+        self, spec: str, version: str, question: str, cohort: int, block: int, counts: bytes
+    ) -> None:
+        self._survey = _thawed(spec, version)
+        if question == self._survey.questions[0].id:  # every report answers all of them
+            self._blocks.append((cohort, block, counts))
+
+    def finalize(self) -> int:
+        if self._survey is None:
+            return 0
+        randomizer = self._survey.questions[0].randomizer
+        tally = np.zeros(randomizer.shape, dtype=np.int64)
+        for cohort, block, written in self._blocks:
+            read = read_counts(written)
+            tally[cohort, block * BLOCK : block * BLOCK + len(read)] = read
+        return randomizer.reports_in(tally)
 
 
 class _Answered:

@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.privacy.ledger import Account, charged_right
 from analysis.survey.survey import Survey
+from server.decision import WHOLE
 from server.store.file import File
 from server.store.ledger import Ledger
 from server.store.reports import Reports
@@ -87,6 +88,10 @@ class Upkeep:
             if {*accounts} != {*self._ledger.grouped_accounts(survey_id)}:
                 yield f"{survey_id}: the totals are not a recount of the ledger"
             cells = self._reports.cells(survey_id)
+            shown = self._surveys.cells(survey_id)
+            counted = {key[1:]: cell.n for key, cell in shown.items()}
+            if counted != ({**cells, WHOLE: sum(cells.values())} if cells else {}):
+                yield f"{survey_id}: the reports that pages show are not a recount of the tallies"
             for version in self._surveys.versions(survey_id):
                 survey = self._surveys.stored(survey_id, version)
                 for wave in self._surveys.waves(survey_id):

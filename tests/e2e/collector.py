@@ -21,9 +21,13 @@ from typing import Any, Protocol
 from limits import MOMENT, wait_until
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+from analysis.core.csv_json import pieces
+from analysis.estimate.estimates import estimate_rows
+from analysis.privacy.ledger import COLUMNS_BY, ledger_rows
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.store import Store
+from server.stored_results import StoredWave, ledger_of_survey
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _NUMBERS = count(1)
@@ -55,6 +59,11 @@ class Collector:
         with self._store() as store:
             store.surveys.open_wave(survey, wave, alone=True)
 
+    def close(self, survey: str) -> None:
+        """Close all waves."""
+        with self._store() as store:
+            store.surveys.close_waves(survey)
+
     def page(self, survey: str) -> str:
         """The address of a survey's page."""
         return f"{self.url}/s/{survey}"
@@ -65,19 +74,22 @@ class Collector:
         return frozen
 
     def estimates(self, survey: str, wave: int = 1) -> list[dict[str, Any]]:
-        """The rows of estimates.json."""
-        rows: list[dict[str, Any]] = self._json(f"/api/surveys/{survey}/estimates.json?wave={wave}")
-        return rows
+        """The rows of estimates.json, of all reports: pages show whole batches alone."""
+        with self._store() as store:
+            stored = StoredWave(store, survey, wave)
+            return estimate_rows(survey, stored.survey.version, wave, stored.estimates(0.95))
 
     def stored(self, survey: str, wave: int = 1) -> int:
         """How many reports are stored; the same for every question."""
-        (n,) = {row["n"] for row in self.estimates(survey, wave)}
-        return int(n)
+        with self._store() as store:
+            return StoredWave(store, survey, wave).n
 
     def ledger(self, survey: str) -> list[dict[str, str]]:
-        """The rows of ledger.csv."""
-        text = self._get(f"/api/surveys/{survey}/ledger.csv")
-        return list(csv.DictReader(io.StringIO(text.decode())))
+        """The rows of ledger.csv, of all respondents."""
+        with self._store() as store:
+            rows = ledger_rows(ledger_of_survey(store, survey))
+            text = "".join(pieces(rows, COLUMNS_BY["respondent"], "csv"))
+        return list(csv.DictReader(io.StringIO(text)))
 
     @contextlib.contextmanager
     def _store(self) -> Iterator[Store]:

@@ -351,8 +351,18 @@ def research(stage: Stage) -> Scene:
     survey = simulated(stage.collector)
     bearer = {"Authorization": f"Bearer {stage.collector.token}"}
     device = stage.new_device(extra_http_headers=bearer)
-    yield "surveys", device.visit(f"{stage.collector.url}/results")
-    yield "results", device.visit(f"{stage.collector.url}/results/{survey}")
+    for name, path in {
+        "surveys": "/surveys",
+        "fieldwork": f"/surveys/{survey}",
+        "sheet": f"/surveys/{survey}/sheet",
+        "results": f"/results/{survey}",
+        "privacy": f"/surveys/{survey}/privacy",
+        "downloads": f"/surveys/{survey}/downloads",
+        "upload": "/surveys/upload",
+        "people": "/people",
+        "log": "/log",
+    }.items():
+        yield name, device.visit(stage.collector.url + path)
 
 
 SCENES = (

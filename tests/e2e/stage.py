@@ -92,4 +92,5 @@ def simulated(collector: Collector, people: int = 200) -> str:
         capture_output=True,
         timeout=LONG,
     )
+    collector.close(survey)  # so that pages show all of it
     return survey

@@ -131,7 +131,7 @@ def test_what_was_sent_is_told_in_words_before_it_is_shown_byte_for_byte(page: P
     expect(page.locator("#receipt-bytes")).to_be_visible()
 
 
-def test_whom_to_ask_stands_where_nothing_was_taken_and_not_where_all_is_well(
+def test_whom_to_ask_stands_at_the_end_and_in_the_receipt(
     new_device: Callable[..., Device], collector: Collector
 ) -> None:
     survey = collector.publish('contact = "Ask Ada Example."\n' + SURVEY)
@@ -139,7 +139,10 @@ def test_whom_to_ask_stands_where_nothing_was_taken_and_not_where_all_is_well(
     page = visited.visit(collector.page(survey))
     expect(page.locator("#ask")).to_be_hidden()
     answer(page, {"team": "lab"}, "stored")
-    expect(page.locator("#ask")).to_be_hidden()
+    expect(page.locator("#ask")).to_contain_text("Ask Ada Example.")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the receipt").click()
+    assert "\n\nAsk Ada Example.\n" in download.value.path().read_text()
     other = new_device()
     problem = {"type": "urn:deniable:problem:over", "detail": "It ended yesterday."}
     other.context.route(REPORTS, lambda route: route.fulfill(status=403, json=problem))

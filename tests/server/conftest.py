@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from server.app import create_app
+from server.deliver import to_store
 from server.store import Store
 
 # For load.py and command_line.py: the tests are no package, lest their names hide others.
@@ -31,6 +32,15 @@ def store(database: Path, survey: Survey) -> Store:
     store.surveys.publish(survey)
     store.surveys.open_wave(survey.id)
     return store
+
+
+@pytest.fixture
+def answered(store: Store, survey: Survey) -> int:
+    """So many reports are stored, and the wave is closed, so that pages show all of them."""
+    people = [{"meat": "yes", "dish": "soup", "price": "3"}] * 120
+    to_store(store, survey.id, payloads(survey, people, 1, 4), lambda _: None)
+    store.surveys.close_waves(survey.id)
+    return len(people)
 
 
 @pytest.fixture

@@ -47,6 +47,9 @@ def app(store: Store, database: Path) -> Flask:
     return create_app({"DATABASE": database})
 
 
+pytestmark = pytest.mark.usefixtures("answered")
+
+
 @pytest.fixture
 def browser(app: Flask) -> FlaskClient:
     return app.test_client()
@@ -83,7 +86,7 @@ def test_a_session_lets_in_and_its_cookie_is_guarded(browser: FlaskClient) -> No
 
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/results/../x", ""])
 def test_signing_in_leads_nowhere_else(browser: FlaskClient, target: str) -> None:
-    assert log_in(browser, target=target).headers["Location"] == "/results"
+    assert log_in(browser, target=target).headers["Location"] == "/surveys"
 
 
 @pytest.mark.parametrize(
@@ -129,6 +132,7 @@ def test_analysts_see_results(browser: FlaskClient, address: str) -> None:
 
 
 def test_only_owners_close_and_only_from_our_own_page(browser: FlaskClient, store: Store) -> None:
+    store.surveys.open_wave("canteen")
     log_in(browser)
     sent = {"csrf": csrf(browser)}
     for form, headers in (
@@ -147,10 +151,11 @@ def test_only_owners_close_and_only_from_our_own_page(browser: FlaskClient, stor
     assert store.surveys.waves("canteen") == {1: "open"}
     assert browser.post("/results/canteen/close", data=sent, **HTTPS).status_code == 303
     assert store.surveys.waves("canteen") == {1: "closed"}
-    assert "Closed" in browser.get("/results/canteen", **HTTPS).get_data(as_text=True)
+    assert "closed" in browser.get("/surveys/canteen", **HTTPS).get_data(as_text=True)
 
 
 def test_an_analyst_cannot_close(browser: FlaskClient, store: Store) -> None:
+    store.surveys.open_wave("canteen")
     log_in(browser, "bob")
     answer = browser.post("/results/canteen/close", data={"csrf": csrf(browser)}, **HTTPS)
     assert answer.status_code == 403
@@ -263,6 +268,7 @@ def test_what_researchers_do_is_noted_and_cannot_be_unnoted(
     log_in(browser)
     browser.get("/results/canteen", **HTTPS)
     browser.get("/api/surveys/canteen/ledger.csv", **HTTPS)
+    store.surveys.open_wave("canteen")
     browser.post("/results/canteen/close", data={"csrf": csrf(browser)}, **HTTPS)
     told = [(entry.who, entry.what) for entry in store.log.entries()]
     assert told == [

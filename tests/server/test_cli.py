@@ -40,7 +40,7 @@ def test_check_prints_mechanism_and_epsilon(survey_file: Path) -> None:
         ("dish", "krr", "1.5"),
         ("price", "optimal", "1.5"),
     ]
-    assert "ε = 4; the cap of 12 is enough for 3 in all" in run("check", survey_file).stderr
+    assert "ε = 4; the cap of 12 is enough for 3 waves in all" in run("check", survey_file).stderr
 
 
 def test_a_bad_survey_is_one_line_and_exit_1(survey_file: Path) -> None:

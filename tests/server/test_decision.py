@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from analysis.survey.batches import Cell, Steps
 from analysis.survey.freeze import freeze
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.decision import Asked, Decision, Known, Spent, decide
+from server.decision import WHOLE, Asked, CellChange, Decision, Key, Known, Spent, decide
 from server.wire import Refusal, Submission
 
 TODAY = date(2026, 3, 1)
@@ -72,16 +73,18 @@ def known(
     open_waves: Sequence[int] = (1, 2),
     stored: Sequence[Submission] = (),
     unused: Sequence[tuple[int, bytes]] = (),
+    cells: dict[Key, Cell] | None = None,
 ) -> Known:
     """Return what a store knows whose respondents have spent so much."""
     return Known(
-        surveys={current.id: Asked(current, open_waves)},
+        surveys={current.id: Asked(current, open_waves, Steps())},
         reports={
             (one.survey.id, one.rid): (one.survey.version, one.wave, one.payload) for one in stored
         },
         spent={(current.id, who): own for who, own in (spent or {}).items()},
         priced={(one.id, one.terms): one for one in answered},
         unused={(current.id, wave, key) for wave, key in unused},
+        cells=cells or {},
     )
 
 
@@ -239,7 +242,7 @@ def test_reports_of_one_pseudonym_to_two_versions_add_up() -> None:
 def test_what_one_spends_is_neither_anothers_nor_that_of_another_survey() -> None:
     other = survey(id="other")
     state = known({ADA: times(3)})
-    state = replace(state, surveys={**state.surveys, "other": Asked(other, (1,))})
+    state = replace(state, surveys={**state.surveys, "other": Asked(other, (1,), Steps())})
     batch = [submission(1, respondent=BOB), submission(2, survey=other), submission(3)]
     decision = decide(batch, state, TODAY)
     assert words(decision) == [201, 201, "cap-exceeded"]
@@ -359,3 +362,19 @@ def test_sizes_are_counted_where_reports_count_for_different_numbers_of_symbols(
     # A report that counts for so many symbols adds to so many of the tally.
     assert sizes.counts.sum() == 9
     assert (sizes.symbols * sizes.counts).sum() == tally.counts.sum() > 0
+
+
+def test_a_snapshot_is_taken_when_a_batch_is_complete() -> None:
+    cell = SURVEY.id, SURVEY.version, 1
+    whole = (SURVEY.id, *WHOLE)
+    before = {cell: Cell(99, 0, 50), whole: Cell(120, 50, 100)}
+    batch = [submission(1), submission(2, wave=2)]
+    assert decide(batch, known(cells=before), TODAY).cells == [
+        CellChange(whole, Cell(120, 50, 100), Cell(122, 50, 100)),
+        CellChange(cell, Cell(99, 0, 50), Cell(100, 50, 100)),
+        CellChange((SURVEY.id, SURVEY.version, 2), Cell(), Cell(1)),
+    ]
+
+
+def test_a_refused_report_is_in_no_snapshot() -> None:
+    assert decide([submission(wave=3)], known(), TODAY).cells == []

@@ -98,7 +98,7 @@ def test_charges_of_versions_and_waves_are_added_up_by_terms(tmp_path: Path) -> 
     content = database.read_bytes()
     for version in versions:
         rows = sum(
-            n for table in ("report", "tally", "report_size") for (n,) in _rows(
+            n for table in ("report", "tally", "report_size", "cell", "snapshot") for (n,) in _rows(
                 database, f"SELECT count(*) FROM {table} WHERE version = '{version.decode()}'"
             )
         )  # fmt: skip

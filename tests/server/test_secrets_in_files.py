@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 from command_line import run
 
-from server.commands import researchers
+from server import access
 from server.store import Store
 from server.store.invitations import Invitations
 
@@ -182,4 +182,4 @@ def test_a_password_can_be_written_to_a_file_too(db: Path, tmp_path: Path) -> No
 
 def test_no_password_looks_like_a_formula() -> None:
     # One in 64 began with -, before; so 2,000 would miss it with a chance of 2e-14.
-    assert all(researchers.new_password()[0] in "0123456789abcdef" for _ in range(2000))
+    assert all(access.new_password()[0] in "0123456789abcdef" for _ in range(2000))

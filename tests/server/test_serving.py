@@ -87,6 +87,7 @@ def test_result_does_not_depend_on_workers_or_way(
             simulate = ["simulate", survey_file, "--answers", people, "--seed", 5, "--url", url]
             assert ",600,0,0" in command(*simulate)
             assert ",0,600,0" in command(*simulate)
+            command("close", "canteen", "--db", database)
             tables.append(fetch(f"{url}/api/surveys/canteen/estimates.csv", token))
             tables.append(command("estimate", "canteen", "--db", database))
     straight = tmp_path / "straight.db"

@@ -64,9 +64,11 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
             "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
         )
     )
-    respondents = {"survey", "wave", "report", "ledger", "tally", "invitation"} | {
+    respondents = {"survey", "wave", "report", "ledger", "tally", "invitation", "cell"} | {
         "respondent_total",
         "report_size",
+        "snapshot",
+        "total_snapshot",
     }
     assert set(tables) == respondents | {
         "research_token",
@@ -74,6 +76,8 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
         "session",
         "throttle",
         "log",
+        "study",
+        "setup",
     }
     for name, sql in tables.items():
         assert sql.endswith("WITHOUT ROWID")

@@ -1,0 +1,105 @@
+"""A verdict in words: whether the intervals of a question can answer anything, and who would."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.estimate.estimates import Estimate
+from analysis.study.planning import respondents_for
+from analysis.study.planning.check import or_none
+from analysis.survey.question import Question
+from analysis.survey.survey import version_of
+
+#: An interval that spans so much of what is possible is sharp; up to the second, it tells large
+#: differences apart; beyond, nothing that a reader would ask for.
+SHARP, ROUGH = 0.1, 0.2
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far the widest interval of a question spans, and a sentence that says what that means.
+
+    `spans` is a share of what is possible: of shares 1, of a mean the range of the number.
+    `needed` is the number of respondents with whom it would span `ROUGH`, if that is more than
+    there are, and possible at all.
+    """
+
+    sentence: str
+    spans: float | None
+    needed: int | None = None
+
+
+def verdict(
+    question: Question, rows: Sequence[Estimate], level: float = 0.95, *, rng: Generator
+) -> Verdict:
+    """Return the verdict on one question.
+
+    Parameters
+    ----------
+    question : Question
+        Of any kind.
+    rows : sequence of Estimate
+        Its estimates; of a number its mean counts, of all others the shares but that of no answer.
+    level : float
+        Of the intervals.
+    rng : Generator
+        For what `respondents_for` draws; it is left as it was.
+    """
+    counted, width = _counted(question, rows)
+    if not counted:
+        return Verdict("Nothing can be told from these reports.", None)
+    spans = max(row.conf_high - row.conf_low for row in counted) / width
+    people, points = f"{counted[0].n:,} people", 100 * spans
+    if spans <= SHARP:
+        return Verdict(
+            f"Sharp: with {people} no interval spans more than {points:.0f} points.", spans
+        )
+    if spans <= ROUGH:
+        told = f"Rough: with {people} intervals span up to {points:.0f} points, so that only large"
+        return Verdict(f"{told} differences can be told.", spans)
+    needed = _needed(question, ROUGH / 2 * width, level, rng)
+    told = (
+        f"With {people} an interval spans {points:.0f} points: this cannot tell much from little."
+    )
+    if needed is None:
+        return Verdict(f"{told} No number of respondents would change that at this ε.", spans)
+    if needed <= counted[0].n:
+        return Verdict(f"{told} Most surveys with so many are sharper.", spans)
+    return Verdict(
+        f"{told} About {_rounded(needed):,} would bring it to {100 * ROUGH:.0f}.", spans, needed
+    )
+
+
+def _counted(question: Question, rows: Sequence[Estimate]) -> tuple[list[Estimate], float]:
+    """Return the estimates that count, and how much their intervals can span."""
+    means = {
+        mean.term: mean
+        for mean in question.mechanism.means(question.randomizer, question.domain)
+        if not mean.is_share
+    }
+    if question.domain.estimand is Estimand.MEAN:
+        return [row for row in rows if row.term == "mean"], float(means["mean"].width)
+    left_out = {*means, NO_ANSWER}
+    return [row for row in rows if row.term not in left_out], 1.0
+
+
+#: What `_needed` found, by what it depends on: it can take a third of a second.
+_KNOWN: dict[tuple[str, float, float], int | None] = {}
+
+
+def _needed(question: Question, half_width: float, level: float, rng: Generator) -> int | None:
+    """Return how many respondents a half-width takes; None if no number is enough."""
+    key = version_of(question.terms), half_width, level
+    if key not in _KNOWN:
+        if len(_KNOWN) > 1000:
+            _KNOWN.clear()
+        _KNOWN[key] = or_none(lambda: respondents_for(question, half_width, level, rng=rng))
+    return _KNOWN[key]
+
+
+def _rounded(respondents: int) -> int:
+    """Two digits: more would promise what nobody knows."""
+    digits = len(str(respondents)) - 2
+    return -(-respondents // 10**digits) * 10**digits if digits > 0 else respondents

@@ -1,0 +1,88 @@
+"""When results are shown: from a minimum of reports on, and then in batches.
+
+Whoever looks at results before and after one report sees that report. So what is shown while a
+survey is open is a snapshot, taken when a batch of reports was complete, and the one before the
+last: then closing adds at least a batch, too. Raw reports carry no number of a batch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from analysis.survey.document import Table
+
+#: The smallest batch, and the smallest number of reports that is shown at all, of any survey.
+SMALLEST_BATCH, SMALLEST_MINIMUM = 10, 20
+
+#: A batch is at least one report in so many: more would be work and show nothing new.
+_SHARE = 100
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How results are shown: at least `batch` reports more at a time, from `minimum` reports on."""
+
+    batch: int = 50
+    minimum: int = 100
+
+
+class Cell(NamedTuple):
+    """The reports of one version in one wave: how many came, and how many two snapshots hold.
+
+    `shown` is the snapshot that is shown, `next` the one after it; both are counts of reports.
+    """
+
+    n: int = 0
+    shown: int = 0
+    next: int = 0
+
+    def after(self, more: int, steps: Steps) -> "Cell":
+        """Return the cell with so many reports more; a snapshot is taken if a batch is complete."""
+        n = self.n + more
+        if n < self.next + max(steps.batch, self.next // _SHARE):
+            return self._replace(n=n)
+        return Cell(n, self.next, n)
+
+    def closed(self, steps: Steps) -> "Cell":
+        """Return the cell once its wave takes no more reports: all are shown, if they are a batch.
+
+        A wave that was opened again, and closed after a few reports, shows what it showed before.
+        """
+        if self.n < self.shown + steps.batch:
+            return self
+        return Cell(self.n, self.n, self.n)
+
+
+def read_results(table: Table) -> dict[str, int]:
+    """Return what `[results]` says, as the frozen survey has it; nothing for the defaults.
+
+    Raises
+    ------
+    SurveyError
+        If one is too small, or the minimum is less than a batch.
+    """
+    part = table.part("results")
+    given = {
+        name: _read_number(part, name, least)
+        for name, least in (("batch", SMALLEST_BATCH), ("minimum", SMALLEST_MINIMUM))
+        if part.peek(name) is not None
+    }
+    part.finish()
+    steps = replace(Steps(), **given)
+    if steps.minimum < steps.batch:
+        raise part.error("minimum", f"a whole number of at least {steps.batch}, a batch")
+    return given
+
+
+def _read_number(part: Table, name: str, least: int) -> int:
+    number: int = part.take(
+        name,
+        lambda value: type(value) is int and least <= value <= 1_000_000,
+        f"a whole number from {least} to 1,000,000",
+    )
+    return number
+
+
+def steps_of(spec: Mapping[str, Any]) -> Steps:
+    """Return how the results of a frozen survey are shown."""
+    return replace(Steps(), **spec.get("results", {}))

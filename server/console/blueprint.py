@@ -1,0 +1,144 @@
+"""What all pages of researchers share: who is let in, and how errors are told."""
+
+import re
+
+from flask import Blueprint, Response, g, redirect, render_template, request
+from werkzeug.exceptions import HTTPException, TooManyRequests
+from werkzeug.wrappers import Response as BaseResponse
+
+from server import access
+from server.extensions import the_store
+from server.headers import WITHOUT_PROGRAM
+from server.store import StoreBusy, StoreError
+from server.stored_results import Missing, StoredWave, Withheld
+
+blueprint = Blueprint("research", __name__)
+
+
+#: The most bytes of a form that are read; and of a survey file with the files that it names.
+LONGEST_FORM, LONGEST_UPLOAD = 16 * 1024, 8 * 1024 * 1024
+#: The views that everybody may see.
+_OPEN = ("research.login", "research.log_in", "research.ask_to_set_up", "research.set_up")
+
+
+@blueprint.before_request
+def let_in() -> Response | None:
+    """Let known researchers in; answer others with a page to log in on, or with a challenge."""
+    request.max_content_length = LONGEST_UPLOAD if request.path == "/surveys" else LONGEST_FORM
+    if request.path == "/surveys/publish":
+        request.max_content_length = request.max_form_memory_size = 2 * LONGEST_UPLOAD
+    if request.endpoint in _OPEN:
+        return None
+    researcher = access.identify()
+    if researcher is None:
+        return _challenge()
+    g.researcher = researcher
+    if request.method == "POST":
+        access.check_csrf()
+    return None
+
+
+@blueprint.after_request
+def forbid_programs(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = WITHOUT_PROGRAM
+    return response
+
+
+def _challenge() -> Response:
+    if not request.path.startswith("/api/"):
+        response = Response(_login_page(request.path), 401)
+    else:
+        text = "This address is for researchers: it needs a research token, or name and password.\n"
+        response = Response(text, 401, content_type="text/plain; charset=utf-8")
+        response.headers.add("WWW-Authenticate", 'Basic realm="deniable"')
+    response.headers.add("WWW-Authenticate", "Bearer")
+    return response
+
+
+@blueprint.errorhandler(Withheld)
+def withheld(error: Withheld) -> Response:
+    return Response(f"{error}\n", status=403, content_type="text/plain; charset=utf-8")
+
+
+@blueprint.errorhandler(Missing)
+def missing(error: Missing) -> Response:
+    return Response(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
+
+
+@blueprint.errorhandler(StoreBusy)
+def busy(_: StoreBusy) -> Response:
+    text = "The database is being written by others for long; please try again.\n"
+    return Response(text, 503, {"Retry-After": "5"}, content_type="text/plain; charset=utf-8")
+
+
+@blueprint.errorhandler(StoreError)
+def impossible(error: StoreError) -> Response:
+    return Response(f"{error}\n", 409, content_type="text/plain; charset=utf-8")
+
+
+@blueprint.errorhandler(403)
+@blueprint.errorhandler(409)
+@blueprint.errorhandler(422)
+@blueprint.errorhandler(429)
+def refused(error: HTTPException) -> Response:
+    response = Response(f"{error.description}\n", error.code, content_type="text/plain")
+    if isinstance(error, TooManyRequests):
+        told = f"Too many attempts. The next one can be made in {error.retry_after} s."
+        response.set_data(f"{told}\n")
+        if not request.path.startswith("/api/"):
+            response = Response(_login_page("/surveys", told), 429)
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
+
+
+#: The pages that people are sent to once they have signed in.
+TARGET = r"/(surveys|people|log|results/[a-z0-9-]{1,64}|surveys/[a-z0-9-]{1,64}(/[a-z]{1,16})?)"
+
+
+def _login_page(target: str, problem: str = "") -> str:
+    return render_template("login.html", target=target, problem=problem)
+
+
+@blueprint.get("/login")
+def login() -> str:
+    return _login_page("/surveys")
+
+
+@blueprint.post("/login")
+def log_in() -> BaseResponse | tuple[str, int]:
+    access.check_origin()
+    target = request.form.get("target", "")
+    if not re.fullmatch(TARGET, target):
+        target = "/surveys"
+    name, password = request.form.get("name", ""), request.form.get("password", "")
+    researcher = access.check_password(name, password)
+    if researcher is None:
+        return _login_page(target, "That name and password are not known here."), 401
+    g.researcher = researcher
+    access.begin_session(researcher)
+    access.record("log in", "")
+    return redirect(target, 303)
+
+
+@blueprint.post("/logout")
+def log_out() -> BaseResponse:
+    access.record("log out", "")
+    access.end_session()
+    return redirect("/login", 303)
+
+
+def asked_wave(survey_id: str) -> StoredWave:
+    """Return the wave and version that the address asks for."""
+    wave = request.args.get("wave")
+    if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
+        raise Missing(f"wave: expected a whole number, got {wave[:20]!a}")
+    number = int(wave) if wave else None
+    return StoredWave(the_store(), survey_id, number, request.args.get("version"), batch=True)
+
+
+def asked_level() -> float:
+    """Return the confidence level that the address asks for."""
+    level = request.args.get("level", "0.95")
+    if not re.fullmatch(r"0?\.[0-9]{1,4}", level) or float(level) < 0.01:
+        raise Missing(f"level: expected a decimal from 0.01 to 0.9999, got {level[:20]!a}")
+    return float(level)

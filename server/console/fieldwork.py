@@ -1,0 +1,249 @@
+"""Fieldwork: open and close a study, hand out links, and see how far it has come."""
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import segno
+from flask import Response, abort, g, redirect, render_template, request
+from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
+
+from analysis.estimate.plausibility import UNLIKE
+from server import access
+from server.clock import today
+from server.console.blueprint import blueprint
+from server.console.surveys import listed, shown_in
+from server.extensions import the_store
+from server.invitations import ISSUER
+from server.store.studies import DELETED
+from server.store.surveys import Open
+from server.stored_results import Missing, StoredWave, asked_now
+
+#: The most links that are made at once.
+MOST_LINKS = 100_000
+#: The most respondents that can be planned.
+MOST_PLANNED = 10_000_000
+
+
+@dataclass(frozen=True)
+class Invited:
+    """A wave's invitations: how many there are, and how many answers of it are shown."""
+
+    wave: int
+    invited: int
+    shown: int
+
+
+def study_page(template: str, current: Open, **values: object) -> str:
+    """Return a page of one study, with what all of them show."""
+    line = listed(current, today())
+    return render_template(template, current=current, survey=current.survey, line=line, **values)
+
+
+def _address(survey_id: str) -> str:
+    """Return where respondents open a survey: at this host, unless somebody says another one."""
+    return f"{request.url_root}s/{survey_id}"
+
+
+@blueprint.get("/surveys/<survey_id>")
+def fieldwork(survey_id: str) -> str:
+    return _page(asked_now(the_store(), survey_id))
+
+
+def _page(current: Open, **told: object) -> str:
+    store, survey = the_store(), current.survey
+    waves = store.surveys.waves(survey.id)
+    sees_results = g.researcher.role in ("owner", "analyst")
+    invited = [
+        Invited(wave, n, shown_in(survey.id, wave))
+        for wave, (n, _) in store.invitations.counts(survey.id).items()
+    ]
+    unlike = []
+    if sees_results and waves:
+        wave = StoredWave(store, survey.id, current.wave, batch=True)
+        if wave.shown:
+            unlike = [one for one in wave.plausibility() if one.looks == UNLIKE]
+    return study_page(
+        "fieldwork.html",
+        current,
+        waves=waves,
+        progress={wave: shown_in(survey.id, wave) for wave in waves},
+        invited=invited,
+        address=_address(survey.id),
+        code=Markup(_qr(_address(survey.id))),
+        unlike=unlike,
+        is_deleted=store.studies.get(survey.id).state == DELETED,
+        sees_results=sees_results,
+        **told,
+    )
+
+
+def _qr(address: str) -> str:
+    """Return a QR code as SVG, dark on light in every theme: scanners need that."""
+    code = segno.make(address, micro=False, error="m")
+    out = io.BytesIO()
+    code.save(
+        out, kind="svg", xmldecl=False, svgns=True, omitsize=True, light="#ffffff",
+        title="QR code of the survey's address", svgclass=None, lineclass=None,
+    )  # fmt: skip
+    return out.getvalue().decode()
+
+
+@blueprint.get("/surveys/<survey_id>/sheet")
+def sheet(survey_id: str) -> str:
+    current = asked_now(the_store(), survey_id)
+    address = _address(survey_id)
+    return study_page("sheet.html", current, address=address, code=Markup(_qr(address)))
+
+
+@blueprint.post("/surveys/<survey_id>/open")
+@access.for_owners
+def open_wave(survey_id: str) -> BaseResponse:
+    """Open a wave, and close the others: the last one again, or one more."""
+    store = the_store()
+    current = asked_now(store, survey_id)
+    if current.survey.is_over(today()):
+        abort(409, "Its last day is over. Upload the survey with a later one.")
+    last = max(store.surveys.waves(survey_id), default=1)
+    wave = last + 1 if request.form.get("wave") == "next" else last
+    access.record("open", f"{survey_id}, wave {wave}")
+    store.surveys.open_wave(survey_id, wave, alone=True)
+    return _back(survey_id)
+
+
+@blueprint.post("/surveys/<survey_id>/close")
+@blueprint.post("/results/<survey_id>/close")
+@access.for_owners
+def close(survey_id: str) -> BaseResponse:
+    """Take no more reports."""
+    store = the_store()
+    asked_now(store, survey_id)
+    access.record("close", f"{survey_id}, all waves")
+    store.surveys.close_waves(survey_id)  # the server writes the file anew within a minute
+    return _back(survey_id)
+
+
+@blueprint.post("/surveys/<survey_id>/planned")
+@access.for_owners
+def plan(survey_id: str) -> BaseResponse:
+    """Note how many respondents are planned."""
+    asked_now(the_store(), survey_id)
+    respondents = _number("respondents", MOST_PLANNED)
+    access.record("plan", f"{survey_id}, {respondents} respondents")
+    the_store().studies.plan(survey_id, respondents)
+    return _back(survey_id)
+
+
+@blueprint.post("/surveys/<survey_id>/<any(archive, unarchive):what>")
+@access.for_owners
+def archive(survey_id: str, what: str) -> BaseResponse:
+    """Put a survey away, or list it again."""
+    asked_now(the_store(), survey_id)
+    access.record(what, survey_id)
+    the_store().studies.archive(survey_id, what == "archive")
+    return redirect("/surveys" if what == "archive" else f"/surveys/{survey_id}", 303)
+
+
+@blueprint.post("/surveys/<survey_id>/delete")
+@access.for_owners
+def delete(survey_id: str) -> BaseResponse:
+    """Delete all that respondents sent, if the survey's id was typed and no wave is open."""
+    store = the_store()
+    asked_now(store, survey_id)
+    if request.form.get("sure", "").strip() != survey_id:
+        abort(422, f"To delete everything, type {survey_id}.")
+    if store.surveys.open_waves(survey_id):
+        abort(409, "It is open. Close it first.")
+    access.record("delete", f"{survey_id}: all reports, results, invitations and charges")
+    store.studies.delete(survey_id)
+    return redirect("/surveys", 303)
+
+
+@blueprint.post("/surveys/<survey_id>/invitations")
+@access.for_the_field
+def invite(survey_id: str) -> Response:
+    """Make links with which one person each can answer once, and give them as a file, once."""
+    store = the_store()
+    current = _by_invitation(survey_id)
+    number, address = _number("links", MOST_LINKS), _asked_address()
+    tokens = [ISSUER.issue() for _ in range(number)]
+    access.record("invite", f"{survey_id}, wave {current.wave}, {number}")
+    store.invitations.add(survey_id, current.wave, map(ISSUER.key, tokens))
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(("survey", "wave", "link"))
+    rows.writerows(
+        (survey_id, current.wave, f"{address}/s/{survey_id}#{token}") for token in tokens
+    )
+    response = Response(out.getvalue(), content_type="text/csv; charset=utf-8")
+    name = f"{survey_id}-links.csv"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@blueprint.post("/surveys/<survey_id>/invitations/replace")
+@access.for_the_field
+def replace(survey_id: str) -> str:
+    """Give a new link for a lost one; what it says does not depend on whether that was used."""
+    address = _asked_address()
+
+    def exchange(key: bytes) -> str | None:
+        token = ISSUER.issue()
+        if the_store().invitations.replace(survey_id, key, ISSUER.key(token)):
+            return f"{address}/s/{survey_id}#{token}"
+        return None
+
+    return _on_link(survey_id, "replace a link", exchange)
+
+
+@blueprint.post("/surveys/<survey_id>/invitations/revoke")
+@access.for_the_field
+def revoke(survey_id: str) -> str:
+    """Take a link back; what it says does not depend on whether it was used."""
+
+    def take_back(key: bytes) -> str | None:
+        return "" if the_store().invitations.revoke(survey_id, key) else None
+
+    return _on_link(survey_id, "revoke a link", take_back)
+
+
+def _on_link(survey_id: str, what: str, act: Callable[[bytes], str | None]) -> str:
+    """Do something with the link that was pasted, and show what came of it."""
+    current = _by_invitation(survey_id)
+    token = request.form.get("link", "").strip().rpartition("#")[2]
+    access.record(what, survey_id)
+    new = act(ISSUER.key(token)) if token else None
+    return _page(current, link_is_known=new is not None, new_link=new, link_action=what)
+
+
+def _by_invitation(survey_id: str) -> Open:
+    current = asked_now(the_store(), survey_id)
+    if current.survey.access == "open":
+        raise Missing(
+            f'{survey_id}: expected access = "invited" or "panel" in the survey file, got "open"'
+        )
+    return current
+
+
+def _number(name: str, most: int) -> int:
+    """Return a number of the form; an error says what was expected."""
+    given = request.form.get(name, "").strip().replace(",", "").replace(" ", "")
+    if not (given.isascii() and given.isdigit() and 1 <= int(given[:12]) <= most):
+        abort(422, f"{name}: expected a whole number from 1 to {most:,}, got {given[:20]!a}")
+    return int(given)
+
+
+def _asked_address() -> str:
+    """Return the address that links begin with, such as https://survey.example.org."""
+    given = request.form.get("address", "").strip().rstrip("/") or request.url_root.rstrip("/")
+    parts = urlsplit(given)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        abort(422, f"address: expected one such as https://survey.example.org, got {given[:80]!a}")
+    return given
+
+
+def _back(survey_id: str) -> BaseResponse:
+    return redirect(f"/surveys/{survey_id}", 303)

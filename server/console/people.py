@@ -1,0 +1,105 @@
+"""Researchers' accounts, and the log of what they did."""
+
+import re
+import secrets
+
+from flask import abort, g, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from server import access
+from server.clock import now
+from server.console.blueprint import blueprint
+from server.extensions import the_store
+from server.store.researchers import NAME, ROLES, Researcher
+
+#: Seconds for which a link to set up an account is good.
+SETUP_LASTS = 7 * 24 * 3600
+#: So many lines of the log are shown on a page.
+LINES = 200
+
+
+@blueprint.get("/people")
+@access.for_owners
+def people() -> str:
+    return _page()
+
+
+def _page(**told: object) -> str:
+    return render_template("people.html", people=the_store().researchers.all(), roles=ROLES, **told)
+
+
+@blueprint.post("/people")
+@access.for_owners
+def add_person() -> str | tuple[str, int]:
+    """Make a link with which somebody sets up an account once."""
+    name, role = request.form.get("name", "").strip(), request.form.get("role", "")
+    if not re.fullmatch(NAME, name) or role not in ROLES:
+        problem = "A name has 1 to 64 letters, digits, dots, hyphens, underscores or @."
+        return _page(problem=problem), 422
+    code = secrets.token_urlsafe(24)
+    access.record("invite researcher", f"{name}, {role}")
+    the_store().access.add_setup(code, Researcher(name, role), now() + SETUP_LASTS)
+    return _page(link=f"{request.url_root}setup/{code}", invited=name)
+
+
+@blueprint.post("/people/<name>/remove")
+@access.for_owners
+def remove_person(name: str) -> BaseResponse:
+    """Take an account away, with its sessions; never one's own."""
+    if name == g.researcher.name:
+        abort(409, "You cannot remove yourself; another owner can.")
+    if the_store().researchers.find(name) is None:
+        abort(404)
+    access.record("remove researcher", name)
+    the_store().researchers.remove(name)
+    return redirect("/people", 303)
+
+
+@blueprint.post("/sign-out-everywhere")
+def sign_out_everywhere() -> BaseResponse:
+    """End all sessions of whoever asks for it, in all browsers."""
+    access.record("sign out everywhere", "")
+    the_store().access.end_sessions_of(access.account_name())
+    access.end_session()
+    return redirect("/login", 303)
+
+
+@blueprint.get("/setup/<code>")
+def ask_to_set_up(code: str) -> str | tuple[str, int]:
+    """Show a button: programs that look at links in mails press none."""
+    found = the_store().access.setup(code, now())
+    return render_template("setup.html", found=found), 200 if found else 404
+
+
+@blueprint.post("/setup/<code>")
+def set_up(code: str) -> str | tuple[str, int]:
+    """Make the account and its random password, and show it once."""
+    access.check_origin()
+    found = the_store().access.use_setup(code, now())
+    if found is None:
+        return render_template("setup.html", found=None), 404
+    password = access.new_password()
+    g.researcher = found
+    access.record("set up account", f"{found.name}, {found.role}")
+    the_store().researchers.put(found, access.hashed(password))
+    return render_template("setup.html", found=found, password=password)
+
+
+@blueprint.get("/log")
+@access.for_owners
+def log() -> str:
+    """Show the log, the last line first, and whether its chain is whole."""
+    entries = list(the_store().log.entries())
+    given = request.args.get("page", "1")
+    page = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 1
+    pages = max(1, -(-len(entries) // LINES))
+    page = min(max(page, 1), pages)
+    shown = entries[::-1][(page - 1) * LINES : page * LINES]
+    return render_template(
+        "log.html",
+        entries=shown,
+        page=page,
+        pages=pages,
+        is_whole=the_store().log.is_whole(),
+        last=entries[-1].hash if entries else "",
+    )

@@ -1,0 +1,81 @@
+"""The tables that researchers download: estimates, reports, checks, what was spent, and the log."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+
+from flask import Response, request
+
+from analysis.core.csv_json import pieces, pieces_of_columns
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
+from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
+from analysis.privacy.ledger import COLUMNS_BY, DELTA, ledger_rows
+from server import access
+from server.console.blueprint import asked_level, asked_wave, blueprint
+from server.extensions import the_store
+from server.store.log import Entry
+from server.stored_results import Missing, StoredWave, ledger_of_survey
+
+#: How the query of an address writes δ: as .001 or 1e-6, but nothing that is 0 or rounds to 1.
+DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9][0-9]?")
+
+
+@blueprint.get("/api/surveys/<survey_id>/estimates.<any(csv, json):form>")
+@access.for_analysts
+def get_estimates(survey_id: str, form: str) -> Response:
+    level, wave = asked_level(), asked_wave(survey_id)
+    rows = estimate_rows(survey_id, wave.survey.version, wave.number, wave.estimates(level))
+    text = pieces(rows, ESTIMATE_COLUMNS, form)
+    return _download(text, form, survey_id, _named("estimates", wave))
+
+
+@blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
+@access.for_owners
+def get_ledger(survey_id: str, form: str) -> Response:
+    by, delta = request.args.get("by", "respondent"), request.args.get("delta", str(DELTA))
+    if by not in COLUMNS_BY:
+        raise Missing(f"by: expected one of {', '.join(COLUMNS_BY)}, got {by[:20]!a}")
+    if not DELTAS.fullmatch(delta):
+        raise Missing(f"delta: expected a number above 0 and below 1, got {delta[:20]!a}")
+    found = ledger_of_survey(the_store(), survey_id, by, float(delta), batch=True)
+    rows = ledger_rows(found)
+    what = "ledger" if by == "respondent" else f"ledger-by-{by}"
+    return _download(pieces(rows, COLUMNS_BY[by], form), form, survey_id, what)
+
+
+@blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
+@access.for_analysts
+def get_reports(survey_id: str, form: str) -> Response:
+    wave = asked_wave(survey_id)
+    columns, parts = wave.reports()
+    text = pieces_of_columns(parts, columns, form)
+    return _download(text, form, survey_id, _named("reports", wave))
+
+
+@blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
+@access.for_analysts
+def get_plausibility(survey_id: str, form: str) -> Response:
+    rows = map(asdict, asked_wave(survey_id).plausibility())
+    return _download(pieces(rows, PLAUSIBILITY_COLUMNS, form), form, survey_id, "plausibility")
+
+
+@blueprint.get("/api/log.<any(csv, json):form>")
+@access.for_owners
+def get_log(form: str) -> Response:
+    columns = [field.name for field in fields(Entry)]
+    text = pieces(map(asdict, the_store().log.entries()), columns, form)
+    return _download(text, form, "deniable", "log")
+
+
+def _named(what: str, wave: StoredWave) -> str:
+    return f"{what}-wave-{wave.number}-{wave.survey.version[:8]}"
+
+
+def _download(parts: Iterable[str], form: str, survey_id: str, what: str) -> Response:
+    text = "".join(parts)  # read to the end before anything is written
+    access.record("download", f"{survey_id} {what}.{form}")
+    kind = "text/csv" if form == "csv" else "application/json"
+    response = Response(text, content_type=f"{kind}; charset=utf-8")
+    name = f"{survey_id}-{what}.{form}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,135 @@
+"""What a survey's author should know before publishing: remarks of `check`, in sentences."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from analysis.core.epsilon import MICRO
+from analysis.core.randomizer import is_weak
+from analysis.mechanisms.joint_program import AIMS
+from analysis.privacy.one_wave import readable_odds, warnings_of_totals
+from analysis.study.planning import costs_of_waves, warnings
+from analysis.study.planning.together import suggestion
+from analysis.survey.check import Check
+from analysis.survey.joint_draw import JointDraw
+from analysis.survey.study_file import missing
+from analysis.survey.survey import Survey, spent_on
+from server.clock import today
+from server.page_texts import LANGUAGES, is_spoken
+
+#: Up to so many waves are counted one by one.
+MANY = 1000
+
+
+def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
+    """Yield what `check` says of a survey beside its table, sentence by sentence."""
+    yield (
+        f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
+        f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
+        f"{_waves_within(survey)} waves in all"
+    )
+    unsaid = missing(survey.spec)
+    if unsaid:
+        yield (f"the page does not say {', '.join(unsaid)}; ethics boards ask for that")
+    if survey.memos:
+        yield (
+            "waves that are more than 7 days apart: Safari deletes what a page has stored when it "
+            "was not visited for so long, unless it grants the page to keep it. A respondent with "
+            "Safari then counts as somebody new, and starts from fresh draws; the page says so"
+        )
+    for draw in survey.joint:
+        names = ", ".join(question.id for question in draw.questions)
+        asks = f", of which each person is asked {draw.asks}," if draw.randomizer.asks_some else ""
+        yield (
+            f'together "{draw.id}": {names}{asks} go into one draw of '
+            f"ε = {draw.spec['epsilon']:g}; of one answer, somebody who knows the others learns at "
+            f"most ε = {draw.spec['epsilon_each']:g} (up to {draw.spec['epsilon']:g} if answers go "
+            "together, as with separate draws); separate draws of the same total"
+            + (f" for {draw.asks} questions" if asks else "")
+            + f" would need {draw.savings[0]:.3g} times the respondents for shares, and "
+            f"{draw.savings[1]:.3g} times for pairs of answers"
+        )
+        if asks:
+            yield (f'together "{draw.id}": {_asked(draw)}')
+        proved = draw.randomizer.charge / MICRO
+        if proved < 0.99 * draw.spec["epsilon"]:
+            yield (
+                f'together "{draw.id}": within its epsilon_each the draw spends only '
+                f"ε = {proved:.4g} of {draw.spec['epsilon']:g}: a lower epsilon is as good"
+            )
+        aim = draw.spec.get("aim", AIMS[0])
+        if min(draw.savings) < 0.95:
+            worse = "shares" if draw.savings[0] < draw.savings[1] else "pairs of answers"
+            yield (
+                f'together "{draw.id}": with aim = "{aim}" one draw is worse for {worse} than '
+                "separate draws; with another aim, or a larger epsilon_each, it need not be"
+            )
+    told = suggestion(survey)
+    if told:
+        yield (told)
+    if survey.memos and spent_on([(survey, 2)]) > survey.cap:
+        yield ("nobody could answer a second wave: raise the cap in [privacy]")
+    delta = float(sum(draw.randomizer.delta for draw in survey.draws))
+    if delta:
+        yield (
+            f"with δ = {delta:.3g} in each wave: a set of reports is at most e^ε times as likely "
+            "under one answer as under another, plus δ"
+        )
+    for tag in survey.spec.get("languages", ()):
+        if not is_spoken(tag):
+            yield (
+                f'language "{tag}": the page has words of its own in {", ".join(LANGUAGES)}; '
+                "in this one they are English"
+            )
+    if survey.is_over(today()):
+        day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
+        yield (f"it was over on {day}; nobody could answer it")
+    for row in checks:
+        if row.saving < 0.9:
+            better, _, _ = row.runner_up.partition(":")
+            yield (
+                f'question "{row.question}": {better} would need only {row.saving:.2g} times the '
+                f"respondents that {row.mechanism} does"
+            )
+    for question in survey.questions:
+        if question.memo:
+            yield (f'question "{question.id}": {costs_of_waves(question)}')
+        for warning in warnings(question):
+            yield (f'question "{question.id}": {warning}')
+        if is_weak(question.randomizer):
+            yield (
+                f'question "{question.id}": at ε = {question.randomizer.epsilon:g} a report nearly '
+                "tells the answer, at odds of up to "
+                f"{readable_odds(question.randomizer.charge)}; the page will say so to respondents"
+            )
+    for warning in warnings_of_totals(survey):
+        yield (f"{survey.id}: {warning}")
+
+
+def _asked(draw: JointDraw) -> str:
+    """Return how many people are asked what, where each is asked some of a table's questions."""
+    portions = zip(draw.questions, draw.randomizer.portions, strict=True)
+    told = ", ".join(f"{question.id} {1000 * float(part):.0f}" for question, part in portions)
+    pairs = Counter(pair for sample in draw.samples for pair in combinations(sample, 2))
+    asked = [pairs[pair] for pair in combinations(range(len(draw.questions)), 2)]
+    fewest, most = (1000 * number / len(draw.samples) for number in (min(asked), max(asked)))
+    text = (
+        f"of 1,000 people so many are asked: {told}; and two questions together from {fewest:.0f} "
+        f"to {most:.0f}. No table or model can have more than {draw.asks} of them"
+    )
+    times = draw.times_if_all_asked
+    if times is None:
+        return text
+    return (
+        f"{text}. To ask everybody all {len(draw.questions)} within the same limits would take "
+        f"{times:.2g} times the respondents for shares"
+        + (", so that ask is for a shorter form" if times < 1 else "")
+    )
+
+
+def _waves_within(survey: Survey) -> str:
+    """Return how many waves the cap is enough for, whatever is answered."""
+    for waves in range(1, MANY + 1):
+        if spent_on([(survey, waves)]) > survey.cap:
+            return str(waves - 1)
+    return f"{MANY} and more"

@@ -1,0 +1,58 @@
+"""Snapshots of counts, which are what pages show; `analysis.survey.batches` says when they are."""
+
+from collections.abc import Iterable
+from sqlite3 import Connection
+
+from analysis.survey.batches import Cell
+from server.decision import WHOLE, CellChange, Key
+
+
+def read_cells(connection: Connection, survey_id: str) -> dict[Key, Cell]:
+    """Return the cells of a survey that have a report, and that of all of it."""
+    sql = "SELECT survey, version, wave, n, shown, next FROM cell WHERE survey = ?"
+    rows = connection.execute(sql, (survey_id,))
+    return {(survey, version, wave): Cell(*counts) for survey, version, wave, *counts in rows}
+
+
+def write_cells(connection: Connection, changes: Iterable[CellChange]) -> None:
+    """Write cells, and take or drop the snapshots of those that changed.
+
+    The counts that a snapshot is taken of must have been written before.
+    """
+    for change in changes:
+        key, before, after = change.key, change.before, change.after
+        connection.execute("INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?)", (*key, *after))
+        if after.next != before.next:
+            _take(connection, key, after.next)
+        _drop(connection, key, {before.shown, before.next} - {after.shown, after.next})
+
+
+def _take(connection: Connection, key: Key, n: int) -> None:
+    """Copy the counts of a cell that has `n` reports by now."""
+    if key[1:] == WHOLE:
+        connection.execute(
+            "INSERT INTO total_snapshot SELECT survey, ?2, answered, charged, respondents "
+            "FROM respondent_total WHERE survey = ?1",
+            (key[0], n),
+        )
+        return
+    for table in ("tally", "report_size"):
+        connection.execute(
+            f"INSERT INTO snapshot SELECT survey, version, wave, ?4, '{table}', question, cohort, "
+            f"block, counts FROM {table} WHERE survey = ?1 AND version = ?2 AND wave = ?3",
+            (*key, n),
+        )
+
+
+def _drop(connection: Connection, key: Key, taken: Iterable[int]) -> None:
+    """Forget snapshots that are neither shown nor next."""
+    for n in taken:
+        if key[1:] == WHOLE:
+            connection.execute(
+                "DELETE FROM total_snapshot WHERE survey = ? AND taken = ?", (key[0], n)
+            )
+        else:
+            connection.execute(
+                "DELETE FROM snapshot WHERE survey = ? AND version = ? AND wave = ? AND taken = ?",
+                (*key, n),
+            )

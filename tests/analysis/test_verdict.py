@@ -1,0 +1,101 @@
+"""The verdict on a question says what its intervals can tell, and how many people it would take."""
+
+import numpy as np
+import pytest
+
+from analysis.estimate.estimates import Estimate, estimates
+from analysis.study.planning import expected
+from analysis.study.verdict import ROUGH, SHARP, Verdict, verdict
+from analysis.survey.question import Question
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
+
+QUESTIONS = """id = "s"
+title = "S"
+[[questions]]
+id = "met"
+kind = "yes-no"
+text = "?"
+epsilon = 1
+[[questions]]
+id = "pay"
+kind = "number"
+text = "?"
+min = 0
+max = 20
+required = true
+epsilon = 4
+[[questions]]
+id = "hidden"
+kind = "scale"
+text = "?"
+required = true
+points = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+epsilon = 0.001
+"""
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory: pytest.TempPathFactory) -> Survey:
+    path = tmp_path_factory.mktemp("survey") / "s.toml"
+    path.write_text(QUESTIONS)
+    return read_survey(path)
+
+
+def told(survey: Survey, name: str, people: int) -> tuple[Question, list[Estimate]]:
+    """The question, and its estimates from so many people."""
+    (question,) = (one for one in survey.questions if one.id == name)
+    rows = [{"met": ("yes", "no")[i % 2], "pay": str(i % 21), "hidden": "1"} for i in range(people)]
+    sent = [one["reports"] for one in payloads(survey, rows, 1, 3)]
+    tallies = {
+        each.id: each.randomizer.tally_many(
+            each.randomizer.read_many([one[each.id] for one in sent])
+        )
+        for each in survey.questions
+    }
+    return question, [row for row in estimates(survey, tallies) if row.question == name]
+
+
+def judged(question: Question, rows: list[Estimate]) -> Verdict:
+    return verdict(question, rows, rng=np.random.default_rng(0))
+
+
+def test_few_reports_cannot_answer_and_it_is_said_how_many_would(survey: Survey) -> None:
+    question, rows = told(survey, "met", 60)
+    found = judged(question, rows)
+    assert found.spans is not None
+    assert found.spans > ROUGH
+    assert found.needed is not None
+    assert found.sentence.startswith(
+        f"With 60 people an interval spans {100 * found.spans:.0f} points"
+    )
+    half = expected(question, found.needed, rng=np.random.default_rng(0)).half_width
+    assert half <= ROUGH / 2
+    assert expected(question, found.needed - 1, rng=np.random.default_rng(0)).half_width > ROUGH / 2
+
+
+@pytest.mark.parametrize(("people", "word"), [(60, "With"), (1000, "Rough"), (6000, "Sharp")])
+def test_more_reports_make_a_better_verdict(survey: Survey, people: int, word: str) -> None:
+    question, rows = told(survey, "met", people)
+    found = judged(question, rows)
+    assert found.sentence.startswith(word)
+    widest = max(row.conf_high - row.conf_low for row in rows if row.term != "no-answer")
+    assert found.spans == widest
+    assert (widest <= SHARP) == (word == "Sharp")
+
+
+def test_a_mean_is_judged_by_its_range(survey: Survey) -> None:
+    question, rows = told(survey, "pay", 2000)
+    (mean,) = (row for row in rows if row.term == "mean")
+    assert judged(question, rows).spans == (mean.conf_high - mean.conf_low) / 20
+
+
+def test_where_no_number_is_enough_it_is_said(survey: Survey) -> None:
+    question, rows = told(survey, "hidden", 50)
+    assert "No number of respondents would change that" in judged(question, rows).sentence
+
+
+def test_nothing_is_told_of_nothing(survey: Survey) -> None:
+    question, _ = told(survey, "met", 1)
+    assert judged(question, []).sentence == "Nothing can be told from these reports."

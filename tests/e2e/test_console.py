@@ -1,0 +1,110 @@
+"""A study from a researcher's browser: uploaded, opened, answered, closed, and looked at."""
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from collector import Collector, command
+from device import SURVEY, Device, answer
+from playwright.sync_api import Page, expect
+from test_looks import check_accessible
+
+from analysis.survey.simulate import payloads
+from server.deliver import to_store
+from server.store import Store
+
+STUDY = f"""access = "invited"
+{SURVEY.replace("canteen", "study", 1)}[results]
+batch = 10
+minimum = 20
+"""
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Collector]:
+    """A server of its own, with its token."""
+    (tmp_path / "served").mkdir()
+    with command(tmp_path / "served", SURVEY) as collector:
+        yield collector
+
+
+@pytest.fixture
+def console(device: Device, served: Collector) -> Page:
+    """The console, at the list of surveys, for an owner."""
+    page = device.context.new_page()
+    page.goto(f"{served.url}/login")
+    page.get_by_label("Password or token").fill(served.token)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Surveys")).to_be_visible()
+    return page
+
+
+def seen(page: Page) -> None:
+    """Each page that is passed is accessible, and fits its window."""
+    check_accessible(page)
+    wide = "document.documentElement.scrollWidth > innerWidth"
+    assert not page.evaluate(wide), page.url
+
+
+def others_answer(served: Collector, links: list[str]) -> None:
+    """Each of these links is used by somebody."""
+    store = Store(served.database)
+    current = store.surveys.current("study")
+    assert current is not None
+    people = [{"smoked": "no", "pet": "", "team": "lab", "debts": ""}] * len(links)
+    sent = payloads(current.survey, people, 1, seed=len(links))
+    tokens = [link.rpartition("#")[2] for link in links]
+    with_links = ({**one, "token": token} for one, token in zip(sent, tokens, strict=True))
+    assert to_store(store, "study", with_links, lambda _: None) == {"stored": len(links)}
+    store.close()
+
+
+def test_a_study_is_run_from_the_browser_alone(
+    console: Page, served: Collector, tmp_path: Path, new_device: Callable[..., Device]
+) -> None:
+    seen(console)
+    (tmp_path / "study.toml").write_text(STUDY)
+    console.get_by_role("link", name="Upload a survey").click()
+    console.get_by_label("Survey file").set_input_files(tmp_path / "study.toml")
+    console.get_by_role("button", name="Check it").click()
+    seen(console)
+    console.get_by_role("button", name="Publish study").click()
+    expect(console.get_by_text("Nobody can answer it yet")).to_be_visible()
+    seen(console)
+    console.get_by_role("button", name="Open for respondents").click()
+    console.get_by_label("Planned respondents").fill("60")
+    console.get_by_role("button", name="Save").click()
+    console.get_by_label("How many").fill("60")
+    with console.expect_download() as download:
+        console.get_by_role("button", name="Make and download them").click()
+    with download.value.path().open() as file:
+        links = [row["link"] for row in csv.DictReader(file)]
+    assert len(set(links)) == 60
+    page = new_device().visit(links[0])
+    answer(page, {"team": "lab"}, "stored")
+    # One answer shows nothing; the rest of a batch does.
+    console.goto(f"{served.url}/surveys/study")
+    expect(console.get_by_text("fewer than 20 reports")).to_be_visible()
+    others_answer(served, links[1:40])
+    others_answer(served, links[40:])
+    console.reload()
+    expect(console.get_by_text("40 reports")).to_be_visible()  # a batch behind
+    console.get_by_role("button", name="Close the survey").click()
+    expect(console.get_by_text("60 reports")).to_be_visible()
+    seen(console)
+    console.get_by_role("link", name="Results").click()
+    expect(console.get_by_text("With 60 people an interval spans").first).to_be_visible()
+    seen(console)
+    for name in ("Privacy", "Downloads"):
+        console.get_by_role("link", name=name, exact=True).click()
+        seen(console)
+    with console.expect_download() as download:
+        console.get_by_role("link", name="CSV").first.click()
+    assert download.value.suggested_filename.startswith("study-estimates-wave-1")
+    for name in ("People", "Log"):
+        console.get_by_role("link", name=name, exact=True).click()
+        seen(console)
+    console.get_by_role("button", name="Sign out").click()
+    console.goto(f"{served.url}/surveys")
+    expect(console.get_by_role("heading", name="Sign in")).to_be_visible()

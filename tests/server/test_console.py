@@ -1,0 +1,345 @@
+"""The researchers' console: who may see and do what, and what each page and button does."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from test_access import HTTPS, SECRET, log_in
+
+from server import access
+from server.app import create_app
+from server.clock import now
+from server.store import Store
+from server.store.researchers import Researcher
+
+ROOT = Path(__file__).parents[2]
+INVITED = 'access = "invited"\n'
+#: Who may see what.
+PAGES = {
+    "/surveys": ("owner", "analyst", "fieldworker"),
+    "/results": ("owner", "analyst", "fieldworker"),
+    "/surveys/canteen": ("owner", "analyst", "fieldworker"),
+    "/surveys/canteen/sheet": ("owner", "analyst", "fieldworker"),
+    "/results/canteen": ("owner", "analyst"),
+    "/surveys/canteen/privacy": ("owner", "analyst"),
+    "/surveys/canteen/downloads": ("owner", "analyst"),
+    "/api/surveys/canteen/estimates.csv": ("owner", "analyst"),
+    "/api/surveys/canteen/reports.csv": ("owner", "analyst"),
+    "/api/surveys/canteen/plausibility.csv": ("owner", "analyst"),
+    "/api/surveys/canteen/ledger.csv": ("owner",),
+    "/surveys/upload": ("owner",),
+    "/people": ("owner",),
+    "/log": ("owner",),
+    "/api/log.csv": ("owner",),
+}
+#: Who may do what, with what is sent.
+ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "/surveys/canteen/open": (("owner",), {}),
+    "/surveys/canteen/close": (("owner",), {}),
+    "/surveys/canteen/planned": (("owner",), {"respondents": "800"}),
+    "/surveys/canteen/archive": (("owner",), {}),
+    "/surveys/canteen/unarchive": (("owner",), {}),
+    "/surveys/canteen/delete": (("owner",), {"sure": "canteen"}),
+    "/surveys/canteen/invitations": (("owner", "fieldworker"), {"links": "3"}),
+    "/surveys/canteen/invitations/replace": (("owner", "fieldworker"), {"link": "x"}),
+    "/surveys/canteen/invitations/revoke": (("owner", "fieldworker"), {"link": "x"}),
+    "/surveys": (("owner",), {}),
+    "/surveys/publish": (("owner",), {}),
+    "/people": (("owner",), {"name": "dora", "role": "analyst"}),
+    "/people/bob/remove": (("owner",), {}),
+    "/sign-out-everywhere": (("owner", "analyst", "fieldworker"), {}),
+}
+NAMES = {"ada": "owner", "bob": "analyst", "cleo": "fieldworker"}
+Browsers = Callable[[str], FlaskClient]
+
+
+@pytest.fixture
+def survey_file(survey_file: Path) -> Path:
+    """The survey, for invited people."""
+    survey_file.write_text(INVITED + survey_file.read_text())
+    return survey_file
+
+
+@pytest.fixture
+def app(store: Store, database: Path) -> Flask:
+    secret = access.hashed(SECRET)
+    for name, role in NAMES.items():
+        store.researchers.put(Researcher(name, role), secret)
+    return create_app({"DATABASE": database})
+
+
+@pytest.fixture
+def signed_in(app: Flask) -> Browsers:
+    """A browser in which somebody has signed in."""
+
+    def call(name: str) -> FlaskClient:
+        browser = app.test_client()
+        assert log_in(browser, name).status_code == 303
+        return browser
+
+    return call
+
+
+def post(browser: FlaskClient, path: str, /, **form: Any) -> Any:
+    """Send a form as our own pages do."""
+    with browser.session_transaction(**HTTPS) as session:
+        form["csrf"] = session["csrf"]
+    return browser.post(path, data=form, **HTTPS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_role_sees_what_it_may(signed_in: Browsers, store: Store, name: str) -> None:
+    store.surveys.close_waves("canteen")
+    browser = signed_in(name)
+    for address, roles in PAGES.items():
+        answer = browser.get(address, **HTTPS)
+        if NAMES[name] not in roles:
+            assert answer.status_code == 403, address
+            assert f"you are signed in as a{'n' * (name != 'cleo')} {NAMES[name]}" in answer.text
+        elif "/api/surveys" in address:
+            assert "Results of this wave" in answer.text or "What respondents" in answer.text
+        else:
+            assert answer.status_code == 200, address
+
+
+@pytest.mark.parametrize("address", ACTIONS)
+def test_each_change_needs_its_role_and_a_token_of_ours(
+    signed_in: Browsers, store: Store, address: str
+) -> None:
+    roles, form = ACTIONS[address]
+    if "delete" in address:
+        store.surveys.close_waves("canteen")
+    for name, role in reversed(NAMES.items()):  # an owner may remove others
+        browser = signed_in(name)
+        for wrong in ({}, {"csrf": "guess"}):
+            assert browser.post(address, data={**form, **wrong}, **HTTPS).status_code == 403
+        answer = post(browser, address, **form)
+        assert (answer.status_code == 403) == (role not in roles), answer.text
+
+
+def test_nobody_is_let_in_without_signing_in(app: Flask) -> None:
+    for address in PAGES:
+        assert app.test_client().get(address, **HTTPS).status_code == 401
+    for address, (_, form) in ACTIONS.items():
+        assert app.test_client().post(address, data=form, **HTTPS).status_code == 401
+
+
+def test_every_change_is_a_line_of_the_log(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("ada")
+    for address, (_, form) in ACTIONS.items():
+        if address not in ("/surveys", "/surveys/publish", "/sign-out-everywhere"):
+            before = len(list(store.log.entries()))
+            if "delete" in address:
+                store.surveys.close_waves("canteen")
+            assert post(browser, address, **form).status_code in (200, 303)
+            assert len(list(store.log.entries())) == before + 1, address
+        if "delete" in address:  # and nothing else can be done with it then
+            break
+    assert "none was changed" in browser.get("/log", **HTTPS).text
+
+
+def links(answer: Any) -> list[str]:
+    return [row["link"] for row in csv.DictReader(io.StringIO(answer.text))]
+
+
+def test_a_lost_link_is_replaced_and_says_nothing_of_its_use(
+    signed_in: Browsers, store: Store, app: Flask
+) -> None:
+    browser = signed_in("cleo")
+    made = post(
+        browser, "/surveys/canteen/invitations", links="3", address="https://survey.example.org/"
+    )
+    unused, used, other = links(made)
+    assert unused.startswith("https://survey.example.org/s/canteen#")
+    key = hashlib.sha256(used.rpartition("#")[2].encode()).digest()
+    with store.file.writing() as connection:
+        connection.execute("UPDATE invitation SET used = 1 WHERE token_hash = ?", (key,))
+    told = []
+    for link in (unused, used):
+        answer = post(browser, "/surveys/canteen/invitations/replace", link=link)
+        assert answer.status_code == 200
+        (new,) = {word for word in answer.text.split("<code>") if "#" in word[:200]} or {""}
+        token = new.partition("</code>")[0].rpartition("#")[2]
+        told.append(answer.text.replace(token, "TOKEN"))
+        again = post(browser, "/surveys/canteen/invitations/replace", link=link)
+        assert "no such link" in again.text
+        client = app.test_client()
+        asked = client.post(
+            "/api/surveys/canteen/invitations",
+            json={"token": token, "wave": 1},
+            **HTTPS,
+        )
+        assert asked.get_json() == {"status": "usable" if link == unused else "unusable"}
+    assert told[0] == told[1]
+    assert store.invitations.counts("canteen") == {1: (3, 1)}
+    assert "taken back" in post(browser, "/surveys/canteen/invitations/revoke", link=other).text
+    assert store.invitations.counts("canteen") == {1: (2, 1)}
+
+
+@pytest.mark.parametrize("links", ["0", "-1", "1.5", "many", "100001", "", "९"])
+def test_a_number_of_links_that_is_none_is_told(signed_in: Browsers, links: str) -> None:
+    answer = post(signed_in("cleo"), "/surveys/canteen/invitations", links=links)
+    assert answer.status_code == 422
+    assert "expected a whole number from 1 to 100,000" in answer.text
+
+
+@pytest.mark.parametrize("address", ["ftp://x.test", "x", "https://x.test/s", "data:,x"])
+def test_an_address_that_makes_useless_links_is_told(signed_in: Browsers, address: str) -> None:
+    answer = post(signed_in("cleo"), "/surveys/canteen/invitations", links="1", address=address)
+    assert answer.status_code == 422
+    assert "expected one such as https://survey.example.org" in answer.text
+
+
+def test_a_study_is_opened_closed_planned_and_put_away(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("ada")
+    assert post(browser, "/surveys/canteen/open", wave="next").status_code == 303
+    assert store.surveys.waves("canteen") == {1: "closed", 2: "open"}
+    post(browser, "/surveys/canteen/close")
+    post(browser, "/surveys/canteen/open")
+    assert store.surveys.waves("canteen") == {1: "closed", 2: "open"}
+    post(browser, "/surveys/canteen/planned", respondents="1,200")
+    page = browser.get("/surveys", **HTTPS).text
+    assert "1,200" in page
+    assert "fewer than 100" in page
+    post(browser, "/surveys/canteen/archive")
+    assert "No survey is published" in browser.get("/surveys", **HTTPS).text
+    assert "/surveys/canteen" in browser.get("/surveys?archived", **HTTPS).text
+    post(browser, "/surveys/canteen/unarchive")
+    assert "/surveys/canteen" in browser.get("/surveys", **HTTPS).text
+
+
+def test_deleting_leaves_nothing_of_respondents_and_is_for_good(
+    signed_in: Browsers, store: Store, database: Path, answered: int
+) -> None:
+    browser = signed_in("ada")
+    store.surveys.open_wave("canteen")
+    refused = post(browser, "/surveys/canteen/delete", sure="canteen")
+    assert (refused.status_code, "Close it first" in refused.text) == (409, True)
+    store.surveys.close_waves("canteen")
+    assert post(browser, "/surveys/canteen/delete", sure="cantine").status_code == 422
+    assert post(browser, "/surveys/canteen/delete", sure="canteen").status_code == 303
+    for table in ("report", "tally", "ledger", "respondent_total", "cell", "snapshot"):
+        (n,) = store.file.query(f"SELECT count(*) FROM {table}").fetchone()
+        assert n == 0
+    assert "deleted" in browser.get("/surveys/canteen", **HTTPS).text
+    assert post(browser, "/surveys/canteen/open").status_code == 409
+    assert post(browser, "/surveys/canteen/archive").status_code == 409
+
+
+EXAMPLE = ROOT / "examples" / "well-being.toml"
+
+
+def upload(browser: FlaskClient, *files: tuple[str, bytes]) -> Any:
+    return post(browser, "/surveys", files=[(io.BytesIO(content), name) for name, content in files])
+
+
+def test_a_survey_is_checked_then_published_and_hidden_until_it_is_opened(
+    signed_in: Browsers, app: Flask, store: Store
+) -> None:
+    browser = signed_in("ada")
+    images = [(path.name, path.read_bytes()) for path in EXAMPLE.parent.glob("*.png")]
+    page = upload(browser, (EXAMPLE.name, EXAMPLE.read_bytes()), *images)
+    assert page.status_code == 200
+    assert "one wave costs a respondent" in page.text
+    assert store.surveys.ids() == ["canteen"]
+    frozen = page.text.partition('name="frozen" value="')[2].partition('"')[0]
+    answer = post(browser, "/surveys/publish", frozen=frozen)
+    assert answer.status_code == 303
+    name = answer.headers["Location"].rpartition("/")[2]
+    assert app.test_client().get(f"/s/{name}", **HTTPS).status_code == 404
+    post(browser, f"/surveys/{name}/open")
+    assert app.test_client().get(f"/s/{name}", **HTTPS).status_code == 200
+
+
+def test_only_what_was_checked_can_be_published(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("ada")
+    page = upload(browser, ("s.toml", (ROOT / "examples" / "night-life.toml").read_bytes()))
+    frozen = page.text.partition('name="frozen" value="')[2].partition('"')[0]
+    for changed in ("", "x", frozen[:-1], "A" + frozen[1:]):
+        answer = post(browser, "/surveys/publish", frozen=changed)
+        assert (answer.status_code, "too old" in answer.text) == (422, True)
+    assert store.surveys.ids() == ["canteen"]
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ([], "expected one survey file whose name ends in .toml, got none"),
+        ([("a.toml", b""), ("b.toml", b"")], "got 2 of them"),
+        ([("a.toml", b"title = 1")], "a.toml: "),
+        ([("a.toml", b"\xff\xfe")], "a.toml"),
+        ([("../../a.toml", b'id = "a"\ntitle = "<script>"')], "questions must be"),
+    ],
+)
+def test_files_that_are_no_survey_are_told(
+    signed_in: Browsers, files: list[tuple[str, bytes]], told: str
+) -> None:
+    answer = upload(signed_in("ada"), *files)
+    assert answer.status_code == 422
+    assert told in answer.text
+    assert "<script" not in answer.text
+    assert "/tmp" not in answer.text
+
+
+def test_an_account_is_set_up_once_with_a_link(
+    signed_in: Browsers, app: Flask, store: Store
+) -> None:
+    page = post(signed_in("ada"), "/people", name="dora", role="fieldworker").text
+    path = "/setup/" + page.partition("/setup/")[2].partition("<")[0]
+    assert store.researchers.find("dora") is None
+    browser = app.test_client()
+    assert "<strong>dora</strong>" in browser.get(path, **HTTPS).text
+    crossed = browser.post(path, headers={"Sec-Fetch-Site": "cross-site"}, **HTTPS)
+    assert crossed.status_code == 403
+    done = browser.post(path, **HTTPS).text
+    password = done.partition("<code>")[2].partition("<")[0]
+    assert len(password) == 48
+    assert log_in(browser, "dora", password).status_code == 303
+    assert browser.get("/surveys/canteen", **HTTPS).status_code == 200
+    for again in (browser.get(path, **HTTPS), browser.post(path, **HTTPS)):
+        assert again.status_code == 404
+        assert "is too old, or is not known" in again.text
+
+
+def test_a_link_to_set_up_ends_after_a_week(
+    signed_in: Browsers, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = post(signed_in("ada"), "/people", name="dora", role="analyst").text
+    path = "/setup/" + page.partition("/setup/")[2].partition("<")[0]
+    later = now() + 7 * 86_400 + 1
+    monkeypatch.setattr("server.console.people.now", lambda: later)
+    assert app.test_client().post(path, **HTTPS).status_code == 404
+
+
+@pytest.mark.parametrize("form", [{"name": "a b"}, {"name": ""}, {"role": "king"}, {"name": "<b>"}])
+def test_a_name_or_role_that_is_none_is_told(signed_in: Browsers, form: dict[str, str]) -> None:
+    answer = post(signed_in("ada"), "/people", **{"name": "dora", "role": "analyst", **form})
+    assert answer.status_code == 422
+    assert "A name has 1 to 64" in answer.text
+
+
+def test_signing_out_everywhere_ends_all_sessions_of_one_alone(signed_in: Browsers) -> None:
+    one, two, other = signed_in("bob"), signed_in("bob"), signed_in("ada")
+    assert post(one, "/sign-out-everywhere").status_code == 303
+    assert [b.get("/surveys", **HTTPS).status_code for b in (one, two, other)] == [401, 401, 200]
+
+
+def test_an_owner_removes_others_but_not_themselves(signed_in: Browsers, store: Store) -> None:
+    browser, other = signed_in("ada"), signed_in("bob")
+    assert post(browser, "/people/ada/remove").status_code == 409
+    assert post(browser, "/people/nobody/remove").status_code == 404
+    assert post(browser, "/people/bob/remove").status_code == 303
+    assert other.get("/surveys", **HTTPS).status_code == 401
+
+
+def test_a_log_that_was_changed_is_said_to_be(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("ada")
+    store.file.connection.execute("DROP TRIGGER log_is_not_changed")
+    store.file.connection.execute("UPDATE log SET who = 'eve' WHERE number = 1")
+    assert "tampered with" in browser.get("/log", **HTTPS).text
