@@ -146,9 +146,9 @@ def _read(files: Iterable[FileStorage]) -> Survey:
         got = f"{len(tables)} of them" if tables else "none"
         raise ValueError(f"file: expected one survey file whose name ends in .toml, got {got}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, file in given.items():
-            file.save(Path(folder) / name)
         try:
+            for name, file in given.items():
+                file.save(Path(folder) / name)
             return read_survey(Path(folder) / tables[0])
         except (ValueError, OSError) as error:
             raise ValueError(str(error).replace(f"{folder}/", "")) from None

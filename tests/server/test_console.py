@@ -275,6 +275,7 @@ def test_only_what_was_checked_can_be_published(signed_in: Browsers, store: Stor
         ([("a.toml", b"title = 1")], "a.toml: "),
         ([("a.toml", b"\xff\xfe")], "a.toml"),
         ([("../../a.toml", b'id = "a"\ntitle = "<script>"')], "questions must be"),
+        ([("a.toml", b""), ("..", b"x")], ".."),
     ],
 )
 def test_files_that_are_no_survey_are_told(
