@@ -167,7 +167,7 @@ def test_a_reader_does_not_have_the_file_written_anew_again_and_again(
 
 def _status(url: str, token: str) -> int:
     request = urllib.request.Request(
-        f"{url}/api/surveys/canteen/ledger.csv", headers={"Authorization": f"Bearer {token}"}
+        f"{url}/api/log.csv", headers={"Authorization": f"Bearer {token}"}
     )
     try:
         with urllib.request.urlopen(request, timeout=60) as response:
