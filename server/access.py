@@ -146,7 +146,8 @@ def _session_owner() -> Researcher | None:
     name = store.access.session(session.get("token", ""))
     if name is None or now() > session["born"] + LONGEST_SESSION:
         return None
-    session.modified = True  # signed anew, so that it stays while it is used
+    # Signed anew, so that it stays while it is used; a page that asks by itself is not used.
+    session.modified = not request.path.endswith("/live")
     account = store.researchers.find(name)
     return SERVER if not name else account[0] if account else None
 

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Flask
 
 from server import access, clock, console, failures, headers, health, intake, openapi
+from server.console import public
 from server.invitations import RateLimit
 from server.pages import respondents
 from server.pages.browser_files import CLIENT, STATIC, client_files
@@ -52,6 +53,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
     app.extensions["static"] = client_files(STATIC)
     app.extensions["page_cache"] = {}
+    app.extensions["public_cache"] = {}
     store = Store(Path(app.config["DATABASE"]))
     app.extensions["store"] = store
     app.extensions["writer"] = Writer(store, clock.today)
@@ -62,6 +64,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         app.register_blueprint(respondents.survey_blueprint)
         app.register_blueprint(intake.blueprint)
         app.register_blueprint(openapi.blueprint)
+        app.register_blueprint(public.blueprint)
     if "research" in app.config["PLANES"]:
         app.register_blueprint(console.blueprint)
     app.wsgi_app = headers.added(app.wsgi_app)  # type: ignore[assignment, method-assign]

@@ -7,16 +7,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
 from analysis.survey.survey import Survey
 from server.clock import today
-from server.intake import check
 from server.proof_of_work import work
 from server.store import Store
-from server.wire import Refusal, Refused
+from server.wire import Refusal, Refused, parse
 
 #: Submissions in one transaction, and requests at the same time.
 BATCH, CONNECTIONS = 256, 8
@@ -43,7 +43,7 @@ def to_store(
         submissions = []
         for body in batch:
             try:
-                submissions.append(check(store, survey_id, body))
+                submissions.append(parse(body, partial(store.surveys.get, survey_id)))
             except Refused as refused:
                 results.append(refused.refusal)
         results += store.add(submissions, today())

@@ -54,6 +54,9 @@ WITHOUT_PROGRAM = (
     .replace("form-action 'none'", "form-action 'self'")
 )
 
+#: That of researchers' pages with live parts, which one program of ours keeps current.
+WITH_LIVE_PARTS = _POLICY.replace("form-action 'none'", "form-action 'self'")
+
 _Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 _FIXED = [(name.lower(), name, value) for name, value in HEADERS.items()]
 _OF_PAGES = list(OF_PAGES.items())

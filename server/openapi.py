@@ -18,10 +18,14 @@ from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
 from analysis.privacy.ledger import LEDGERS
+from analysis.study.codebook import Code
+from analysis.study.label import Fact
+from analysis.study.regression import ERRORS, FAMILIES
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
 from server.console.tables import DELTAS
+from server.console.together import ROWS
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas, whole
 from server.wire import LINK_STATUS, STATUS, LinkQuery, _Body
@@ -130,18 +134,68 @@ def _paths() -> Schema:
     by = _query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
     delta = _query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
+    pair = [_query(name, "A column: QUESTION or QUESTION.OPTION.", _COLUMN) for name in _PAIR]
+    model = [_query(name, about, pattern) for name, about, pattern in _MODEL]
+    computed = "; computed before, on the page Together"
     for table, row, about, parameters in (
         ("estimates", reference("Estimate"), "Estimates with intervals", [*which, levels]),
         ("reports", reference("ReportRow"), "The randomized reports", which),
         ("plausibility", reference("Plausibility"), "Whether reports are as drawn", which),
         ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
+        ("codebook", reference("Code"), "Wording, codes, mechanisms and ε", which),
+        ("label", reference("Fact"), "What respondents were promised", which),
+        ("crosstab", reference("Row"), f"Two questions{computed}", [*which, levels, *pair]),
+        ("model", reference("Term"), f"Terms of a model{computed}", [*which, levels, *model]),
+        (
+            "predicted",
+            reference("Predicted"),
+            f"What a model predicts{computed}",
+            [*which, levels, *model],
+        ),
         ("log", reference("Entry"), "What researchers did", []),
     ):
         for form in ("csv", "json"):
             folder = "/api/surveys/{survey_id}" if parameters else "/api"
             operation = _download(table, form, row, about, bool(parameters))
             paths[f"{folder}/{table}.{form}"] = {"parameters": parameters, "get": operation}
+    paths["/api/surveys/{survey_id}/methods.txt"] = {
+        "parameters": [*which, levels],
+        "get": _operation(
+            "get_methods",
+            "A paragraph for the methods of a paper",
+            {"200": _text("The paragraph"), **_withheld(True)},
+            security=_SECURITY,
+        ),
+    }
     return paths
+
+
+#: Addresses of a table of two questions, and of a model.
+_COLUMN = "^[a-z0-9.-]{0,129}$"
+_PAIR = ("first", "second")
+_MODEL: tuple[tuple[str, str, str], ...] = (
+    ("outcome", "A column.", _COLUMN),
+    ("with", "A column; once for each predictor.", _COLUMN),
+    ("product", "yes, for interactions.", "^(yes)?$"),
+    ("family", "By default what the outcome is.", f"^({'|'.join(FAMILIES)})?$"),
+    ("errors", "By default observed.", f"^({'|'.join(ERRORS)})?$"),
+)
+_SECURITY: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]
+
+
+def _withheld(can_miss: bool) -> Schema:
+    """Return the responses in which a researcher gets nothing, and why."""
+    responses = {
+        "401": _text("Who asks is not known", "WWW-Authenticate", {"type": "string"}),
+        "403": _text("Not for this role, or withheld until a batch is complete"),
+        "429": _text("Too many attempts", "Retry-After", {"type": "integer", "minimum": 1}),
+        "503": _text("Busy", "Retry-After", {"type": "integer", "minimum": 1}),
+    }
+    if can_miss:
+        responses["404"] = _text("No such survey, version, wave, level or table")
+        responses["404"]["content"] |= _NOWHERE
+        responses["409"] = _text("It cannot be told")
+    return responses
 
 
 def _download(table: str, form: str, row: Schema, about: str, can_miss: bool) -> Schema:
@@ -149,18 +203,8 @@ def _download(table: str, form: str, row: Schema, about: str, can_miss: bool) ->
     if form == "csv":
         answer = {"description": about, "content": {"text/csv": {"schema": {"type": "string"}}}}
     answer["headers"] = {"Content-Disposition": {"schema": {"type": "string"}}}
-    responses = {
-        "200": answer,
-        "401": _text("Who asks is not known", "WWW-Authenticate", {"type": "string"}),
-        "403": _text("Not for this role"),
-        "429": _text("Too many attempts", "Retry-After", {"type": "integer", "minimum": 1}),
-        "503": _text("Busy", "Retry-After", {"type": "integer", "minimum": 1}),
-    }
-    if can_miss:
-        responses["404"] = _text("No such survey, version, wave, level or table")
-        responses["404"]["content"] |= _NOWHERE
-    security: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]
-    return _operation(f"get_{table}_{form}", about, responses, security=security)
+    responses = {"200": answer, **_withheld(can_miss)}
+    return _operation(f"get_{table}_{form}", about, responses, security=_SECURITY)
 
 
 def _schemas() -> Schema:
@@ -203,6 +247,7 @@ def _schemas() -> Schema:
         **survey_schemas(),
         "Estimate": _row(Estimate, survey=IDENTIFIER, version=HASH, wave=WAVE),
         "Plausibility": _row(Plausibility),
+        **{kind.__name__: _row(kind) for kind in (Code, Fact, *ROWS.values())},
         **{kind.__name__: _row(kind) for kind, _ in LEDGERS.values()},
         "Entry": _row(Entry),
     }

@@ -1,4 +1,4 @@
-"""Keep reports no longer than promised, and no trace of their order of arrival.
+"""Keep reports no longer than promised, no trace of their order of arrival, and the schedule.
 
 One thread of the server sees to it. Workers are other processes: from the database, and from the
 time of the server's lock file, their `/healthz` learns whether the thread still works.
@@ -10,12 +10,27 @@ from datetime import date
 from pathlib import Path
 
 from server import failures
-from server.clock import today
+from server.clock import stamp, today
 from server.commands import forget_due
 from server.store import Store
+from server.store.studies import DELETED
 
 #: Seconds between two looks.
 PAUSE = 60.0
+
+
+def keep_schedule(store: Store, day: date) -> None:
+    """Open the surveys whose day has come, and close those whose last day is over."""
+    for survey_id in store.surveys.ids():
+        study = store.studies.get(survey_id)
+        if study.opens is not None and day >= study.opens and study.state != DELETED:
+            store.log.add(stamp(), "server", "open", f"{survey_id}, as scheduled")
+            store.surveys.open_wave(survey_id, alone=True)
+            store.studies.schedule(survey_id, None, study.closes)
+        if study.closes is not None and day > study.closes and study.state != DELETED:
+            store.log.add(stamp(), "server", "close", f"{survey_id}, as scheduled")
+            store.surveys.close_waves(survey_id)
+            store.studies.schedule(survey_id, study.opens, None)
 
 
 class Keeper:
@@ -29,14 +44,18 @@ class Keeper:
         self._due = True
 
     def look(self) -> None:
-        """Delete what is due, write the file anew if waves were closed, and record the success.
+        """Keep the schedule, delete what is due, write the file anew if waves were closed.
+
+        Then the success is recorded.
 
         The first look always writes the file anew: a survey's last day may have passed while no
         server ran.
         """
         store = Store(self._db)
         try:
-            day, opened = today(), store.surveys.answerable_waves(today())
+            day = today()
+            keep_schedule(store, day)
+            opened = store.surveys.answerable_waves(day)
             self._due = self._due or bool(self._opened - opened)
             self._opened = opened
             for survey_id in store.surveys.ids():

@@ -1,6 +1,7 @@
-"""Results of stored surveys: the estimates, reports and ledgers that researchers ask for."""
+"""Results of stored surveys: the estimates and reports that researchers ask for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -24,14 +25,17 @@ from analysis.estimate.columns.of_survey import (
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
-from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
 from analysis.survey.batches import Cell
 from analysis.survey.document import ID
+from analysis.survey.pooling import poolable, relabelled
 from analysis.survey.question import Question
+from analysis.survey.survey import Survey
 from server.clock import today
-from server.decision import WHOLE
 from server.store import Store
 from server.store.surveys import Open
+
+#: What is asked for instead of a version, to have all that can be pooled with the last.
+POOLED = "pooled"
 
 
 class Missing(ValueError):
@@ -59,7 +63,8 @@ class StoredWave:
     number : int, optional
         The wave; by default the highest.
     version : str, optional
-        The first digits of the version's hash; by default of the last published.
+        The first digits of the version's hash; by default of the last published. `POOLED` is the
+        last published together with all others that differ from it in words alone.
     batch : bool
         Whether only what pages show is told: whole batches, from a minimum of reports on.
 
@@ -78,41 +83,61 @@ class StoredWave:
         batch: bool = False,
     ) -> None:
         current = asked_now(store, survey_id)
-        versions = store.surveys.versions(survey_id)
-        matching = [known for known in versions if known.startswith(version or versions[0])]
-        if len(matching) != 1:
-            known = ", ".join(known[:12] for known in versions)
-            raise Missing(f'version: expected the beginning of one of {known}, got "{version}"')
         waves = list(store.surveys.waves(survey_id)) or [1]
         self.number = max(waves) if number is None else number
         if self.number not in waves:
             raise Missing(f"wave: expected one of {', '.join(map(str, waves))}, got {number}")
-        self.survey = store.surveys.stored(survey_id, matching[0])
+        surveys = _versions(store, survey_id, version)
+        #: What to ask for to get the same version, or versions.
+        self.asked_version = POOLED if version == POOLED else surveys[0].version[:12]
+        self.survey = surveys[0]
         self._reports, self._batch = store.reports, batch
         cells = store.surveys.cells(survey_id)
-        self._cell = cells.get((survey_id, self.survey.version, self.number), Cell())
-        #: Whether reports still come to this version in this wave.
+        parts = [
+            _Part(one, cells.get((survey_id, one.version, self.number), Cell())) for one in surveys
+        ]
+        shown = [part for part in parts if part.is_shown or not batch]
+        #: The versions whose reports are told of, or the one that was asked for if none is.
+        self.parts = shown or parts[:1]
+        #: Versions that belong to them, but have too few reports to be shown.
+        self.left_out = [part.survey.version for part in parts if part.cell.n and part not in shown]
+        #: Whether reports still come to one of these versions in this wave.
         self.is_open = (
             current.state_on(today()) == "open"
             and self.number in store.surveys.open_waves(survey_id)
-            and not self.survey.is_over(today())
+            and not all(part.survey.is_over(today()) for part in parts)
         )
+
+    @property
+    def version(self) -> str:
+        """The version; of several the beginnings of all, the last published first."""
+        if len(self.parts) == 1:
+            return self.survey.version
+        return "+".join(part.survey.version[:12] for part in self.parts)
 
     @property
     def shown(self) -> int:
         """How many reports are shown: 0 below the survey's minimum."""
-        if not self._batch:
-            return self._cell.n
-        return self._cell.shown if self._cell.shown >= self.survey.steps.minimum else 0
+        return sum(
+            part.cell.shown if self._batch else part.cell.n
+            for part in self.parts
+            if part.is_shown or not self._batch
+        )
 
-    @property
-    def _taken(self) -> int | None:
-        """The number of reports of the snapshot that is shown; None if all are."""
+    def _taken(self, part: "_Part") -> int | None:
+        """Return the number of reports of the snapshot of a part that is shown; None if all are."""
         if not self._batch:
             return None
-        if self._cell.shown < self.survey.steps.minimum:
+        if not part.is_shown:
             raise Withheld(self.waits_for)
-        return self._cell.shown
+        return part.cell.shown
+
+    def _summed(
+        self, read: Callable[[Survey, int, int | None], dict[str, NDArray[np.int64]]]
+    ) -> dict[str, NDArray[np.int64]]:
+        """Return the counts of all parts together."""
+        counts = [read(part.survey, self.number, self._taken(part)) for part in self.parts]
+        return {name: np.sum([one[name] for one in counts], axis=0) for name in counts[0]}
 
     @property
     def waits_for(self) -> str:
@@ -132,7 +157,7 @@ class StoredWave:
     @cached_property
     def tallies(self) -> dict[str, NDArray[np.int64]]:
         """For each question, how many reports count for each symbol."""
-        return self._reports.tallies(self.survey, self.number, self._taken)
+        return self._summed(self._reports.tallies)
 
     def estimates(
         self, level: float, method: str = "clopper-pearson", simultaneous: bool = False
@@ -142,9 +167,7 @@ class StoredWave:
 
     def plausibility(self) -> list[Plausibility]:
         """Return whether the reports look as their channels draw them."""
-        return plausibility(
-            self.survey, self.tallies, self._reports.sizes(self.survey, self.number, self._taken)
-        )
+        return plausibility(self.survey, self.tallies, self._summed(self._reports.sizes))
 
     @property
     def n(self) -> int:
@@ -185,7 +208,7 @@ class StoredWave:
         names += [f"debiased_{name}" for debiased, _ in worth.values() for name in debiased]
 
         def parts() -> Iterator[list[Sequence[Any] | NDArray[Any]]]:
-            for payloads in self._reports.payloads(self.survey, self.number, in_order=True):
+            for payloads in self._payloads(in_order=True):
                 noisy: list[Sequence[Any] | NDArray[Any]] = []
                 debiased: list[NDArray[np.float64]] = []
                 for question in self.survey.questions:
@@ -258,28 +281,79 @@ class StoredWave:
         """Return all reports on some questions, packed."""
         asked = {question.id: question.randomizer for question in questions}
         read: dict[str, list[Reports]] = {name: [] for name in asked}
-        for payloads in self._reports.payloads(self.survey, self.number):
+        for payloads in self._payloads():
             for name, randomizer in asked.items():
                 read[name].append(randomizer.read_many([payload[name] for payload in payloads]))
         return {name: randomizer.joined(read[name]) for name, randomizer in asked.items()}
 
-    def _check_kept(self) -> None:
-        """Raise an error if the reports, all but their tallies, are deleted or not shown."""
-        last = self.survey.delete_reports_after
-        if last is not None and today() > last:
-            raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
+    def _payloads(self, in_order: bool = False) -> Iterator[list[dict[str, Any]]]:
+        for part in self.parts:
+            yield from self._reports.payloads(part.survey, self.number, in_order)
+
+    def check_settled(self) -> None:
+        """Raise Withheld if reports, and tables and models of several questions, must wait."""
         if not self._batch:
             return
-        if self._taken is not None and self.is_open:
+        if not all(part.is_shown for part in self.parts) or self.is_open:
             raise Withheld(
                 "Reports, and tables and models of several questions, wait for the wave to be "
                 "closed: a report carries no number of a batch."
+                if self.shown
+                else self.waits_for
             )
-        if self._cell.n != self._cell.shown:
+        if any(part.cell.n != part.cell.shown for part in self.parts):
             raise Withheld(
                 f"Reports stay withheld: fewer than {self.survey.steps.batch:,} came after those "
                 "that were shown before, so they could be told apart."
             )
+
+    def _check_kept(self) -> None:
+        """Raise an error if the reports, all but their tallies, are deleted or not shown."""
+        for part in self.parts:
+            last = part.survey.delete_reports_after
+            if last is not None and today() > last:
+                raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
+        self.check_settled()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The reports of one version in a wave."""
+
+    survey: Survey
+    cell: Cell
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there are enough to be shown."""
+        return self.cell.shown >= self.survey.steps.minimum
+
+
+def _versions(store: Store, survey_id: str, version: str | None) -> list[Survey]:
+    """Return the version that was asked for, and those that are pooled with it."""
+    every = store.surveys.every(survey_id)
+    if version == POOLED:
+        return pooled(store, survey_id)
+    matching = [one for one in every if one.version.startswith(version or every[0].version)]
+    if len(matching) != 1:
+        known = ", ".join(one.version[:12] for one in every)
+        raise Missing(
+            f'version: expected {POOLED}, or the beginning of one of {known}, got "{version}"'
+        )
+    return matching
+
+
+def pooled(store: Store, survey_id: str) -> list[Survey]:
+    """Return the last version of a survey, and all that differ from it in words alone.
+
+    Those whose labels of answers differ are not among them, unless these were declared to mean the
+    same.
+    """
+    last, *others = store.surveys.every(survey_id)
+    declared = store.studies.declared_same(survey_id)
+    return [last] + [
+        other for other in others if poolable(last, other) and not relabelled(last, other, declared)
+    ]
 
 
 def _told(question: Question, places: list[int], reports: Reports) -> NDArray[np.bool_]:
@@ -293,52 +367,3 @@ def _told(question: Question, places: list[int], reports: Reports) -> NDArray[np
             'question, or if it is required and has mechanism = "group" or "multihot"'
         )
     return told
-
-
-def ledger_of_survey(
-    store: Store,
-    survey_id: str,
-    by: str = "respondent",
-    delta: float = DELTA,
-    batch: bool = False,
-) -> Iterator[Any]:
-    """Return what respondents have spent on a survey: the rows of one of `LEDGERS`, at `delta`.
-
-    Parameters
-    ----------
-    batch : bool
-        Whether only what pages show is told: whole batches, from a minimum of reports on.
-
-    Raises
-    ------
-    Missing
-        If there is no such survey.
-    Withheld
-        If `batch`, and too few reports came; or if rows are of single respondents, and more come.
-    ValueError
-        If `delta` is not between 0 and 1.
-    """
-    current = asked_now(store, survey_id)
-    totals = Totals(store.surveys.by_terms(survey_id), current.survey.cap, delta)
-    _, rows = LEDGERS[by]
-    taken = _taken_of_ledger(store, current, by in PERSONAL) if batch else None
-    if by in PERSONAL:
-        return rows(store.ledger.accounts(survey_id), totals)
-    return rows(store.ledger.grouped_accounts(survey_id, taken), totals)
-
-
-def _taken_of_ledger(store: Store, current: Open, is_personal: bool) -> int:
-    """Return the number of reports of the ledger's snapshot; raise Withheld if it is not shown."""
-    survey_id, steps = current.survey.id, store.surveys.steps(current.survey.id)
-    cell = store.surveys.cells(survey_id).get((survey_id, *WHOLE), Cell())
-    if cell.shown < steps.minimum:
-        raise Withheld(
-            f"What respondents have spent is shown from {steps.minimum:,} reports on, and then "
-            f"at least {steps.batch:,} more at a time."
-        )
-    if is_personal and (current.state_on(today()) == "open" or cell.n != cell.shown):
-        raise Withheld(
-            "What single respondents have spent waits for the survey to be closed, and for at "
-            f"least {steps.batch:,} reports since it was closed before."
-        )
-    return cell.shown

@@ -9,7 +9,7 @@ from analysis.core.memory import PROTOCOL
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.joint_program import AIMS
 from analysis.mechanisms.together import TOGETHER
-from analysis.survey.batches import SMALLEST_BATCH, SMALLEST_MINIMUM
+from analysis.survey.batches import PUBLIC, SMALLEST_BATCH, SMALLEST_MINIMUM
 from analysis.survey.digest import NOTE
 from analysis.survey.json_schema import (
     IDENTIFIER,
@@ -102,6 +102,12 @@ def _survey() -> Schema:
                     {
                         "batch": {"type": "integer", "minimum": SMALLEST_BATCH},
                         "minimum": {"type": "integer", "minimum": SMALLEST_MINIMUM},
+                        PUBLIC: {
+                            "type": "array",
+                            "items": IDENTIFIER,
+                            "minItems": 1,
+                            "uniqueItems": True,
+                        },
                     },
                 ),
                 "minProperties": 1,

@@ -6,13 +6,15 @@ shape or words as well as by color. Each has a title and a description for those
 """
 
 from analysis.charts.dots import dot_plot
-from analysis.charts.estimates import chart
+from analysis.charts.estimates import Bar, bar_of, chart
 from analysis.charts.lines import Mark, Series, line_chart
 from analysis.charts.people import icon_array, icon_patterns, small_icon_array
 
 __all__ = [
+    "Bar",
     "Mark",
     "Series",
+    "bar_of",
     "chart",
     "dot_plot",
     "icon_array",

@@ -1,71 +1,174 @@
-"""Estimates as dots, with their intervals as bars, each below its name."""
+"""Estimates with nested intervals, each below its name, as wide as the page."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from analysis.charts.picture import (
-    COLORS,
-    FONT,
-    WIDTH,
-    Axis,
-    line,
-    number,
-    picture,
-    shortened,
-    text,
-)
+from scipy.special import ndtri
+
+from analysis.charts.picture import COLORS, FONT, Axis, fluid_picture, number, shortened, text_at
 from analysis.estimate.estimates import Estimate
 
-_SIDE, _ROW = 22, 44
-#: Letters that fit beside a number.
-_LETTERS = 38
+_SIDE, _ROW = 4.0, 46
+#: Letters that fit beside a number, on a phone.
+_LETTERS = 40
+#: The inner one of the nested intervals is that of even odds.
+_INNER = 0.5
+#: One dot for each twentieth; dots nearer than so many hundredths of the width are stacked.
+_DOTS, _APART = 20, 1.6
+#: Pixels that the highest stack may take.
+_HIGHEST = 24.0
 
 
-def chart(title: str, rows: Sequence[Estimate], low: float, high: float, unit: str = "") -> str:
+@dataclass(frozen=True)
+class Bar:
+    """What is drawn of one estimate; it has none where only an interval is known.
+
+    `direct` is the interval of the same people asked directly, if that is known: sampling alone.
+    """
+
+    label: str
+    estimate: float | None
+    conf_low: float
+    conf_high: float
+    conf_level: float
+    direct: tuple[float, float] | None = None
+
+    def at(self, quantile: float) -> float:
+        """Return where the true value lies at most, with this confidence.
+
+        Each half of the interval is drawn as that of a normal law which has its end; the estimate
+        is in the middle, or the end of the interval that is next to it.
+        """
+        middle = self.estimate
+        if middle is None:
+            middle = (self.conf_low + self.conf_high) / 2
+        middle = min(max(middle, self.conf_low), self.conf_high)
+        reach = float(ndtri(quantile)) / float(ndtri((1 + self.conf_level) / 2))
+        end = self.conf_high if reach > 0 else self.conf_low
+        return middle + abs(reach) * (end - middle)
+
+
+def bar_of(row: Estimate, unit_low: float, unit_high: float) -> Bar:
+    """Return the bar of an estimate of what lies between two values."""
+    direct = None
+    if row.estimate is not None and row.direct_error is not None:
+        middle = min(max(row.estimate, unit_low), unit_high)
+        reach = float(ndtri((1 + row.conf_level) / 2)) * row.direct_error
+        direct = max(middle - reach, unit_low), min(middle + reach, unit_high)
+    return Bar(row.label, row.estimate, row.conf_low, row.conf_high, row.conf_level, direct)
+
+
+def chart(
+    title: str, bars: Sequence[Bar], low: float, high: float, unit: str = "", dots: bool = False
+) -> str:
     """Draw estimates that share one axis.
 
     Parameters
     ----------
     title : str
         What the rows are about, for people who do not see the picture.
-    rows : sequence of Estimate
+    bars : sequence of Bar
         In the order to be drawn.
     low, high : float
         The ends of the axis: the possible values. Estimates beyond them are drawn there, so that
         the axis is longer, by half at most; only what is possible has marks.
     unit : str
         "%" shows shares as percentages; any other is written below the axis.
+    dots : bool
+        Whether plausible values are drawn as dots, a twentieth each, instead of intervals.
+
+    References
+    ----------
+    Correll and Gleicher 2014 (gradients and violins instead of bars); Kay et al., CHI 2016 (dots).
     """
     beyond = (high - low) / 2
-    known = [row.estimate for row in rows if row.estimate is not None]
+    known = [bar.estimate for bar in bars if bar.estimate is not None]
     start, end = max(min([low, *known]), low - beyond), min(max([high, *known]), high + beyond)
-    axis = Axis(start, end, _SIDE, WIDTH - _SIDE)
+    axis = Axis(start, end, _SIDE, 100 - _SIDE)
 
     def exactly(value: float) -> str:
         return f"{100 * value:.1f} %" if unit == "%" else f"{value:,.4g}"
 
     marks = [low + (high - low) * step / 4 for step in range(5)]
     parts, described = [], []
-    for index, row in enumerate(rows):
+    for index, bar in enumerate(bars):
         top = _ROW * index + 4
-        middle = top + 29
-        parts += [
-            text(0, top + FONT, shortened(row.label, _LETTERS)),
-            *(line(axis(value), middle - 10, axis(value), middle + 10) for value in marks),
-            f'<line x1="{axis(row.conf_low):.1f}" x2="{axis(row.conf_high):.1f}" '
-            f'y1="{middle}" y2="{middle}" stroke="{COLORS[0]}" stroke-width="8" '
-            'stroke-linecap="round"/>',
-        ]
-        if row.estimate is not None:
-            parts += [
-                text(WIDTH, top + FONT, exactly(row.estimate), "end"),
-                f'<circle cx="{axis(row.estimate):.1f}" cy="{middle}" r="5"/>',
-            ]
-        interval = f"{exactly(row.conf_low)} to {exactly(row.conf_high)}"
-        estimate = "no estimate" if row.estimate is None else exactly(row.estimate)
-        described.append(f"{row.label}: {estimate}, {interval}")
-    below = _ROW * len(rows) + FONT + 8
-    parts += [text(axis(value), below, number(value, unit), "middle", 0.8) for value in marks]
+        middle = top + 30
+        parts.append(text_at("0", f"{top + FONT}", shortened(bar.label, _LETTERS)))
+        parts += [_upright(axis(value), middle - 10, middle + 10, 0.2) for value in marks]
+        parts += _dots(bar, axis, middle) if dots else _nested(bar, axis, middle)
+        if bar.estimate is not None:
+            parts.append(text_at("100%", f"{top + FONT}", exactly(bar.estimate), "end"))
+            if not dots:
+                parts.append(f'<circle cx="{axis(bar.estimate):.2f}%" cy="{middle}" r="5"/>')
+        told = f"{exactly(bar.conf_low)} to {exactly(bar.conf_high)}"
+        if bar.direct is not None:
+            told += f", asked directly {exactly(bar.direct[0])} to {exactly(bar.direct[1])}"
+        estimate = "no estimate" if bar.estimate is None else exactly(bar.estimate)
+        described.append(f"{bar.label}: {estimate}, {told}")
+    below = _ROW * len(bars) + FONT + 8
+    parts += [_tick(axis(value), below, number(value, unit)) for value in marks]
     if unit not in ("%", ""):
         below += FONT + 5
-        parts.append(text(WIDTH / 2, below, shortened(unit, _LETTERS), "middle", 0.8))
-    return picture(title, "; ".join(described), below + 8, parts)
+        parts.append(text_at("50%", f"{below}", shortened(unit, _LETTERS), "middle", 0.8))
+    return fluid_picture(title, "; ".join(described), below + 8, parts)
+
+
+def _nested(bar: Bar, axis: Axis, middle: float) -> list[str]:
+    """Return the interval, that of even odds in it, and a line for sampling alone."""
+    inner = bar.at((1 - _INNER) / 2), bar.at((1 + _INNER) / 2)
+    parts = [
+        _band(axis, bar.conf_low, bar.conf_high, middle, 12, 0.35),
+        _band(axis, *inner, middle, 12, 0.9),
+    ]
+    if bar.direct is not None:
+        low, high = map(axis, bar.direct)
+        parts.append(
+            f'<line x1="{low:.2f}%" x2="{high:.2f}%" y1="{middle}" y2="{middle}" '
+            'stroke="currentColor" stroke-width="2"/>'
+        )
+        parts += [_upright(end, middle - 5, middle + 5, 1) for end in (low, high)]
+    return parts
+
+
+def _dots(bar: Bar, axis: Axis, middle: float) -> list[str]:
+    """Return a dot for each twentieth of the plausible values, stacked where they are near."""
+    places = [axis(bar.at((index + 0.5) / _DOTS)) for index in range(_DOTS)]
+    columns = [int(place / _APART) for place in places]
+    apart = min(5.0, _HIGHEST / max(Counter(columns).values()))
+    stacks = Counter[int]()
+    parts = []
+    for column in columns:
+        height = middle + 8 - apart * stacks[column]
+        stacks[column] += 1
+        parts.append(
+            f'<circle cx="{(column + 0.5) * _APART:.2f}%" cy="{height:.1f}" r="2.6" '
+            f'fill="{COLORS[0]}"/>'
+        )
+    return parts
+
+
+def _tick(place: float, y: float, words: str) -> str:
+    """Return what stands below a mark; at the ends it does not reach beyond the picture."""
+    if place <= _SIDE:
+        return text_at("0", f"{y}", words, "start", 0.8)
+    if place >= 100 - _SIDE:
+        return text_at("100%", f"{y}", words, "end", 0.8)
+    return text_at(f"{place:.2f}%", f"{y}", words, "middle", 0.8)
+
+
+def _band(axis: Axis, low: float, high: float, middle: float, height: float, opacity: float) -> str:
+    width = max(axis(high) - axis(low), 0.3)
+    return (
+        f'<rect x="{axis(low):.2f}%" width="{width:.2f}%" y="{middle - height / 2:g}" '
+        f'height="{height:g}" rx="3" fill="{COLORS[0]}" fill-opacity="{opacity:g}" '
+        f'stroke="{COLORS[0]}"/>'
+    )
+
+
+def _upright(place: float, top: float, bottom: float, opacity: float) -> str:
+    return (
+        f'<line x1="{place:.2f}%" x2="{place:.2f}%" y1="{top:g}" y2="{bottom:g}" '
+        f'stroke="currentColor" stroke-opacity="{opacity:g}"/>'
+    )

@@ -14,10 +14,19 @@ COLORS = ("#3b82c4", "#c2651f", "#2e8b57", "#9a63c9", "#b8860b", "#c0508a")
 def picture(
     title: str, description: str, height: float, parts: Iterable[str], width: int = WIDTH
 ) -> str:
-    """Return an SVG element of this size."""
+    """Return an SVG element of this size, which scales with all that is in it."""
+    return _element(title, description, f'viewBox="0 0 {width} {height:g}"', parts)
+
+
+def fluid_picture(title: str, description: str, height: float, parts: Iterable[str]) -> str:
+    """Return an SVG element as wide as the page, whose parts have places in percent of that."""
+    return _element(title, description, f'width="100%" height="{height:g}"', parts)
+
+
+def _element(title: str, description: str, size: str, parts: Iterable[str]) -> str:
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:g}" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
             f'font-family="system-ui, sans-serif" font-size="{FONT}" fill="currentColor">',
             f"<title>{escape(title)}</title>",
             f"<desc>{escape(description)}</desc>",
@@ -29,8 +38,13 @@ def picture(
 
 def text(x: float, y: float, words: str, anchor: str = "start", opacity: float = 1) -> str:
     """Return a line of text."""
+    return text_at(f"{x:.1f}", f"{y:.1f}", words, anchor, opacity)
+
+
+def text_at(x: str, y: str, words: str, anchor: str = "start", opacity: float = 1) -> str:
+    """Return a line of text at a place that may be in percent."""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill-opacity="{opacity:g}">'
+        f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill-opacity="{opacity:g}">'
         f"{escape(words)}</text>"
     )
 

@@ -72,6 +72,13 @@ class Estimate:
         """The variance, as a multiple of what asking the same `n` people directly would give."""
         return None if self.n_eff is None else self.n / self.n_eff
 
+    @property
+    def direct_error(self) -> float | None:
+        """The standard error that asking the same `n` people directly would give."""
+        if self.std_error is None or self.n_eff is None or not self.n:
+            return None
+        return self.std_error * float(np.sqrt(self.n_eff / self.n))
+
 
 #: The columns of the table of estimates that other programs read.
 ESTIMATE_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Estimate)))

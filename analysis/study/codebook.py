@@ -24,6 +24,8 @@ class Code:
     probabilities that a report supports the value if it is the true one, and if another is; None
     where reports do not support values. `epsilon` is that of one report. `asked` is the condition
     on which a question is shown. `reason` is why its author chose this ε, empty if none is given.
+    `earlier_labels` are those of earlier versions that were declared to mean the same, joined by
+    `` | ``.
     """
 
     variable: str
@@ -41,14 +43,19 @@ class Code:
     p: float | None
     q: float | None
     reason: str
+    earlier_labels: str
 
 
-def codebook(survey: Survey) -> list[Code]:
-    """Return a row for each value of each question, in the survey's order."""
-    return [code for question in survey.questions for code in _codes(survey, question)]
+def codebook(survey: Survey, corrected: Sequence[Survey] = ()) -> list[Code]:
+    """Return a row for each value of each question, in the survey's order.
+
+    `corrected` are earlier versions that can be pooled with this one, since their labels were
+    declared to mean the same.
+    """
+    return [code for question in survey.questions for code in _codes(survey, question, corrected)]
 
 
-def _codes(survey: Survey, question: Question) -> list[Code]:
+def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> list[Code]:
     spec, randomizer = question.spec, question.randomizer
     shares = question.mechanism.shares(randomizer, question.domain).values
     support = {share.term: (float(share.p), float(share.q)) for share in shares}
@@ -79,10 +86,22 @@ def _codes(survey: Survey, question: Question) -> list[Code]:
             p=support.get(value, (None, None))[0],
             q=support.get(value, (None, None))[1],
             reason=survey.text(reason) if (reason := survey.reason_of(question)) else "",
+            earlier_labels=" | ".join(_earlier(question, value, label, corrected)),
         )
         # No-answer last, as in tables.
         for value, label in sorted(labels.items(), key=lambda item: item[0] == NO_ANSWER)
     ]
+
+
+def _earlier(question: Question, value: str, label: str, corrected: Sequence[Survey]) -> list[str]:
+    """Return the labels that a value had in other versions, each once, without today's."""
+    before = [
+        version.labels(asked).get(value, label)
+        for version in corrected
+        for asked in version.questions
+        if asked.id == question.id
+    ]
+    return [one for one in dict.fromkeys(before) if one != label]
 
 
 #: How the intervals of estimates are described, by the beginnings of their methods.

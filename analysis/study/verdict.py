@@ -72,6 +72,15 @@ def verdict(
     )
 
 
+def half_width(question: Question, rows: Sequence[Estimate]) -> float | None:
+    """Return half of the widest interval of a question, as `planning.expected` expects it.
+
+    It is in the unit of a number, else a share; None if nothing is estimated. `rows` are as above.
+    """
+    counted, _ = _counted(question, rows)
+    return max((row.conf_high - row.conf_low for row in counted), default=0) / 2 or None
+
+
 def _counted(question: Question, rows: Sequence[Estimate]) -> tuple[list[Estimate], float]:
     """Return the estimates that count, and how much their intervals can span."""
     means = {

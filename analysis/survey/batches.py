@@ -5,7 +5,7 @@ survey is open is a snapshot, taken when a batch of reports was complete, and th
 last: then closing adds at least a batch, too. Raw reports carry no number of a batch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,9 @@ from analysis.survey.document import Table
 
 #: The smallest batch, and the smallest number of reports that is shown at all, of any survey.
 SMALLEST_BATCH, SMALLEST_MINIMUM = 10, 20
+
+#: The key of the questions whose results are public.
+PUBLIC = "public"
 
 #: A batch is at least one report in so many: more would be work and show nothing new.
 _SHARE = 100
@@ -53,15 +56,28 @@ class Cell(NamedTuple):
         return Cell(self.n, self.n, self.n)
 
 
-def read_results(table: Table) -> dict[str, int]:
+def read_results(table: Table, questions: Collection[str]) -> dict[str, Any]:
     """Return what `[results]` says, as the frozen survey has it; nothing for the defaults.
+
+    `questions` are the ids of those that are asked: the results of some can be public.
 
     Raises
     ------
     SurveyError
-        If one is too small, or the minimum is less than a batch.
+        If a number is too small, the minimum is less than a batch, or a question is not asked.
     """
     part = table.part("results")
+    public = part.take(
+        PUBLIC,
+        lambda value: (
+            isinstance(value, list)
+            and bool(value)
+            and all(isinstance(name, str) and name in questions for name in value)
+            and len(set(value)) == len(value)
+        ),
+        f"a list of different questions, of {', '.join(questions)}",
+        default=None,
+    )
     given = {
         name: _read_number(part, name, least)
         for name, least in (("batch", SMALLEST_BATCH), ("minimum", SMALLEST_MINIMUM))
@@ -71,7 +87,7 @@ def read_results(table: Table) -> dict[str, int]:
     steps = replace(Steps(), **given)
     if steps.minimum < steps.batch:
         raise part.error("minimum", f"a whole number of at least {steps.batch}, a batch")
-    return given
+    return given if public is None else {**given, PUBLIC: public}
 
 
 def _read_number(part: Table, name: str, least: int) -> int:
@@ -85,4 +101,5 @@ def _read_number(part: Table, name: str, least: int) -> int:
 
 def steps_of(spec: Mapping[str, Any]) -> Steps:
     """Return how the results of a frozen survey are shown."""
-    return replace(Steps(), **spec.get("results", {}))
+    given = spec.get("results", {})
+    return replace(Steps(), **{key: given[key] for key in given if key != PUBLIC})

@@ -4,10 +4,17 @@ import csv
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from numpy.random import Generator
+
 from analysis.core.errors import AnswersError, shown
 from analysis.core.memory import pseudonym
 from analysis.core.words import seeded_bytes, seeded_words
+from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
+
+#: How often a made-up answer follows from what its respondent is like; and how much more frequent
+#: early answers are: a place u in [0, 1) becomes u to this power.
+_ALIKE, _EARLY = 0.5, 1.5
 
 
 def read_answers(lines: Iterable[str], survey: Survey, place: str) -> list[dict[str, str]]:
@@ -67,6 +74,31 @@ def _check_header(header: list[str], ids: list[str], place: str) -> None:
     for name in ids:
         if name not in header:
             raise AnswersError(f"{place}: missing column {shown(name)}")
+
+
+def made_up_answers(survey: Survey, respondents: int, rng: Generator) -> list[dict[str, str]]:
+    """Return answers of people who do not exist, to try a study with, as `read_answers` does.
+
+    Early answers are more frequent than late ones, and answers to different questions go together
+    a little, so that tables and models have something to show.
+
+    Parameters
+    ----------
+    respondents : int
+        How many rows to return.
+    rng : Generator
+        Draws them.
+    """
+    rows = []
+    for _ in range(respondents):
+        own = rng.random()
+        row = {}
+        for question in survey.questions:
+            place = own if rng.random() < _ALIKE else rng.random()
+            kind = KINDS[question.spec["kind"]]
+            row[question.id] = kind.made_up(place**_EARLY, question.spec)
+        rows.append(survey.shown(row))
+    return rows
 
 
 def payloads(

@@ -16,7 +16,7 @@ import rfc8785
 
 from analysis.core.domain import NO_ANSWER
 from analysis.core.epsilon import MICRO
-from analysis.survey.batches import Steps, steps_of
+from analysis.survey.batches import PUBLIC, Steps, steps_of
 from analysis.survey.digest import NOTE
 from analysis.survey.joint_draw import JointDraw
 from analysis.survey.kinds import KINDS
@@ -117,6 +117,11 @@ class Survey:
     def steps(self) -> Steps:
         """How many reports results are shown of, and how many more at a time."""
         return steps_of(self.spec)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The questions whose results everybody may see once the survey is closed."""
+        return tuple(self.spec.get("results", {}).get(PUBLIC, ()))
 
     @property
     def proof_of_work(self) -> int:

@@ -75,7 +75,7 @@ def _read(table: Table) -> dict[str, Any]:
     page = _read_page(table, spec)
     if page:
         spec["page"] = page
-    results = read_results(table)
+    results = read_results(table, [question["id"] for question in questions])
     if results:
         spec["results"] = results
     privacy = table.part("privacy")

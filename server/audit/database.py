@@ -27,6 +27,13 @@ _MEANING = {
     "session": "hashes of researchers' sessions",
     "throttle": "failed attempts to log in, with times",
     "log": "what researchers did, with times",
+    "cell": "how many reports each version got in each wave, and how many pages show",
+    "snapshot": "tallies as pages show them",
+    "total_snapshot": "totals of pseudonyms as pages show them",
+    "study": "how many respondents are planned, and when a survey opens and closes",
+    "correction": "labels that were declared to mean the same",
+    "setup": "hashes of links with which researchers set up accounts",
+    "work": "tables and models that researchers asked for",
 }
 
 

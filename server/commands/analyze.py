@@ -12,7 +12,8 @@ from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.estimate import column_estimates
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from server.commands import form_of_table, level_of_intervals, print_message, print_table, refusals
-from server.commands.regress import family_of_outcome, kind_of_errors, names_in, print_model
+from server.commands.regress import family_of_outcome, kind_of_errors, print_model
+from server.work.modelling import names_in
 
 
 @click.command()

@@ -6,18 +6,21 @@ from pathlib import Path
 import click
 
 from analysis.study.codebook import Code, codebook, methods
+from analysis.study.label import Fact, label
 from server.commands import of_wave, print_table, survey_id
 from server.store import Store
-from server.stored_results import StoredWave
+from server.stored_results import StoredWave, pooled
 
 
 @click.command(name="codebook")
 @survey_id
 @click.option("--methods", "paragraph", is_flag=True, help="Print a paragraph to paste instead.")
+@click.option("--label", "facts", is_flag=True, help="Print the label of its privacy instead.")
 @of_wave
 def codebook_(
     survey_id: str,
     paragraph: bool,
+    facts: bool,
     wave: int | None,
     version: str | None,
     level: float,
@@ -26,9 +29,14 @@ def codebook_(
     form: str,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
-    stored = StoredWave(Store(db), survey_id, wave, version, batch)
+    store = Store(db)
+    stored = StoredWave(store, survey_id, wave, version, batch)
+    if facts:
+        columns = [field.name for field in fields(Fact)]
+        print_table(map(asdict, label(stored.survey)), columns, form)
+        return
     if paragraph:
         click.echo(methods(stored.survey, stored.number, stored.estimates(level), stored.n))
         return
     columns = [field.name for field in fields(Code)]
-    print_table(map(asdict, codebook(stored.survey)), columns, form)
+    print_table(map(asdict, codebook(stored.survey, pooled(store, survey_id))), columns, form)

@@ -7,15 +7,12 @@ from typing import Any
 
 import click
 
-from analysis.core.domain import Estimand
-from analysis.study.crosstab import crosstab
-from analysis.study.crosstab.association import association_rows
-from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
-from analysis.study.hypotheses import HypothesisTest, independence
+from analysis.study.hypotheses import HypothesisTest
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
+from server.work.crossing import cross
 
 
 @click.command(name="crosstab")
@@ -42,23 +39,14 @@ def crosstab_(
     """
     with refusals():
         stored = StoredWave(Store(db), survey_id, wave, version, batch)
-        columns, notes = stored.columns((first, second))
-        if len(columns) != 2:
-            raise ValueError(f"expected two different questions, got {first} twice")
-        pair = columns[0], columns[1]
-        where = {"survey": survey_id, "version": stored.survey.version, "wave": stored.number}
-        for note in notes:
+        crossed = cross(stored, first, second, level)
+        where = {"survey": survey_id, "version": stored.version, "wave": stored.number}
+        for note in crossed.notes:
             print_message(note)
-        names = {"first_question": columns[0].name, "second_question": columns[1].name}
-        numbers = {q.id for q in stored.survey.questions if q.domain.estimand is Estimand.MEAN}
-        if tests:
-            rows: Sequence[Any] = [independence(*pair)]
-        elif numbers & set(names.values()):
-            # The values of a number are the points it was rounded to: no answers to count.
-            rows = association_rows(pairs_of(*pair), level)
-        else:
-            rows = crosstab(*pair, confidence_level=level).rows()
-            test = independence(*pair)
+        names = {"first_question": crossed.first.name, "second_question": crossed.second.name}
+        rows: Sequence[Any] = [crossed.test] if tests else crossed.rows
+        if not tests and not crossed.has_number:
+            test = crossed.test
             print_message(
                 f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
                 f"p = {test.p_value:.2g}"

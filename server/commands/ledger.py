@@ -16,7 +16,7 @@ from server.commands import (
     survey_id,
 )
 from server.store import Store
-from server.stored_results import ledger_of_survey
+from server.stored_ledger import ledger_of_survey
 
 delta_of_totals = click.option(
     "--delta",

@@ -1,11 +1,10 @@
 """`deniable regress`: fit models, and what `analyze` needs to do so, too."""
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.of_survey import variable
-from analysis.study.regression import ERRORS, FAMILIES, Term, regress
+from analysis.study.regression import ERRORS, FAMILIES, Predicted, regress
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
+from server.work.modelling import FIT, TERM_COLUMNS, columns_of_formula, told
 
-_TERM_COLUMNS = tuple(field.name for field in fields(Term))
-_FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")
-
-#: A name in a formula: letters, digits, _ and ., or anything between backticks. Functions and their
-#: options are no names: a parenthesis or a single = follows them.
-_NAME = re.compile(r"`([^`]+)`|(?<![\w.])([^\W\d][\w.]*)(?!\s*(?:\(|=(?!=))|[\w.])")
+_PREDICTED_COLUMNS = tuple(field.name for field in fields(Predicted))
 
 family_of_outcome = click.option(
     "--family",
@@ -49,12 +43,14 @@ kind_of_errors = click.option(
 @click.argument("formula")
 @family_of_outcome
 @kind_of_errors
+@click.option("--predicted", is_flag=True, help="Print what is predicted for each answer instead.")
 @of_wave
 def regress_(
     survey_id: str,
     formula: str,
     family: str,
     errors: str,
+    predicted: bool,
     wave: int | None,
     version: str | None,
     level: float,
@@ -69,20 +65,11 @@ def regress_(
     A formula is a program: run none that you do not trust.
     """
     with refusals():
-        names = names_in(formula)
-        columns, notes = StoredWave(Store(db), survey_id, wave, version, batch).columns(names)
-        for name in names:
-            formula = formula.replace(f"`{name}`", variable(name)).replace(name, variable(name))
+        stored = StoredWave(Store(db), survey_id, wave, version, batch)
+        formula, columns, notes = columns_of_formula(stored, formula)
         for note in notes:
             print_message(note)
-        by_name = {variable(column.name): column for column in columns}
-        print_model(formula, by_name, {}, None, family, errors, level, form)
-
-
-def names_in(formula: str) -> list[str]:
-    """Return the columns that a formula names, without functions, options and quoted texts."""
-    plain = re.sub(r"\"[^\"]*\"|'[^']*'", "", formula)
-    return list(dict.fromkeys(quoted or name for quoted, name in _NAME.findall(plain)))
+        print_model(formula, columns, {}, None, family, errors, level, form, predicted)
 
 
 def print_model(
@@ -94,8 +81,12 @@ def print_model(
     errors: str,
     level: float,
     form: str,
+    predicted: bool = False,
 ) -> None:
-    """Fit a model; print its terms, then a row on the fit, or one JSON object of both."""
+    """Fit a model; print its terms, then a row on the fit, or one JSON object of all.
+
+    If `predicted`, print what it predicts instead of its terms.
+    """
     with _bar() as progress:
         model = regress(
             formula,
@@ -107,15 +98,15 @@ def print_model(
             confidence_level=level,
             progress=progress,
         )
-    terms = [asdict(term) for term in model.terms]
-    fit = {name: getattr(model, name) for name in _FIT}
+    result = told(model)
     if form == "json":
-        both = {"terms": terms, **fit, "messages": model.messages}
-        click.echo(json.dumps(both, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(result, indent=1, ensure_ascii=False))
+    elif predicted:
+        print_table(result["predicted"], _PREDICTED_COLUMNS, form)
     else:
-        print_table(terms, _TERM_COLUMNS, form)
+        print_table(result["terms"], TERM_COLUMNS, form)
         click.echo()
-        print_table([fit], _FIT, form)
+        print_table([{name: result[name] for name in FIT}], FIT, form)
     for message in model.messages:
         print_message(message)
 

@@ -126,7 +126,7 @@ def estimate(
             "constrained": {(share.question, share.term): share.share for share in shares},
             "deff": {(row.question, row.term): row.design_effect for row in estimates},
         }
-        for row in estimate_rows(survey_id, stored.survey.version, stored.number, every):
+        for row in estimate_rows(survey_id, stored.version, stored.number, every):
             key = row["question"], row["term"]
             rows.append(row | {column: values.get(key) for column, values in more.items()})
         _warn(stored, estimates, assumed, moved)
@@ -210,5 +210,5 @@ def export(
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     columns, parts = stored.reports()
-    record(store, "export", f"{survey_id} {stored.survey.version}, wave {stored.number}")
+    record(store, "export", f"{survey_id} {stored.version}, wave {stored.number}")
     print_pieces(pieces_of_columns(parts, columns, form))

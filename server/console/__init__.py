@@ -1,6 +1,27 @@
 """The researchers' console: pages and downloads, all of which show snapshots of whole batches."""
 
-from server.console import fieldwork, people, privacy, results, surveys, tables
+from server.console import (
+    fieldwork,
+    live,
+    people,
+    planning,
+    privacy,
+    results,
+    surveys,
+    tables,
+    together,
+)
 from server.console.blueprint import blueprint
 
-__all__ = ["blueprint", "fieldwork", "people", "privacy", "results", "surveys", "tables"]
+__all__ = [
+    "blueprint",
+    "fieldwork",
+    "live",
+    "people",
+    "planning",
+    "privacy",
+    "results",
+    "surveys",
+    "tables",
+    "together",
+]

@@ -1,18 +1,25 @@
 """What all pages of researchers share: who is let in, and how errors are told."""
 
 import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, g, redirect, render_template, request
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
+from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from server import access
 from server.extensions import the_store
-from server.headers import WITHOUT_PROGRAM
+from server.headers import WITH_LIVE_PARTS, WITHOUT_PROGRAM
 from server.store import StoreBusy, StoreError
 from server.stored_results import Missing, StoredWave, Withheld
 
 blueprint = Blueprint("research", __name__)
+
+#: The usual intervals of shares, and others that can be chosen.
+INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clopper-pearson"))
 
 
 #: The most bytes of a form that are read; and of a survey file with the files that it names.
@@ -40,7 +47,8 @@ def let_in() -> Response | None:
 
 @blueprint.after_request
 def forbid_programs(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = WITHOUT_PROGRAM
+    is_live = getattr(g, "is_live", False)
+    response.headers["Content-Security-Policy"] = WITH_LIVE_PARTS if is_live else WITHOUT_PROGRAM
     return response
 
 
@@ -127,18 +135,53 @@ def log_out() -> BaseResponse:
     return redirect("/login", 303)
 
 
-def asked_wave(survey_id: str) -> StoredWave:
-    """Return the wave and version that the address asks for."""
-    wave = request.args.get("wave")
+@dataclass(frozen=True)
+class View:
+    """What a page of results is asked to show, as its address says."""
+
+    wave: StoredWave
+    level: float
+    interval: str
+    dots: bool
+
+    @property
+    def query(self) -> str:
+        """The part of an address after ?, for the same numbers elsewhere."""
+        chosen: dict[str, Any] = {"wave": self.wave.number, "version": self.wave.asked_version}
+        if self.level != LEVELS[0]:
+            chosen["level"] = f"{self.level:g}"
+        if self.interval != INTERVALS[0]:
+            chosen["interval"] = self.interval
+        return urlencode(chosen)
+
+
+#: The usual confidence level, and others that a page offers.
+LEVELS = (0.95, 0.5, 0.8, 0.9, 0.99)
+
+
+def asked_view(survey_id: str, number: int | None = None) -> View:
+    """Return what the address asks for; `number` is a wave instead of the one that it names."""
+    interval = request.args.get("interval", INTERVALS[0])
+    if interval not in INTERVALS:
+        raise Missing(f"interval: expected one of {', '.join(INTERVALS)}, got {interval[:20]!a}")
+    wave = asked_wave(survey_id, number)
+    return View(wave, asked_level(), interval, request.args.get("picture") == "dots")
+
+
+def asked_wave(survey_id: str, number: int | None = None) -> StoredWave:
+    """Return the wave and version that the address asks for, in whole batches."""
+    wave = request.args.get("wave") or None
     if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
         raise Missing(f"wave: expected a whole number, got {wave[:20]!a}")
-    number = int(wave) if wave else None
-    return StoredWave(the_store(), survey_id, number, request.args.get("version"), batch=True)
+    if number is None and wave is not None:
+        number = int(wave)
+    version = request.args.get("version") or None
+    return StoredWave(the_store(), survey_id, number, version, batch=True)
 
 
 def asked_level() -> float:
     """Return the confidence level that the address asks for."""
-    level = request.args.get("level", "0.95")
+    level = request.args.get("level", str(LEVELS[0]))
     if not re.fullmatch(r"0?\.[0-9]{1,4}", level) or float(level) < 0.01:
         raise Missing(f"level: expected a decimal from 0.01 to 0.9999, got {level[:20]!a}")
     return float(level)

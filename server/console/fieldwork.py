@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import segno
-from flask import Response, abort, g, redirect, render_template, request
+from flask import Response, abort, g, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -15,10 +15,13 @@ from analysis.estimate.plausibility import UNLIKE
 from server import access
 from server.clock import today
 from server.console.blueprint import blueprint
-from server.console.surveys import listed, shown_in
+from server.console.live import EVERY, follow, state_of_fieldwork, told_of_wave
+from server.console.precision import precision
+from server.console.study import asked_number, study_page
+from server.console.surveys import shown_in
 from server.extensions import the_store
 from server.invitations import ISSUER
-from server.store.studies import DELETED
+from server.store.studies import DELETED, TRIAL
 from server.store.surveys import Open
 from server.stored_results import Missing, StoredWave, asked_now
 
@@ -26,6 +29,8 @@ from server.stored_results import Missing, StoredWave, asked_now
 MOST_LINKS = 100_000
 #: The most respondents that can be planned.
 MOST_PLANNED = 10_000_000
+#: The respondents for whom precision is told where nobody said how many are planned.
+USUAL = 1000
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,6 @@ class Invited:
     wave: int
     invited: int
     shown: int
-
-
-def study_page(template: str, current: Open, **values: object) -> str:
-    """Return a page of one study, with what all of them show."""
-    line = listed(current, today())
-    return render_template(template, current=current, survey=current.survey, line=line, **values)
 
 
 def _address(survey_id: str) -> str:
@@ -61,22 +60,31 @@ def _page(current: Open, **told: object) -> str:
         Invited(wave, n, shown_in(survey.id, wave))
         for wave, (n, _) in store.invitations.counts(survey.id).items()
     ]
-    unlike = []
+    last, unlike = None, []
     if sees_results and waves:
-        wave = StoredWave(store, survey.id, current.wave, batch=True)
-        if wave.shown:
-            unlike = [one for one in wave.plausibility() if one.looks == UNLIKE]
+        last = StoredWave(store, survey.id, current.wave, batch=True)
+        if last.shown:
+            unlike = [one for one in last.plausibility() if one.looks == UNLIKE]
+    study = store.studies.get(survey.id)
+    planned = study.planned or USUAL
     return study_page(
         "fieldwork.html",
         current,
         waves=waves,
         progress={wave: shown_in(survey.id, wave) for wave in waves},
+        told=told_of_wave,
+        last=last,
+        planned=planned,
+        precision=precision(survey, planned, last),
         invited=invited,
         address=_address(survey.id),
         code=Markup(_qr(_address(survey.id))),
         unlike=unlike,
-        is_deleted=store.studies.get(survey.id).state == DELETED,
+        is_deleted=study.state == DELETED,
+        is_trial=study.state == TRIAL,
         sees_results=sees_results,
+        today=today(),
+        **follow(f"/surveys/{survey.id}/live", state_of_fieldwork(survey.id), EVERY),
         **told,
     )
 
@@ -105,6 +113,8 @@ def open_wave(survey_id: str) -> BaseResponse:
     """Open a wave, and close the others: the last one again, or one more."""
     store = the_store()
     current = asked_now(store, survey_id)
+    if store.studies.get(survey_id).state == TRIAL:
+        abort(409, "This is a trial copy: nobody can answer it.")
     if current.survey.is_over(today()):
         abort(409, "Its last day is over. Upload the survey with a later one.")
     last = max(store.surveys.waves(survey_id), default=1)
@@ -131,7 +141,7 @@ def close(survey_id: str) -> BaseResponse:
 def plan(survey_id: str) -> BaseResponse:
     """Note how many respondents are planned."""
     asked_now(the_store(), survey_id)
-    respondents = _number("respondents", MOST_PLANNED)
+    respondents = asked_number("respondents", MOST_PLANNED)
     access.record("plan", f"{survey_id}, {respondents} respondents")
     the_store().studies.plan(survey_id, respondents)
     return _back(survey_id)
@@ -168,7 +178,7 @@ def invite(survey_id: str) -> Response:
     """Make links with which one person each can answer once, and give them as a file, once."""
     store = the_store()
     current = _by_invitation(survey_id)
-    number, address = _number("links", MOST_LINKS), _asked_address()
+    number, address = asked_number("links", MOST_LINKS), _asked_address()
     tokens = [ISSUER.issue() for _ in range(number)]
     access.record("invite", f"{survey_id}, wave {current.wave}, {number}")
     store.invitations.add(survey_id, current.wave, map(ISSUER.key, tokens))
@@ -226,14 +236,6 @@ def _by_invitation(survey_id: str) -> Open:
             f'{survey_id}: expected access = "invited" or "panel" in the survey file, got "open"'
         )
     return current
-
-
-def _number(name: str, most: int) -> int:
-    """Return a number of the form; an error says what was expected."""
-    given = request.form.get(name, "").strip().replace(",", "").replace(" ", "")
-    if not (given.isascii() and given.isdigit() and 1 <= int(given[:12]) <= most):
-        abort(422, f"{name}: expected a whole number from 1 to {most:,}, got {given[:20]!a}")
-    return int(given)
 
 
 def _asked_address() -> str:

@@ -1,26 +1,37 @@
 """The page of results: estimates with pictures, and what respondents have spent."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 
 import numpy as np
-from flask import request
+from flask import redirect, request
 from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
 
-from analysis.charts import chart
+from analysis.charts import bar_of, chart
 from analysis.core.domain import NO_ANSWER, OTHER, Estimand
+from analysis.estimate.change import changes
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.estimate.plausibility import UNLIKE, Plausibility
 from analysis.study.verdict import Verdict, verdict
+from analysis.survey.pooling import Relabelled, poolable, relabelled, reworded
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server import access
-from server.console.blueprint import asked_level, asked_wave, blueprint
-from server.console.fieldwork import study_page
+from server.console.blueprint import (
+    INTERVALS,
+    LEVELS,
+    View,
+    asked_view,
+    asked_wave,
+    blueprint,
+)
+from server.console.study import study_page
 from server.extensions import the_store
-from server.stored_results import StoredWave, asked_now
+from server.stored_results import POOLED, Missing, StoredWave, asked_now
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,8 @@ class Part:
     pictures: list[Markup]
     amounts: set[str]
     verdict: Verdict
+    #: Changes since the wave before, by the term that changed; none in a first wave.
+    changes: dict[str, Estimate]
     #: How many rows only the download has.
     left_out: int = 0
 
@@ -39,7 +52,9 @@ class Part:
         """Return a number of the table: a share in percent, a mean in its own unit."""
         if value is None:
             return "–"
-        return f"{value:,.5g}" if term in self.amounts else f"{100 * value:.1f} %"
+        if term not in self.amounts:
+            return f"{100 * value:.1f} %"
+        return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.5g}"
 
     def notes(self, row: Estimate) -> str:
         """Return what a reader must know of an estimate, in sentences."""
@@ -66,7 +81,9 @@ def _most(rows: list[Estimate]) -> list[Estimate]:
     return texts[:_SHOWN] + [row for row in rows if row.term in (NO_ANSWER, OTHER)]
 
 
-def _part(survey: Survey, question: Question, every: list[Estimate], level: float) -> Part:
+def _part(
+    survey: Survey, question: Question, every: list[Estimate], changed: list[Estimate], view: View
+) -> Part:
     rows = _most(every) if question.domain.estimand is Estimand.TEXTS else every
     title = f"Estimates with intervals: {survey.wording(question)}"
     pictures = []
@@ -75,18 +92,30 @@ def _part(survey: Survey, question: Question, every: list[Estimate], level: floa
         for mean in question.mechanism.means(question.randomizer, question.domain)
         if not mean.is_share
     }
+
+    def draw(drawn: list[Estimate], low: float, high: float, unit: str) -> None:
+        bars = [bar_of(row, low, high) for row in drawn]
+        pictures.append(Markup(chart(title, bars, low, high, unit, view.dots)))
+
     if means:
         # All means of a question have one range: a number's, a scale's scores, the ranks.
         low, width = {(float(mean.low), float(mean.width)) for mean in means.values()}.pop()
-        drawn = [row for row in rows if row.term in means or row.term in QUARTILES]
         unit = survey.text(question.spec.get("unit", ""))
-        pictures.append(Markup(chart(title, drawn, low, low + width, unit)))
+        drawn = [row for row in rows if row.term in means or row.term in QUARTILES]
+        draw(drawn, low, low + width, unit)
     amounts = {*means, *LABELS}
     shares = [row for row in rows if row.term not in amounts]
     if shares:
-        pictures.append(Markup(chart(title, shares, 0, 1, "%")))
-    told = verdict(question, every, level, rng=np.random.default_rng(0))
-    return Part(question, rows, pictures, amounts, told, len(every) - len(rows))
+        draw(shares, 0, 1, "%")
+    return Part(
+        question,
+        rows,
+        pictures,
+        amounts,
+        verdict(question, every, view.level, rng=np.random.default_rng(0)),
+        {row.term.removesuffix(":change"): row for row in changed},
+        len(every) - len(rows),
+    )
 
 
 @blueprint.app_template_filter()
@@ -108,35 +137,97 @@ class Found:
     unlike: list[Plausibility]
 
 
-def _found(wave: StoredWave, level: float) -> Found:
-    rows, survey = wave.estimates(level), wave.survey
-    by_question = {name: list(group) for name, group in groupby(rows, lambda row: row.question)}
+def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) -> Found:
+    """Return what a wave tells, and how it changed; of some questions alone, if `only` has any."""
+    wave, survey = view.wave, view.wave.survey
+    rows = wave.estimates(view.level, view.interval)
+    earlier = before.estimates(view.level, view.interval) if before and before.shown else []
+    changed = _by_question(changes(earlier, rows, view.level))
     fakes, moved = wave.shifts()
     return Found(
         wave.n,
-        [_part(survey, each, by_question[each.id], level) for each in survey.questions],
+        [
+            _part(survey, each, _by_question(rows)[each.id], changed.get(each.id, []), view)
+            for each in survey.questions
+            if not only or each.id in only
+        ],
         fakes,
         moved,
         [check for check in wave.plausibility() if check.looks == UNLIKE],
     )
 
 
+def _by_question(rows: list[Estimate]) -> dict[str, list[Estimate]]:
+    return {name: list(group) for name, group in groupby(rows, lambda row: row.question)}
+
+
+def _wave_before(view: View) -> StoredWave | None:
+    """Return the wave before the one that is asked for, in the same version or versions."""
+    waves = the_store().surveys.waves(view.wave.survey.id)
+    earlier = [wave for wave in waves if wave < view.wave.number]
+    return asked_wave(view.wave.survey.id, max(earlier)) if earlier else None
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version on the page, and how it differs from the last published, if both can be pooled."""
+
+    survey: Survey
+    is_pooled: bool
+    #: Questions that read differently, and those whose labels have to be declared to mean the same.
+    reworded: list[str]
+    relabelled: list[Relabelled]
+    poolable: bool
+
+
+def versions_of(survey_id: str) -> list[Version]:
+    """Return all versions of a survey, the last published first."""
+    store = the_store()
+    last, *others = store.surveys.every(survey_id)
+    declared = store.studies.declared_same(survey_id)
+    found = [Version(last, True, [], [], True)]
+    for other in others:
+        if poolable(last, other):
+            labels = relabelled(last, other, declared)
+            found.append(Version(other, not labels, reworded(last, other), labels, True))
+        else:
+            found.append(Version(other, False, [], [], False))
+    return found
+
+
 @blueprint.get("/results/<survey_id>")
 @access.for_analysts
 def results(survey_id: str) -> str:
-    store, level, wave = the_store(), asked_level(), asked_wave(survey_id)
-    survey = wave.survey
+    store, view = the_store(), asked_view(survey_id)
     access.record("view", survey_id)
+    before = _wave_before(view)
     return study_page(
         "results.html",
         asked_now(store, survey_id),
-        wave=wave,
+        view=view,
+        wave=view.wave,
+        before=before,
         waves=list(store.surveys.waves(survey_id)),
-        versions=store.surveys.versions(survey_id),
-        found=_found(wave, level) if wave.shown else None,
-        level=level,
-        also="".join(
-            f"&{key}={request.args[key]}" for key in ("version", "level") if request.args.get(key)
-        ),
-        first=survey.text,
+        versions=versions_of(survey_id),
+        found=found_in(view, before) if view.wave.shown else None,
+        levels=LEVELS,
+        intervals=INTERVALS,
+        first=view.wave.survey.text,
     )
+
+
+@blueprint.post("/surveys/<survey_id>/same")
+@access.for_owners
+def declare_same(survey_id: str) -> BaseResponse:
+    """Declare that the labels of two versions mean the same, so that both can be pooled."""
+    store = the_store()
+    asked_now(store, survey_id)
+    version = request.form.get("version", "")
+    for other in versions_of(survey_id):
+        if other.survey.version == version:
+            for one in other.relabelled:
+                subject = f"{survey_id}, {one.question}: labels mean those of {version[:12]}"
+                access.record("declare a correction", subject)
+                store.studies.declare_same(survey_id, one.question, one.before, one.after)
+            return redirect(f"/results/{survey_id}?version={POOLED}", 303)
+    raise Missing(f"version: expected one of {survey_id}, got {version[:12]!a}")

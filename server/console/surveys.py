@@ -18,9 +18,10 @@ from analysis.survey.survey_file import read_survey
 from server import access
 from server.clock import today
 from server.console.blueprint import blueprint
+from server.console.precision import USUAL, planned, told
 from server.extensions import the_store
 from server.remarks import remarks
-from server.store.studies import ARCHIVED, DELETED, LISTED, Study
+from server.store.studies import ARCHIVED, DELETED, LISTED, TRIAL, Study
 from server.store.surveys import Open
 from server.stored_results import StoredWave
 
@@ -50,11 +51,11 @@ def listed(current: Open, day: date) -> Listed:
     study, state = store.studies.get(survey.id), current.state_on(day)
     if not store.surveys.waves(survey.id):
         state = "not opened yet"
-    last = min((one for one in (survey.closes, survey.delete_reports_after) if one), default=None)
+    ends = (survey.closes, survey.delete_reports_after, study.closes)
+    last = min((one for one in ends if one), default=None)
     days = (last - day).days if last and state == "open" else None
-    return Listed(
-        current, study, state, shown_in(survey.id, current.wave), days, _attention(state, days)
-    )
+    shown = shown_in(survey.id, current.wave)
+    return Listed(current, study, state, shown, days, _attention(study, state, shown, days))
 
 
 def shown_in(survey_id: str, wave: int) -> int:
@@ -66,11 +67,20 @@ def shown_in(survey_id: str, wave: int) -> int:
     return sum(StoredWave(store, survey_id, wave, one, batch=True).shown for one in versions)
 
 
-def _attention(state: str, days: int | None) -> str:
+def _attention(study: Study, state: str, shown: int, days: int | None) -> str:
+    """Return what somebody should do, as a sentence."""
+    if study.state == TRIAL:
+        return ""
+    if study.opens is not None and state != "open":
+        return f"It opens on {study.opens}."
     if state == "not opened yet":
         return "Open it when it may be answered."
     if days is not None and days <= 7:
         return "Today is its last day." if not days else f"It ends in {days} days."
+    if state == "open" and study.planned is not None and shown >= study.planned:
+        return "As many as planned have answered: close it."
+    if state == "open" and study.planned is None:
+        return "Say how many respondents are planned."
     return ""
 
 
@@ -78,12 +88,13 @@ def _attention(state: str, days: int | None) -> str:
 @blueprint.get("/surveys")
 def surveys() -> str:
     lines = [listed(current, today()) for current in the_store().surveys.all_current()]
-    state = ARCHIVED if "archived" in request.args else LISTED
+    shows_archived = "archived" in request.args
+    states = (ARCHIVED,) if shows_archived else (LISTED, TRIAL)
     return render_template(
         "surveys.html",
-        lines=[line for line in lines if line.study.state == state],
+        lines=[line for line in lines if line.study.state in states],
         archived=sum(line.study.state == ARCHIVED for line in lines),
-        shows_archived=state == ARCHIVED,
+        shows_archived=shows_archived,
     )
 
 
@@ -103,11 +114,19 @@ def upload() -> str | tuple[str, int]:
         title=survey.text(survey.spec["title"]),
         checks=checks,
         remarks=list(remarks(survey, checks)),
+        respondents=USUAL,
+        widths=[_widths(survey, place) for place in range(len(survey.questions))],
         frozen=_signed().dumps(survey.to_json()),
         is_known=survey.version in before,
         is_open=bool(before and store.surveys.open_waves(survey.id)),
         is_deleted=store.studies.get(survey.id).state == DELETED,
     )
+
+
+def _widths(survey: Survey, place: int) -> list[str]:
+    """Return how precise a question will be with each usual number of respondents."""
+    question = survey.questions[place]
+    return [told(survey, question, planned(survey, n)[place].half_width) for n in USUAL]
 
 
 @blueprint.get("/surveys/upload")

@@ -10,11 +10,14 @@ from analysis.core.csv_json import pieces, pieces_of_columns
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, ledger_rows
+from analysis.study.codebook import Code, codebook, methods
+from analysis.study.label import Fact, label
 from server import access
-from server.console.blueprint import asked_level, asked_wave, blueprint
+from server.console.blueprint import asked_view, asked_wave, blueprint
 from server.extensions import the_store
 from server.store.log import Entry
-from server.stored_results import Missing, StoredWave, ledger_of_survey
+from server.stored_ledger import ledger_of_survey
+from server.stored_results import Missing, StoredWave, pooled
 
 #: How the query of an address writes δ: as .001 or 1e-6, but nothing that is 0 or rounds to 1.
 DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9][0-9]?")
@@ -23,10 +26,12 @@ DELTAS = re.compile(r"0?\.0{0,20}[1-9][0-9]{0,14}|[1-9](\.[0-9]{1,14})?e-0?[1-9]
 @blueprint.get("/api/surveys/<survey_id>/estimates.<any(csv, json):form>")
 @access.for_analysts
 def get_estimates(survey_id: str, form: str) -> Response:
-    level, wave = asked_level(), asked_wave(survey_id)
-    rows = estimate_rows(survey_id, wave.survey.version, wave.number, wave.estimates(level))
+    view = asked_view(survey_id)
+    wave = view.wave
+    estimates = wave.estimates(view.level, view.interval)
+    rows = estimate_rows(survey_id, wave.version, wave.number, estimates)
     text = pieces(rows, ESTIMATE_COLUMNS, form)
-    return _download(text, form, survey_id, _named("estimates", wave))
+    return send_table(text, form, survey_id, _named("estimates", wave))
 
 
 @blueprint.get("/api/surveys/<survey_id>/ledger.<any(csv, json):form>")
@@ -40,7 +45,7 @@ def get_ledger(survey_id: str, form: str) -> Response:
     found = ledger_of_survey(the_store(), survey_id, by, float(delta), batch=True)
     rows = ledger_rows(found)
     what = "ledger" if by == "respondent" else f"ledger-by-{by}"
-    return _download(pieces(rows, COLUMNS_BY[by], form), form, survey_id, what)
+    return send_table(pieces(rows, COLUMNS_BY[by], form), form, survey_id, what)
 
 
 @blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
@@ -49,14 +54,42 @@ def get_reports(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
     columns, parts = wave.reports()
     text = pieces_of_columns(parts, columns, form)
-    return _download(text, form, survey_id, _named("reports", wave))
+    return send_table(text, form, survey_id, _named("reports", wave))
 
 
 @blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
 @access.for_analysts
 def get_plausibility(survey_id: str, form: str) -> Response:
     rows = map(asdict, asked_wave(survey_id).plausibility())
-    return _download(pieces(rows, PLAUSIBILITY_COLUMNS, form), form, survey_id, "plausibility")
+    return send_table(pieces(rows, PLAUSIBILITY_COLUMNS, form), form, survey_id, "plausibility")
+
+
+@blueprint.get("/api/surveys/<survey_id>/codebook.<any(csv, json):form>")
+@access.for_analysts
+def get_codebook(survey_id: str, form: str) -> Response:
+    wave = asked_wave(survey_id)
+    rows = map(asdict, codebook(wave.survey, pooled(the_store(), survey_id)))
+    text = pieces(rows, [field.name for field in fields(Code)], form)
+    return send_table(text, form, survey_id, f"codebook-{wave.survey.version[:8]}")
+
+
+@blueprint.get("/api/surveys/<survey_id>/label.<any(csv, json):form>")
+@access.for_analysts
+def get_label(survey_id: str, form: str) -> Response:
+    wave = asked_wave(survey_id)
+    rows = map(asdict, label(wave.survey))
+    text = pieces(rows, [field.name for field in fields(Fact)], form)
+    return send_table(text, form, survey_id, f"label-{wave.survey.version[:8]}")
+
+
+@blueprint.get("/api/surveys/<survey_id>/methods.txt")
+@access.for_analysts
+def get_methods(survey_id: str) -> Response:
+    view = asked_view(survey_id)
+    wave = view.wave
+    text = methods(wave.survey, wave.number, wave.estimates(view.level, view.interval), wave.n)
+    access.record("download", f"{survey_id} methods.txt")
+    return Response(f"{text}\n", content_type="text/plain; charset=utf-8")
 
 
 @blueprint.get("/api/log.<any(csv, json):form>")
@@ -64,14 +97,16 @@ def get_plausibility(survey_id: str, form: str) -> Response:
 def get_log(form: str) -> Response:
     columns = [field.name for field in fields(Entry)]
     text = pieces(map(asdict, the_store().log.entries()), columns, form)
-    return _download(text, form, "deniable", "log")
+    return send_table(text, form, "deniable", "log")
 
 
 def _named(what: str, wave: StoredWave) -> str:
-    return f"{what}-wave-{wave.number}-{wave.survey.version[:8]}"
+    version = "-".join(part.survey.version[:8] for part in wave.parts)
+    return f"{what}-wave-{wave.number}-{version}"
 
 
-def _download(parts: Iterable[str], form: str, survey_id: str, what: str) -> Response:
+def send_table(parts: Iterable[str], form: str, survey_id: str, what: str) -> Response:
+    """Return a table as a file, once all of it is made, and note in the log that it was."""
     text = "".join(parts)  # read to the end before anything is written
     access.record("download", f"{survey_id} {what}.{form}")
     kind = "text/csv" if form == "csv" else "application/json"

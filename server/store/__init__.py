@@ -12,6 +12,7 @@ from server.store.locks import StoreError
 from server.store.log import Log
 from server.store.researchers import Access, Researchers
 from server.store.studies import Studies
+from server.store.work import Work
 
 if TYPE_CHECKING:
     from server.store.batches import Batches
@@ -38,6 +39,7 @@ class Store:
         self.studies = Studies(self.file)
         self.researchers = Researchers(self.file)
         self.access = Access(self.file)
+        self.work = Work(self.file)
 
     # The parts below need numpy and all of analysis, which take ten times as long to import as the
     # rest of a command such as `log` or `backup` takes. So each is imported when it is asked for.

@@ -70,6 +70,19 @@ def serving(database: Path) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def doing_work(database: Path) -> Iterator[bool]:
+    """Hold the lock of the one process that does what takes long, if no other has it.
+
+    Yields
+    ------
+    bool
+        Whether this process has the lock.
+    """
+    with private(database.with_name(f"{database.name}.working")) as lock:
+        yield take(lock, 0)
+
+
 def is_served(database: Path) -> bool:
     """Return whether a server runs on a database."""
     with private(server_lock(database)) as lock:

@@ -99,7 +99,13 @@ INSERT INTO snapshot SELECT size.survey, size.version, size.wave, n, 'report_siz
 INSERT INTO cell SELECT survey, '', 0, sum(n), sum(n), sum(n) FROM cell GROUP BY survey;
 INSERT INTO total_snapshot SELECT survey, n, answered, charged, respondents
     FROM respondent_total JOIN cell USING (survey) WHERE cell.version = '';
-CREATE TABLE study (survey TEXT PRIMARY KEY, planned INTEGER, state TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE study (survey TEXT PRIMARY KEY, planned INTEGER, state TEXT NOT NULL,
+    opens TEXT, closes TEXT) WITHOUT ROWID;
+CREATE TABLE correction (survey TEXT, question TEXT, before TEXT, after TEXT,
+    PRIMARY KEY (survey, question, before, after)) WITHOUT ROWID;
+CREATE TABLE work (key TEXT PRIMARY KEY, number INTEGER NOT NULL, survey TEXT NOT NULL,
+    asked TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL, part REAL NOT NULL,
+    result TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE setup (hash BLOB PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL,
     until REAL NOT NULL) WITHOUT ROWID
 """,

@@ -77,7 +77,8 @@ class Surveys:
     def open_wave(self, survey_id: str, wave: int | None = None, alone: bool = False) -> int:
         """Open a wave, by default the highest or else 1, and return its number.
 
-        If `alone`, close the others. A panel's invitations are copied into a new wave.
+        If `alone`, close the others. A panel's invitations are copied into a new wave. A wave of a
+        trial is never seen by respondents.
 
         Raises
         ------
@@ -173,12 +174,15 @@ class Surveys:
         return survey_id in known or bool(self.versions(survey_id))
 
     def was_opened(self, survey_id: str) -> bool:
-        """Return whether the survey exists and a wave of it was ever opened.
+        """Return whether the survey exists, is no trial, and a wave of it was ever opened.
 
-        All other surveys are hidden from respondents. Waves are never deleted, so a yes stays one.
+        All other surveys are hidden from respondents. Waves are never deleted, and a survey never
+        becomes a trial, so a yes stays one.
         """
         if survey_id not in self._opened and self.has(survey_id) and self.waves(survey_id):
-            self._opened.add(survey_id)
+            sql = "SELECT 1 FROM study WHERE survey = ? AND state = 'trial'"
+            if self._file.query(sql, survey_id).fetchone() is None:
+                self._opened.add(survey_id)
         return survey_id in self._opened
 
     def get(self, survey_id: str, version: str) -> Survey | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from analysis.charts import Mark, Series, chart, dot_plot, icon_array, line_chart
+from analysis.charts import Bar, Mark, Series, bar_of, chart, dot_plot, icon_array, line_chart
 from analysis.charts.picture import COLORS, FONT, WIDTH, Axis
 from analysis.estimate.estimates import Estimate
 
@@ -25,20 +25,20 @@ LINES = [
 ]
 
 
-def estimate(label: str, middle: float | None, low: float, high: float) -> Estimate:
+def estimate(middle: float | None, n_eff: float | None) -> Estimate:
     return Estimate(
         question="q",
         kind="choice",
         term="t",
-        label=label,
+        label="a",
         estimate=middle,
-        std_error=None,
-        conf_low=low,
-        conf_high=high,
+        std_error=0.1,
+        conf_low=0.25,
+        conf_high=0.7,
         conf_level=0.95,
         conf_method="m",
         n=100,
-        n_eff=None,
+        n_eff=n_eff,
         epsilon=1.0,
         mechanism="krr",
         flag="",
@@ -46,6 +46,12 @@ def estimate(label: str, middle: float | None, low: float, high: float) -> Estim
 
 
 VALUES = [0.3 + 0.002 * math.sin(place) * place for place in range(90)]
+
+BARS = [
+    Bar(HOSTILE, 0.5, 0.25, 1.2, 0.95),
+    Bar("b", None, 0, 1, 0.95),
+    Bar("c", -0.2, 0.0, 0.1, 0.95, (0.0, 0.05)),
+]
 
 DRAWN: dict[str, Callable[[str], str]] = {
     "lines": lambda title: line_chart(
@@ -62,9 +68,8 @@ DRAWN: dict[str, Callable[[str], str]] = {
         marks=[Mark("n = 1,500", x=1500)],
     ),
     "dots": lambda title: dot_plot(title, VALUES, 0.3, (0.28, 0.32), HOSTILE, "%"),
-    "estimates": lambda title: chart(
-        title, [estimate(HOSTILE, 0.5, 0.25, 1.2), estimate("b", None, 0, 1)], 0, 1, "%"
-    ),
+    "estimates": lambda title: chart(title, BARS, 0, 1, "%"),
+    "dots of estimates": lambda title: chart(title, BARS, 0, 1, "people", dots=True),
     "people": lambda title: icon_array(title, Fraction(73, 100)),
 }
 every_picture = pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
@@ -97,21 +102,21 @@ def test_a_picture_is_described_and_has_no_style_or_script(draw: Callable[[str],
 @every_picture
 def test_texts_are_of_12_pixels_on_a_phone(draw: Callable[[str], str]) -> None:
     root = ET.fromstring(draw("t"))
-    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    width, height = _size(root)
     # A page 360 wide leaves 328 to a picture; no text is smaller than the picture's own size.
     assert FONT * 328 / WIDTH >= 12
     assert width <= WIDTH
     for element in root.iter():
         assert "font-size" not in element.attrib or element is root
         if _tag(element) == "text":
-            assert 0 <= float(element.attrib["x"]) <= width
+            assert 0 <= _place(element.attrib["x"]) <= width
             assert 0 < float(element.attrib["y"]) <= height
 
 
 @every_picture
 def test_all_is_drawn_within_the_picture(draw: Callable[[str], str]) -> None:
     root = ET.fromstring(draw("t"))
-    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    width, height = _size(root)
     for element in root.iter():
         for name, limit in {
             "x1": width,
@@ -120,7 +125,37 @@ def test_all_is_drawn_within_the_picture(draw: Callable[[str], str]) -> None:
             "y1": height,
             "cy": height,
         }.items():
-            assert 0 <= float(element.attrib.get(name, 0)) <= limit
+            assert 0 <= _place(element.attrib.get(name, "0")) <= limit
+
+
+def test_the_even_odds_are_within_the_interval_and_sampling_within_both() -> None:
+    bar = bar_of(estimate(0.5, 25.0), 0, 1)
+    assert bar.at(0.025) == pytest.approx(0.25)
+    assert bar.at(0.975) == pytest.approx(0.7)
+    # Half of it, by the tables of the normal law: .6745 of 1.96 standard errors.
+    assert bar.at(0.75) == pytest.approx(0.5 + 0.2 * 0.6745 / 1.96, abs=1e-4)
+    # 25 people asked directly tell as much as these 100: asking all would give half the error.
+    assert bar.direct == pytest.approx((0.5 - 1.96 * 0.05, 0.5 + 1.96 * 0.05), abs=1e-4)
+    assert bar_of(estimate(0.5, None), 0, 1).direct is None
+    assert bar_of(estimate(None, 25.0), 0, 1).direct is None
+
+
+def test_each_dot_is_a_twentieth() -> None:
+    root = ET.fromstring(chart("t", BARS[:1], 0, 1, dots=True))
+    assert sum(_tag(one) == "circle" for one in root.iter()) == 20
+
+
+def _size(root: ET.Element) -> tuple[float, float]:
+    """The width and height; the width of a fluid picture is 100 percent."""
+    if "viewBox" not in root.attrib:
+        assert root.attrib["width"] == "100%"
+        return 100.0, float(root.attrib["height"])
+    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    return width, height
+
+
+def _place(value: str) -> float:
+    return float(value.removesuffix("%"))
 
 
 def _contrast(one: str, other: str) -> float:
@@ -236,11 +271,18 @@ def test_marks_are_lines_across_or_upright() -> None:
 
 def test_intervals_and_estimates_stand_at_their_values() -> None:
     root = ET.fromstring(DRAWN["estimates"]("t"))
-    bars = [one.attrib for one in root.iter() if one.attrib.get("stroke-width") == "8"]
-    (dot,) = [one.attrib for one in root.iter() if _tag(one) == "circle"]
-    # An axis from 0 to 1 has 22 beside it: .25 is a quarter of WIDTH - 44 = 296; 1.2 stands at 1.
-    assert [(one["x1"], one["x2"]) for one in bars] == [("96.0", "318.0"), ("22.0", "318.0")]
-    assert float(dot["cx"]) == 22 + 0.5 * (WIDTH - 44)
+    outer = [one.attrib for one in root.iter() if one.attrib.get("fill-opacity") == "0.35"]
+    dots = [one.attrib for one in root.iter() if _tag(one) == "circle"]
+
+    def at(value: float) -> float:
+        # The axis is from the least estimate, -.2, to 1, between 4 and 96 percent of the width.
+        return 4 + 92 * (min(value, 1) + 0.2) / 1.2
+
+    ends = [(bar.conf_low, bar.conf_high) for bar in BARS]
+    for drawn, (low, high) in zip(outer, ends, strict=True):
+        assert _place(drawn["x"]) == pytest.approx(at(low), abs=0.01)
+        assert _place(drawn["width"]) == pytest.approx(at(high) - at(low), abs=0.01)
+    assert [_place(dot["cx"]) for dot in dots] == pytest.approx([at(0.5), at(-0.2)], abs=0.01)
     assert "no estimate, 0.0 % to 100.0 %" in DRAWN["estimates"]("t")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.charts import chart
+from analysis.charts import bar_of, chart
 from analysis.core.csv_json import to_text
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
 from analysis.privacy.ledger import COLUMNS_BY, Spend, ledger, ledger_rows
@@ -79,7 +79,7 @@ def test_chart_is_a_described_picture_without_styles(survey: Survey) -> None:
     counts = _empty(survey)
     counts["meat"][:] = [700, 200, 100]
     rows = estimates(survey, counts)[:3]
-    picture = chart('Meat & "more" <b>', rows, 0, 1, "%")
+    picture = chart('Meat & "more" <b>', [bar_of(row, 0, 1) for row in rows], 0, 1, "%")
     root = ET.fromstring(picture)
     assert root.attrib["role"] == "img"
     assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]

@@ -27,7 +27,8 @@ from analysis.privacy.ledger import COLUMNS_BY, ledger_rows
 from analysis.survey.survey_file import read_survey
 from server.app import create_app
 from server.store import Store
-from server.stored_results import StoredWave, ledger_of_survey
+from server.stored_ledger import ledger_of_survey
+from server.stored_results import StoredWave
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _NUMBERS = count(1)

@@ -82,13 +82,19 @@ def test_each_api_route_is_described_and_nothing_else(client: FlaskClient) -> No
     assert described == routes
 
 
+TABLES = (
+    *("estimates", "reports", "plausibility", "ledger", "log"),
+    *("codebook", "label", "crosstab", "model", "predicted"),
+)
+
+
 def test_researchers_routes_need_one_of_three_proofs() -> None:
     proofs: list[dict[str, list[str]]] = [
         {scheme: []} for scheme in document()["components"]["securitySchemes"]
     ]
     for path, item in document()["paths"].items():
         for_researchers = bool(
-            re.search(r"/(estimates|reports|plausibility|ledger|log)\.(csv|json)$", path)
+            re.search(rf"/({'|'.join(TABLES)})\.(csv|json)$|/methods\.txt$", path)
         )
         operation = item.get("get", item.get("post"))
         assert operation.get("security", []) == proofs * for_researchers

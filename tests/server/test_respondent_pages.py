@@ -234,7 +234,7 @@ def test_researchers_have_a_style_of_their_own_and_respondents_do_not_load_it(
     link = re.compile(r'href="(/static/research\.css)" integrity="(sha256-[\w+/=]+)"')
     found = link.search(client.get("/login").get_data(as_text=True))
     assert found is not None
-    (file,) = client_files(CLIENT.parent / "server/static").values()
+    file = client_files(CLIENT.parent / "server/static")["research.css"]
     assert found[2] == file.integrity
     assert client.get(found[1]).data == file.resource.content
     for path in ("/s/canteen", "/me", "/"):

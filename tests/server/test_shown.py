@@ -18,7 +18,8 @@ from server.decision import WHOLE
 from server.deliver import to_store
 from server.retention import Keeper
 from server.store import Store
-from server.stored_results import StoredWave, Withheld, ledger_of_survey
+from server.stored_ledger import ledger_of_survey
+from server.stored_results import StoredWave, Withheld
 
 STEPS = "[results]\nbatch = 10\nminimum = 20\n"
 #: So that the tables of `choices` and their sizes are there, too.

@@ -78,6 +78,8 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
         "log",
         "study",
         "setup",
+        "work",
+        "correction",
     }
     for name, sql in tables.items():
         assert sql.endswith("WITHOUT ROWID")

@@ -76,7 +76,7 @@ def test_a_model_is_two_tables_or_one_object() -> None:
         away = (float(row["estimate"]) - truth[row["term"]]) / float(row["std_error"])
         assert abs(away) < 3
     whole = json.loads(_run("analyze", *DICE, "--model", "joined ~ age + town", "--json").stdout)
-    assert list(whole) == ["terms", *FIT, "messages"]
+    assert list(whole) == ["terms", *FIT, "messages", "predicted"]
     assert whole["terms"][1]["estimate"] == pytest.approx(float(terms[1]["estimate"]))
     assert (whole["converged"], whole["boundary"]) == (True, False)
 

@@ -16,7 +16,7 @@ from analysis.survey.survey import Survey, spent_on, version_of
 from analysis.survey.survey_file import read_survey
 from server.deliver import to_store
 from server.store import Store
-from server.stored_results import ledger_of_survey
+from server.stored_ledger import ledger_of_survey
 
 PANEL = """
 title = "Panel"

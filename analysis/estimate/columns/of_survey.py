@@ -32,6 +32,15 @@ def column_names(question: Question) -> list[str]:
     return [question.id + end for end in question.domain.columns or ("",)]
 
 
+def has_columns(question: Question) -> bool:
+    """Return whether the answers to a question make columns that can be crossed."""
+    domain = question.of_asked.domain
+    if len(domain.columns) > 1:
+        return True
+    is_number = domain.estimand is Estimand.MEAN and question.randomizer.channel.gives_one_symbol
+    return is_number or 0 < len(domain.alternatives) <= MOST_VALUES
+
+
 def one_draw(question: Question) -> bool:
     """Return whether the columns of a question come from one draw, so that none can be crossed."""
     encoder = question.randomizer.encoder

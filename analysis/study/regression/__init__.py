@@ -11,11 +11,12 @@ from analysis.estimate.intervals import check_level
 from analysis.study.regression.agreement import LAWS
 from analysis.study.regression.debiased import debiased
 from analysis.study.regression.likeliest import likeliest
+from analysis.study.regression.predicted import predicted
 from analysis.study.regression.response import FAMILIES
-from analysis.study.regression.result import Regression, Term
+from analysis.study.regression.result import Predicted, Regression, Term
 from analysis.study.regression.table import table
 
-__all__ = ["ERRORS", "FAMILIES", "Regression", "Term", "regress"]
+__all__ = ["ERRORS", "FAMILIES", "Predicted", "Regression", "Term", "regress"]
 
 #: Kinds of standard errors.
 ERRORS = ("observed", "sandwich")
@@ -101,6 +102,7 @@ def regress(
         fitted = debiased(model, family, confidence_level)
         if progress:
             progress(1.0)
-        return fitted
-    robust = se == "sandwich" or weights is not None
-    return likeliest(model, family, robust, confidence_level, progress)
+    else:
+        robust = se == "sandwich" or weights is not None
+        fitted = likeliest(model, family, robust, confidence_level, progress)
+    return replace(fitted, predicted=predicted(model, fitted, confidence_level))

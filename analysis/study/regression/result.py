@@ -32,6 +32,24 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """A share of the outcome's answers, or its mean, among people with one answer to a predictor.
+
+    All other predictors have their reference, the first value. `value` is the outcome's answer,
+    and its share is among those who answer; of a linear or Poisson model it is ``mean``. Numbers
+    are None where the model has no estimate of a term.
+    """
+
+    predictor: str
+    answer: str
+    value: str
+    estimate: float | None
+    std_error: float | None
+    conf_low: float | None
+    conf_high: float | None
+
+
+@dataclass(frozen=True)
 class Regression:
     """A fitted model.
 
@@ -64,6 +82,9 @@ class Regression:
     nuisance : tuple of Term
         Parameters that the model has besides: the logarithm of the errors' standard deviation, and
         log-odds of the combinations of latent values against the first.
+    predicted : tuple of Predicted
+        What the model predicts for each answer to each randomized predictor; nothing where it has
+        known predictors, too, of which no value is the usual one.
     """
 
     terms: tuple[Term, ...]
@@ -77,6 +98,7 @@ class Regression:
     covariance: Array
     messages: tuple[str, ...]
     nuisance: tuple[Term, ...] = ()
+    predicted: tuple[Predicted, ...] = ()
 
 
 def covariance(

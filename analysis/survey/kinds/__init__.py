@@ -40,6 +40,12 @@ class Kind(Protocol):
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the author's text for each value's id."""
 
+    def made_up(self, place: float, question: dict[str, Any]) -> str:
+        """Return the answer at a `place` in [0, 1) among all, from the first to the last.
+
+        Made-up respondents give such answers, to fill a study that nobody has answered yet.
+        """
+
 
 #: Every kind by its name in the survey file.
 KINDS: dict[str, Kind] = {

@@ -56,6 +56,10 @@ class Choice:
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         return {option["id"]: option["text"] for option in question["options"]}
 
+    def made_up(self, place: float, question: dict[str, Any]) -> str:
+        ids = ids_of(question)
+        return ids[int(place * len(ids))]
+
 
 class YesNo(Choice):
     """``kind = "yes-no"``; its values are ``yes`` and ``no``."""

@@ -55,5 +55,12 @@ class Choices(Choice):
             )
         return tuple(int(flag in ticked) for flag in domain.flags)
 
+    def made_up(self, place: float, question: dict[str, Any]) -> str:
+        """Return some options beside each other, the first at `place`; none at the very end."""
+        ids = ids_of(question)
+        first = int(place * (len(ids) + 1))
+        ticked = ids[first : first + min(question["at_most"], 1 + first % 2)]
+        return "|".join(ticked) or NONE
+
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         return {NONE: "None of these", **super().labels(question)}

@@ -72,6 +72,11 @@ class Number:
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         return {}
 
+    def made_up(self, place: float, question: dict[str, Any]) -> str:
+        low, high = Decimal(repr(question["min"])), Decimal(repr(question["max"]))
+        step = Decimal(repr(question["step"])) if "step" in question else (high - low) / 1000
+        return f"{low + step * int(Decimal(place) * ((high - low) / step + 1)):f}"
+
 
 def _exact(number: int | float) -> Fraction:
     """Return a number as it was written: the shortest decimal, which JavaScript's String gives."""

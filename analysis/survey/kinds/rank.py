@@ -39,6 +39,12 @@ class Rank(Choice):
             raise ValueError(f"all of {', '.join(domain.items)} in order, joined by |{empty}")
         return domain.value(order)
 
+    def made_up(self, place: float, question: dict[str, Any]) -> str:
+        """Return the order that begins with the item at `place`, and else is the author's."""
+        ids = list(ids_of(question))
+        first = ids.pop(int(place * len(ids)))
+        return "|".join([first, *ids])
+
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return labels of items, for their mean ranks, and of pairs.
 

@@ -78,9 +78,20 @@ class Text:
         empty = ", or empty" * question["no_answer"]
         raise ValueError(f"a text of at most {question['longest']} letters{empty}")
 
+    def made_up(self, place: float, question: dict[str, Any]) -> str:
+        """Return a candidate; without any, one of four short texts of possible letters."""
+        texts = question.get("candidates") or _words(question)
+        return str(texts[int(place * len(texts))])
+
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         candidates = {normalized(text): text for text in question.get("candidates", ())}
         return {OTHER: "Any other answer", **candidates}
+
+
+def _words(question: dict[str, Any]) -> list[str]:
+    """Return four texts that can be answered, each of one letter, repeated."""
+    letters = question.get("letters", "abcd").replace(" ", "")
+    return [letters[place % len(letters)] * min(3, question["longest"]) for place in range(4)]
 
 
 def _letters(text: str) -> str:

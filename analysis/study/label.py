@@ -1,0 +1,56 @@
+"""A label of a study's privacy: what a referee or an ethics board asks first, in a short table.
+
+Dibia et al. 2025 asked experts what such a label must say: ε, the unit that it protects, the model,
+and how spending adds up.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analysis.core.epsilon import MICRO
+from analysis.survey.survey import Survey
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of the label."""
+
+    fact: str
+    value: str
+
+
+def label(survey: Survey) -> list[Fact]:
+    """Return the lines of the label of a frozen survey, the most important first."""
+    return [Fact(*line) for line in _lines(survey)]
+
+
+def _lines(survey: Survey) -> Iterator[tuple[str, str]]:
+    yield "Model", "local differential privacy: answers are randomized on the respondent's device"
+    yield "What is protected", "all that one respondent answers to this survey, from everybody"
+    yield "ε of one wave", f"{survey.charge / MICRO:g}"
+    yield "ε over all waves", f"at most {survey.cap / MICRO:g}; a device that reaches it stops"
+    delta = sum(draw.randomizer.delta for draw in survey.draws)
+    yield "δ", f"{float(delta):.2g}" if delta else "0 (pure)"
+    yield "How ε adds up", "as the sum over questions; over waves by the exact price of the reports"
+    for draw in survey.draws:
+        names = ", ".join(question.id for question in draw.questions)
+        mechanisms = ", ".join(dict.fromkeys(one.mechanism.name for one in draw.questions))
+        yield f"ε of {names}", f"{draw.randomizer.charge / MICRO:.4g}, by {mechanisms}"
+    steps = survey.steps
+    yield (
+        "Results",
+        f"from {steps.minimum:,} reports on, then at least {steps.batch:,} more at a time",
+    )
+    if survey.public:
+        yield "Public results", f"after closing, of {', '.join(survey.public)}"
+    else:
+        yield "Public results", "none"
+    last = survey.delete_reports_after
+    yield "Reports are deleted", f"after {last}" if last else "no day was promised"
+    yield (
+        "Who may answer",
+        {"open": "everybody", "invited": "invited people, once a wave"}.get(
+            survey.access, "the same invited people in each wave"
+        ),
+    )
+    yield "Version", survey.version

@@ -1,0 +1,94 @@
+"""The columns of a survey that can be crossed, in the words of the survey."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from flask import request
+
+from analysis.charts import Bar
+from analysis.core.domain import NO_ANSWER
+from analysis.estimate.columns.of_survey import column_names, has_columns, variable
+from analysis.survey.survey import Survey
+from server.stored_results import Missing
+
+#: What the values of one of several options are called.
+_TICKED = {"yes": "ticked", "no": "not ticked"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A column that can be chosen, and what it is called: an option's text for one of several."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """The columns of one question, under its text."""
+
+    text: str
+    choices: list[Choice]
+
+
+def choices(survey: Survey) -> list[Group]:
+    """Return what can be chosen of a survey: all but texts and rankings."""
+    groups = []
+    for question in survey.questions:
+        if has_columns(question):
+            labels = survey.labels(question)
+            names = column_names(question)
+            of_options = [labels.get(name.rpartition(".")[2], name) for name in names]
+            options = of_options if len(names) > 1 else [survey.wording(question)]
+            texts = map(Choice, names, options)
+            groups.append(Group(survey.wording(question), list(texts)))
+    return groups
+
+
+class Names:
+    """The labels of columns and of their values, as a page shows them."""
+
+    def __init__(self, survey: Survey) -> None:
+        self._columns: dict[str, str] = {}
+        self._values: dict[str, dict[str, str]] = {}
+        for group in choices(survey):
+            for choice in group.choices:
+                alone = len(group.choices) == 1
+                label = choice.label if alone else f"{group.text} – {choice.label}"
+                question = choice.name.partition(".")[0]
+                (asked,) = (one for one in survey.questions if one.id == question)
+                values = survey.labels(asked) if alone else _TICKED
+                for name in (choice.name, variable(choice.name)):
+                    self._columns[name] = label
+                    self._values[name] = {**values, NO_ANSWER: survey.labels(asked)[NO_ANSWER]}
+
+    def column(self, name: str) -> str:
+        """Return what a column is called."""
+        return self._columns.get(name, name)
+
+    def value(self, name: str, value: str) -> str:
+        """Return what a value of a column is called."""
+        return self._values.get(name, {}).get(value, value)
+
+
+def known(survey: Survey) -> list[str]:
+    """Return the names of all columns that can be chosen."""
+    return [choice.name for group in choices(survey) for choice in group.choices]
+
+
+def asked_column(survey: Survey, field: str) -> str:
+    """Return the column that a field of the address or form names; raise Missing if none is."""
+    names, given = known(survey), request.values.get(field, "")
+    if given not in names:
+        raise Missing(f"{field}: expected one of {', '.join(names)}, got {given[:64]!a}")
+    return given
+
+
+def bars(rows: Iterable[tuple[str, dict[str, Any]]], level: float) -> list[Bar]:
+    """Return the bars of rows with labels; those without an interval are left out."""
+    return [
+        Bar(label, row["estimate"], row["conf_low"], row["conf_high"], level)
+        for label, row in rows
+        if row["conf_low"] is not None
+    ]

@@ -1,0 +1,67 @@
+"""What pages ask for every few seconds while somebody looks at them; it keeps no session alive."""
+
+from flask import g, jsonify
+from werkzeug.wrappers import Response as BaseResponse
+
+from server import access, work
+from server.clock import today
+from server.console.blueprint import blueprint
+from server.console.surveys import shown_in
+from server.extensions import the_store
+from server.store.work import Job
+from server.stored_results import Missing, asked_now
+
+#: Seconds between two looks at fieldwork, and at work.
+EVERY, EVERY_OF_WORK = 30, 2
+
+
+def state_of_fieldwork(survey_id: str) -> str:
+    """Return what a page of fieldwork must be loaded again for if it changes."""
+    store = the_store()
+    current = asked_now(store, survey_id)
+    waves = store.surveys.waves(survey_id)
+    return f"{current.state_on(today())} {waves} {current.survey.version}"
+
+
+def told_of_wave(shown: int, minimum: int) -> str:
+    """Return how many reports of a wave are shown, in words."""
+    return f"{shown:,} reports" if shown else f"fewer than {minimum:,} reports"
+
+
+def state_of_work(job: Job | None) -> str:
+    """Return what a page with a piece of work must be loaded again for if it changes."""
+    return "over" if job is None or job.is_over else "under way"
+
+
+@blueprint.get("/surveys/<survey_id>/live")
+def live_fieldwork(survey_id: str) -> BaseResponse:
+    """Send how many reports of each wave are shown, in whole batches."""
+    store = the_store()
+    current = asked_now(store, survey_id)
+    waves = {wave: shown_in(survey_id, wave) for wave in store.surveys.waves(survey_id)}
+    minimum = current.survey.steps.minimum
+    return jsonify(
+        state=state_of_fieldwork(survey_id),
+        texts={f"wave-{wave}": told_of_wave(shown, minimum) for wave, shown in waves.items()},
+        values={f"part-{wave}": shown for wave, shown in waves.items()}
+        if store.studies.get(survey_id).planned
+        else {},
+    )
+
+
+@blueprint.get("/work/<key>/live")
+@access.for_analysts
+def live_work(key: str) -> BaseResponse:
+    """Send how far a piece of work has come."""
+    job = the_store().work.get(key)
+    if job is None:
+        raise Missing(f"work: expected the key of a piece of work, got {key[:32]!a}")
+    if not job.is_over:
+        work.begin(the_store())
+    return jsonify(state=state_of_work(job), texts={}, values={"part": job.part})
+
+
+def follow(address: str, state: str, every: int) -> dict[str, object]:
+    """Have the page at hand ask an address again and again; return what its template needs."""
+    g.is_live = True
+    return {"live": address, "live_state": state, "live_every": every}

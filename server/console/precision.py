@@ -1,0 +1,67 @@
+"""How precise the results of a survey are, and will be."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.core.domain import Estimand
+from analysis.study.planning import Plan, plan
+from analysis.study.verdict import half_width
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+from server.stored_results import StoredWave
+
+#: Numbers of respondents for which a survey that was uploaded is planned.
+USUAL = (100, 300, 1000, 3000)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How precise a question is: half of its widest interval now, planned, and asked directly."""
+
+    text: str
+    now: str
+    planned: str
+    direct: str
+
+
+def precision(survey: Survey, respondents: int, wave: StoredWave | None) -> list[Precision]:
+    """Return how precise each question is with the reports that are shown, and will be."""
+    widths = {}
+    if wave is not None and wave.shown:
+        rows = wave.estimates(0.95)
+        for question in survey.questions:
+            mine = [row for row in rows if row.question == question.id]
+            widths[question.id] = half_width(question, mine)
+    return [
+        Precision(
+            survey.wording(question),
+            told(survey, question, widths.get(question.id)),
+            told(survey, question, row.half_width),
+            told(survey, question, row.half_width_direct),
+        )
+        for question, row in zip(survey.questions, planned(survey, respondents), strict=True)
+    ]
+
+
+def told(survey: Survey, question: Question, width: float | None) -> str:
+    """Return half of an interval in words: in points, or in a number's unit."""
+    if width is None:
+        return "–"
+    if question.domain.estimand is Estimand.MEAN:
+        return f"± {width:,.3g} {survey.text(question.spec.get('unit', ''))}".rstrip()
+    return f"± {100 * min(width, 1):.0f} points"
+
+
+#: Plans that were made, by version and number of respondents: each takes some tenths of a second.
+_KNOWN: dict[tuple[str, int], list[Plan]] = {}
+
+
+def planned(survey: Survey, respondents: int) -> list[Plan]:
+    """Return the plan of a survey, a row for each question, as `deniable plan` prints it."""
+    key = survey.version, respondents
+    if key not in _KNOWN:
+        if len(_KNOWN) >= 100:
+            _KNOWN.clear()
+        _KNOWN[key] = plan(survey, respondents, rng=np.random.default_rng(0))
+    return _KNOWN[key]

@@ -1,0 +1,28 @@
+"""What all pages of one study have in common."""
+
+from flask import abort, render_template, request
+
+from server.clock import today
+from server.console.surveys import listed
+from server.extensions import the_store
+from server.store.studies import TRIAL
+from server.store.surveys import Open
+from server.work.trial import trial_id
+
+
+def study_page(template: str, current: Open, **values: object) -> str:
+    """Return a page of one study, with what all of them show."""
+    line = listed(current, today())
+    known = the_store().surveys.ids() if line.study.state == TRIAL else []
+    original = next((one for one in known if trial_id(one) == current.survey.id), "")
+    return render_template(
+        template, current=current, survey=current.survey, line=line, original=original, **values
+    )
+
+
+def asked_number(name: str, most: int) -> int:
+    """Return a whole number of the form, from 1 to `most`; an error says what was expected."""
+    given = request.form.get(name, "").strip().replace(",", "").replace(" ", "")
+    if not (given.isascii() and given.isdigit() and 1 <= int(given[:12]) <= most):
+        abort(422, f"{name}: expected a whole number from 1 to {most:,}, got {given[:20]!a}")
+    return int(given)

@@ -1,0 +1,171 @@
+"""Several questions at once: tables of two, with groups and correlations, and models."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import ModuleType
+from urllib.parse import urlencode
+
+from flask import Response, abort, redirect, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from analysis.core.csv_json import pieces
+from analysis.study.crosstab.row import Row
+from analysis.study.regression import FAMILIES, Predicted, Term
+from server import access, work
+from server.console import crosstabs, models
+from server.console.blueprint import LEVELS, View, asked_view, blueprint
+from server.console.columns import Names, choices
+from server.console.live import EVERY_OF_WORK, follow, state_of_work
+from server.console.study import study_page
+from server.console.tables import send_table
+from server.extensions import the_store
+from server.store.work import Job
+from server.stored_results import Missing, Withheld, asked_now
+
+#: What can be asked for here: by the name of the work, and by the field of an address that asks.
+_KINDS: dict[str, ModuleType] = {"crosstab": crosstabs, "model": models}
+_FIELDS = {"first": crosstabs, "outcome": models}
+#: The kind of each table that can be downloaded, and its columns.
+_TABLES = {table: kind for kind in _KINDS.values() for table in kind.TABLES}
+ROWS = {"crosstab": Row, "model": Term, "predicted": Predicted}
+COLUMNS = {table: [field.name for field in fields(row)] for table, row in ROWS.items()}
+
+
+def _asked(view: View) -> work.Asked | None:
+    """Return the table or model that the address or form asks for; None if it names none."""
+    for field, kind in _FIELDS.items():
+        if request.values.get(field):
+            asked: work.Asked = kind.ask(view)
+            return asked
+    return None
+
+
+@blueprint.get("/surveys/<survey_id>/together")
+@access.for_analysts
+def together(survey_id: str) -> str:
+    store, view = the_store(), asked_view(survey_id)
+    asked, job, waits = None, None, ""
+    names = Names(view.wave.survey)
+    try:
+        view.wave.check_settled()
+        asked = _asked(view)
+        job = work.find(store, asked) if asked is not None else None
+    except Withheld as error:
+        waits = str(error)
+    if job is not None and job.is_over:
+        access.record("view", f"{survey_id}, {_title(job, names)}")
+    is_done = job is not None and job.is_over and "refused" not in job.result
+    live = {}
+    if job is not None and not job.is_over:
+        live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+    return study_page(
+        "together.html",
+        asked_now(store, survey_id),
+        view=view,
+        wave=view.wave,
+        levels=LEVELS,
+        waits=waits,
+        groups=choices(view.wave.survey),
+        asked=asked,
+        job=job,
+        shown=_computed(job, names) if job is not None else None,
+        names=names,
+        term=lambda name: models.term(name, names),
+        terms_of=models.terms_of,
+        predicted_of=models.predicted_of,
+        pictures=_KINDS[job.asked["what"]].pictures(job, names) if job and is_done else [],
+        before=computed(survey_id, names),
+        families=FAMILIES,
+        most=models.MOST,
+        **live,
+    )
+
+
+@blueprint.post("/surveys/<survey_id>/together")
+@access.for_analysts
+def compute(survey_id: str) -> BaseResponse:
+    """Have a table or a model computed, and show how far it has come."""
+    store, view = the_store(), asked_view(survey_id)
+    view.wave.check_settled()
+    asked = _asked(view)
+    if asked is None:
+        raise Missing("first, outcome: expected one of them, got neither")
+    if not work.ask(store, asked):
+        abort(409, "So many tables and models wait that no more are taken; try again later.")
+    job = work.find(store, asked)
+    assert job is not None
+    access.record("compute", f"{survey_id}, {_title(job, Names(view.wave.survey))}")
+    return redirect(_address(job), 303)
+
+
+def _send(what: str) -> Callable[..., Response]:
+    """Return the view that sends one kind of table."""
+
+    @access.for_analysts
+    def get_computed(survey_id: str, form: str) -> Response:
+        view = asked_view(survey_id)
+        view.wave.check_settled()
+        asked = _asked(view)
+        job = work.find(the_store(), asked) if asked is not None else None
+        if job is None or _KINDS[job.asked["what"]] is not _TABLES[what]:
+            raise Missing("This table was not computed yet: ask for it on the page Together.")
+        if not job.is_over:
+            told, again = "It is being computed.\n", {"Retry-After": "2"}
+            return Response(told, 503, again, content_type="text/plain; charset=utf-8")
+        if "refused" in job.result:
+            abort(409, job.result["refused"])
+        rows = job.result[_TABLES[what].TABLES[what]]
+        text = pieces(rows, [*COLUMNS[what]], form)
+        return send_table(text, form, survey_id, what)
+
+    return get_computed
+
+
+for _what in _TABLES:
+    _rule = f"/api/surveys/<survey_id>/{_what}.<any(csv, json):form>"
+    blueprint.add_url_rule(_rule, f"get_{_what}", _send(_what), methods=["GET"])
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A table or model that somebody asked for, and where it is."""
+
+    job: Job
+    title: str
+    address: str
+    #: The names of its tables and where each can be downloaded, once they are computed.
+    downloads: list[tuple[str, str]]
+
+
+def computed(survey_id: str, names: Names) -> list[Computed]:
+    """Return the tables and models of a survey that were asked for, the last first."""
+    jobs = the_store().work.of_survey(survey_id)
+    return [_computed(job, names) for job in jobs if job.asked["what"] in _KINDS]
+
+
+def _computed(job: Job, names: Names) -> Computed:
+    address, tables = _address(job), _KINDS[job.asked["what"]].TABLES
+    is_there = job.is_over and "refused" not in job.result
+    downloads = [
+        (f"{table}.{form}", f"/api{address.replace('/together?', f'/{table}.{form}?')}")
+        for table in tables
+        for form in ("csv", "json")
+        if is_there
+    ]
+    return Computed(job, _title(job, names), address, downloads)
+
+
+def _address(job: Job) -> str:
+    """Return the address of the page with this table or model."""
+    asked = job.asked
+    fields = {"wave": asked["wave"], "version": asked["version"]}
+    if asked["level"] != LEVELS[0]:
+        fields["level"] = f"{asked['level']:g}"
+    fields |= _KINDS[asked["what"]].fields(asked)
+    return f"/surveys/{asked['survey']}/together?{urlencode(fields, doseq=True)}"
+
+
+def _title(job: Job, names: Names) -> str:
+    """Return what a table or model is about, in the words of the survey."""
+    told: str = _KINDS[job.asked["what"]].title(job.asked, names)
+    return told

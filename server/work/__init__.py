@@ -1,0 +1,112 @@
+"""What researchers ask for and takes long: tables of two questions, models, and trial copies.
+
+A process of its own does it, one piece after another, at a low priority, so that the intake of
+reports does not wait. Results stay in the database: whoever asked can leave, and come back.
+"""
+
+import atexit
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Protocol
+
+import rfc8785
+
+from server.store import Store
+from server.store.work import Job
+
+#: So many pieces of work may wait at once, of all researchers together.
+MOST_WAITING = 20
+
+#: Called with the part that is done, in [0, 1].
+Progress = Callable[[float], None]
+
+
+class Asked(Protocol):
+    """A kind of work; its fields say what was asked, as JSON can hold it."""
+
+    @property
+    def survey(self) -> str:
+        """The id of the survey that it is about."""
+
+    def done(self, store: Store, progress: Progress) -> dict[str, Any]:
+        """Do the work, and return its result; raise ValueError with a sentence if it cannot be."""
+
+
+def kinds() -> "dict[str, type[Asked]]":
+    """Return all kinds of work by their names; they are imported only where they are needed."""
+    from server.work.auditing import Auditing
+    from server.work.crossing import Crossing
+    from server.work.modelling import Modelling
+    from server.work.trial import Trial
+
+    return {"crosstab": Crossing, "model": Modelling, "trial": Trial, "audit": Auditing}
+
+
+def key_of(asked: Asked) -> str:
+    """Return the key of work: the same for whoever asks the same."""
+    return hashlib.sha256(rfc8785.dumps(_written(asked))).hexdigest()[:32]
+
+
+def find(store: Store, asked: Asked) -> Job | None:
+    """Return the work that was asked for, as far as it has come; None if nobody asked for it."""
+    job = store.work.get(key_of(asked))
+    if job is not None and not job.is_over:
+        begin(store)  # it may have been interrupted
+    return job
+
+
+def ask(store: Store, asked: Asked) -> bool:
+    """Ask for work, and have it begun; return whether there was room for it."""
+    if store.work.waiting() >= MOST_WAITING:
+        return False
+    store.work.ask(key_of(asked), asked.survey, _written(asked))
+    begin(store)
+    return True
+
+
+def _written(asked: Asked) -> dict[str, Any]:
+    (name,) = (name for name, kind in kinds().items() if type(asked) is kind)
+    return {"what": name, **asdict(asked)}  # type: ignore[call-overload]
+
+
+def read(asked: dict[str, Any]) -> Asked:
+    """Return the work that was written down."""
+    values = dict(asked)
+    return kinds()[values.pop("what")](**values)
+
+
+_BEGINNING = threading.Lock()
+_PROCESSES: dict[str, "subprocess.Popen[bytes]"] = {}
+
+
+@atexit.register
+def _stop() -> None:
+    """End the processes that this one started; their work is done when somebody asks again."""
+    for process in _PROCESSES.values():
+        process.kill()
+        process.communicate()
+
+
+def begin(store: Store) -> None:
+    """Start the process that does the work of a database, unless this process has started one.
+
+    It ends as soon as nothing is to be done, or when this process ends, which closes its input.
+    """
+    path = str(store.file.path)
+    with _BEGINNING:
+        process = _PROCESSES.get(path)
+        if process is not None and process.poll() is not None:
+            process.communicate()  # closes its input
+            process = None
+        if process is None:
+            _PROCESSES[path] = subprocess.Popen(
+                [sys.executable, "-m", "server.work.process", path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            )

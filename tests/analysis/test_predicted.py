@@ -1,0 +1,97 @@
+"""What models predict: against shares that are known, and against other programs' errors."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from narrowing import not_none
+from scipy.special import expit
+
+from analysis.study.regression import Regression, regress
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_regression import krr, reported
+
+#: The log-odds of the event in each team, among people who are not old.
+ODDS = {"a": -1.4, "b": -0.4, "c": 0.4}
+
+
+def fitted(n: int = 4000, family: str = "logistic", seed: int = 1) -> Regression:
+    rng = np.random.default_rng(seed)
+    team, old = rng.integers(3, size=n), rng.integers(2, size=n)
+    chance = expit(np.array([*ODDS.values()])[team] + 0.8 * old)
+    event = (rng.random(n) < chance).astype(int)
+    columns = {
+        "hurt": reported(rng, "hurt", "no yes", event, krr(2, 2.0)),
+        "team": reported(rng, "team", "a b c", team, krr(3, 3.0)),
+        "old": reported(rng, "old", "no yes", old, krr(2, 3.0)),
+    }
+    return regress("hurt ~ team + old", columns, {}, family=family)
+
+
+def test_shares_of_a_model_are_those_of_its_terms() -> None:
+    model = fitted()
+    terms = {term.term: term for term in model.terms}
+    rows = {(row.predictor, row.answer, row.value): row for row in model.predicted}
+    assert len(rows) == 2 * (3 + 2)
+    base, slope = (not_none(terms[name].estimate) for name in ("Intercept", "team[T.c]"))
+    there = rows["team", "c", "yes"]
+    assert there.estimate == pytest.approx(expit(base + slope))
+    assert rows["team", "a", "yes"].estimate == rows["old", "no", "yes"].estimate
+    # Of one linear predictor, the interval is that of the predictor.
+    names = [term.term for term in model.terms]
+    weights = np.array([name in ("Intercept", "team[T.c]") for name in names], dtype=float)
+    reach = 1.959964 * float(weights @ model.covariance @ weights) ** 0.5
+    expected = expit(base + slope + reach * np.array([-1, 1]))
+    assert (there.conf_low, there.conf_high) == pytest.approx(expected, rel=1e-5)
+    assert rows["team", "c", "no"].estimate == pytest.approx(1 - not_none(there.estimate))
+    assert rows["team", "c", "no"].conf_low == pytest.approx(1 - not_none(there.conf_high))
+
+
+def test_intervals_hold_the_true_shares_as_often_as_stated() -> None:
+    held = []
+    for seed in range(60):
+        for row in fitted(1500, "multinomial", seed).predicted:
+            if row.value == "yes" and row.predictor == "team":
+                truth = expit(ODDS[row.answer])
+                held.append(not_none(row.conf_low) <= truth <= not_none(row.conf_high))
+    # 180 intervals, three of a sample; below .89 in less than one of 1,000 runs if .95 is right.
+    assert np.mean(held) > 0.89
+
+
+def test_a_linear_model_predicts_means() -> None:
+    rng = np.random.default_rng(2)
+    team = rng.integers(2, size=2000)
+    columns = {"team": reported(rng, "team", "a b", team, krr(2, 3.0))}
+    pay = {"pay": 100 + 20 * team + rng.normal(size=2000)}
+    model = regress("pay ~ team", columns, pay, family="linear")
+    base, slope = (not_none(term.estimate) for term in model.terms)
+    first, second = model.predicted
+    assert [(row.answer, row.value) for row in model.predicted] == [("a", "mean"), ("b", "mean")]
+    assert first.estimate == pytest.approx(base)
+    assert second.estimate == pytest.approx(base + slope)
+    assert first.std_error == pytest.approx(model.terms[0].std_error)
+    assert (first.conf_low, first.conf_high) == pytest.approx(
+        (model.terms[0].conf_low, model.terms[0].conf_high)
+    )
+
+
+def test_nothing_is_predicted_where_a_known_column_has_no_usual_value() -> None:
+    rng = np.random.default_rng(3)
+    column = reported(rng, "hurt", "no yes", rng.integers(2, size=500), krr(2, 2.0))
+    model = regress("hurt ~ age", {"hurt": column}, {"age": rng.normal(size=500)})
+    assert model.predicted == ()
+
+
+def test_a_term_without_an_estimate_predicts_nothing() -> None:
+    rng = np.random.default_rng(4)
+    columns = {
+        "hurt": reported(rng, "hurt", "no yes", np.zeros(60, dtype=int), krr(2, 0.3)),
+        "team": reported(rng, "team", "a b", rng.integers(2, size=60), krr(2, 0.3)),
+    }
+    model = regress("hurt ~ team", columns, {})
+    assert not model.converged
+    assert {row.estimate for row in model.predicted} == {None}
