@@ -1,0 +1,97 @@
+"""A study that made-up people answered, for tests of the console: files, people, and questions."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from command_line import run
+from flask.testing import FlaskClient
+from limits import MOMENT
+from test_access import HTTPS, SECRET, log_in
+from test_console import post
+
+from analysis.survey.simulate import made_up_answers, payloads
+from analysis.survey.survey import Survey
+from server import access
+from server.app import create_app
+from server.deliver import to_store
+from server.store import Store
+from server.store.researchers import Researcher
+
+DRINKS = """
+[[questions]]
+id = "drinks"
+kind = "choices"
+mechanism = "multihot"
+text = "What do you drink?"
+options = [{id = "tea", text = "Tea"}, {id = "milk", text = "Milk"}]
+epsilon = 1
+
+[[questions]]
+id = "old"
+kind = "yes-no"
+required = true
+text = "Are you over 40?"
+epsilon = 2
+
+[[questions]]
+id = "why"
+kind = "text"
+text = "Why <script>alert(1)</script>?"
+candidates = ["cheap", "good"]
+epsilon = 2
+"""
+TOGETHER = "/surveys/canteen/together"
+NAMES = {"ada": "owner", "bob": "analyst", "cleo": "fieldworker"}
+
+
+def studied(database: Path, survey: Survey) -> Store:
+    """A database with a closed wave of 600, and an account of each role."""
+    store = Store(database, create=True)
+    store.surveys.publish(survey)
+    answered(store, survey, 1, 600)
+    for name, role in NAMES.items():
+        store.researchers.put(Researcher(name, role), access.hashed(SECRET))
+    return store
+
+
+def answered(store: Store, survey: Survey, wave: int, people: int) -> None:
+    """So many people answer a wave, which is closed then."""
+    store.surveys.open_wave(survey.id, wave, alone=True)
+    answers = made_up_answers(survey, people, np.random.default_rng(wave))
+    sent = payloads(survey, answers, wave, seed=wave)
+    assert to_store(store, survey.id, sent, lambda _: None) == {"stored": people}
+    store.surveys.close_waves(survey.id)
+
+
+def signed_in(database: Path, name: str) -> FlaskClient:
+    """A browser in which somebody has signed in."""
+    browser = create_app({"DATABASE": database}).test_client()
+    assert log_in(browser, name).status_code == 303
+    return browser
+
+
+def ask(browser: FlaskClient, **form: Any) -> str:
+    """Ask for a table or model as the page's form does, wait for it, and return its address."""
+    answer = post(browser, TOGETHER, **form)
+    assert answer.status_code == 303, answer.text
+    address = str(answer.location)
+    wait_for(browser, address, "It is being computed")
+    return address
+
+
+def wait_for(browser: FlaskClient, address: str, text: str) -> str:
+    """Return a page once it does not say any more that it waits."""
+    deadline = time.monotonic() + MOMENT
+    while text in (html := browser.get(address, **HTTPS).text):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return html
+
+
+def told(*command: object) -> Any:
+    result = run(*command, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
