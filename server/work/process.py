@@ -20,7 +20,7 @@ LONGEST, NOTED = 900, 0.5
 def main(path: Path) -> None:
     """Do all work that waits, one piece after another, unless another process does so."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.nice(10)
+    os.nice(19)
     signal.signal(signal.SIGALRM, _too_long)
     store = Store(path)
     with doing_work(store.file.path) as is_alone:
