@@ -1,0 +1,52 @@
+"""What researchers see, page by page, to be looked at."""
+
+from playwright.sync_api import expect
+from stage import EXAMPLES, Scene, Stage, simulated
+
+
+def research(stage: Stage) -> Scene:
+    """What researchers see, and do in a trial copy."""
+    device = stage.new_device()
+    page = device.visit(f"{stage.collector.url}/login")
+    yield "sign-in", page
+    page.get_by_label("Password or token").fill(stage.collector.token)
+    page.get_by_role("button", name="Sign in").click()
+    survey = simulated(stage.collector)
+    for name, path in {
+        "surveys": "/surveys",
+        "fieldwork": f"/surveys/{survey}",
+        "sheet": f"/surveys/{survey}/sheet",
+        "results": f"/results/{survey}",
+        "results-dots": f"/results/{survey}?picture=dots&level=0.8",
+        "together": f"/surveys/{survey}/together",
+        "privacy": f"/surveys/{survey}/privacy",
+        "downloads": f"/surveys/{survey}/downloads",
+        "upload": "/surveys/upload",
+        "people": "/people",
+        "log": "/log",
+        "not-public": f"/public/{survey}",
+    }.items():
+        page.goto(stage.collector.url + path)
+        yield name, page
+    page.goto(f"{stage.collector.url}/surveys/upload")
+    page.get_by_label("Survey file").set_input_files(EXAMPLES / "staff-panel.toml")
+    page.get_by_role("button", name="Check it").click()
+    yield "checked", page
+    page.goto(f"{stage.collector.url}/surveys/{survey}")
+    page.get_by_label("Made-up respondents").fill("2000")
+    page.get_by_role("button", name="Fill a trial copy").click()
+    yield "trial", page
+    expect(page.get_by_text("2,000 reports are shown")).to_be_visible()
+    yield "trial-results", page
+    page.get_by_role("link", name="Together").click()
+    page.get_by_label("Groups by").select_option("team")
+    page.get_by_label("Answers to").select_option("harassed")
+    page.get_by_role("button", name="Show the table").click()
+    expect(page.get_by_text("Shares in groups", exact=True)).to_be_visible()
+    yield "crosstab", page
+    page.get_by_label("Outcome", exact=True).select_option("harassed")
+    for name in ("Where do you work?", "Income per month?"):
+        page.get_by_role("checkbox", name=name).check()
+    page.get_by_role("button", name="Fit the model").click()
+    expect(page.get_by_text(f"deniable regress {survey}-trial")).to_be_visible()
+    yield "model", page
