@@ -17,7 +17,8 @@ from collector import Collector, command
 from device import Device
 from playwright.sync_api import Browser, Page, sync_playwright
 from programs import CHROMIUM, find
-from scenes import SCENES, complaints, kiosk, my_privacy, questions, research, waiting
+from research_scenes import research
+from scenes import SCENES, complaints, kiosk, my_privacy, questions, waiting
 from stage import EXAMPLES, Stage
 
 PHONE = {"width": 390, "height": 844}

@@ -8,7 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from collector import Collector
 from device import CANARIES, Device, expect_state, fill_in, press, review
 from playwright.sync_api import Page
-from scenes import SCENES, complaints, my_privacy, questions, research
+from research_scenes import research
+from scenes import SCENES, complaints, my_privacy, questions
 from stage import Scene, Stage, simulated
 
 PHONE = {"width": 390, "height": 844}
