@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from numpy.random import Generator
 
@@ -59,7 +60,11 @@ def verdict(
     if spans <= ROUGH:
         told = f"Rough: with {people} intervals span up to {points:.0f} points, so that only large"
         return Verdict(f"{told} differences can be told.", spans)
-    needed = _needed(question, ROUGH / 2 * width, level, rng)
+    if question.domain.estimand is Estimand.TEXTS:
+        # What is expected of texts is drawn, which takes seconds; intervals narrow as others do.
+        needed: int | None = ceil(counted[0].n * (spans / ROUGH) ** 2)
+    else:
+        needed = _needed(question, ROUGH / 2 * width, level, rng)
     told = (
         f"With {people} an interval spans {points:.0f} points: this cannot tell much from little."
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.core.domain import Estimand
-from analysis.study.planning import Plan, plan
+from analysis.study.planning import half_widths
 from analysis.study.verdict import half_width
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -37,10 +37,9 @@ def precision(survey: Survey, respondents: int, wave: StoredWave | None) -> list
         Precision(
             survey.wording(question),
             told(survey, question, widths.get(question.id)),
-            told(survey, question, row.half_width),
-            told(survey, question, row.half_width_direct),
+            *(told(survey, question, width) for width in both),
         )
-        for question, row in zip(survey.questions, planned(survey, respondents), strict=True)
+        for question, both in zip(survey.questions, planned(survey, respondents), strict=True)
     ]
 
 
@@ -53,15 +52,16 @@ def told(survey: Survey, question: Question, width: float | None) -> str:
     return f"± {100 * min(width, 1):.0f} points"
 
 
-#: Plans that were made, by version and number of respondents: each takes some tenths of a second.
-_KNOWN: dict[tuple[str, int], list[Plan]] = {}
+#: What was planned, by version and number of respondents: some questions take tenths of a second.
+_KNOWN: dict[tuple[str, int], list[tuple[float, float]]] = {}
 
 
-def planned(survey: Survey, respondents: int) -> list[Plan]:
-    """Return the plan of a survey, a row for each question, as `deniable plan` prints it."""
+def planned(survey: Survey, respondents: int) -> list[tuple[float, float]]:
+    """Return for each question what `deniable plan` prints: half-widths, also if asked directly."""
     key = survey.version, respondents
     if key not in _KNOWN:
         if len(_KNOWN) >= 100:
             _KNOWN.clear()
-        _KNOWN[key] = plan(survey, respondents, rng=np.random.default_rng(0))
+        rng = np.random.default_rng(0)
+        _KNOWN[key] = [half_widths(each, respondents, rng=rng) for each in survey.questions]
     return _KNOWN[key]

@@ -126,7 +126,7 @@ def upload() -> str | tuple[str, int]:
 def _widths(survey: Survey, place: int) -> list[str]:
     """Return how precise a question will be with each usual number of respondents."""
     question = survey.questions[place]
-    return [told(survey, question, planned(survey, n)[place].half_width) for n in USUAL]
+    return [told(survey, question, planned(survey, n)[place][0]) for n in USUAL]
 
 
 @blueprint.get("/surveys/upload")

@@ -1,14 +1,13 @@
 """A study that made-up people answered, for tests of the console: files, people, and questions."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from command_line import run
 from flask.testing import FlaskClient
-from limits import MOMENT
+from limits import wait_until
 from test_access import HTTPS, SECRET, log_in
 from test_console import post
 
@@ -84,11 +83,8 @@ def ask(browser: FlaskClient, **form: Any) -> str:
 
 def wait_for(browser: FlaskClient, address: str, text: str) -> str:
     """Return a page once it does not say any more that it waits."""
-    deadline = time.monotonic() + MOMENT
-    while text in (html := browser.get(address, **HTTPS).text):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    return html
+    wait_until(lambda: text not in browser.get(address, **HTTPS).text)
+    return browser.get(address, **HTTPS).text
 
 
 def told(*command: object) -> Any:

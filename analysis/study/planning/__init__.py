@@ -11,7 +11,7 @@ from analysis.study.planning.power import (
     respondents_for_share,
 )
 from analysis.study.planning.power_table import Power, powers
-from analysis.study.planning.questions import Plan, plan
+from analysis.study.planning.questions import Plan, half_widths, plan
 from analysis.study.planning.sample import Sampled, sample_run
 from analysis.study.planning.split import Split, split_cap
 from analysis.study.planning.together import Tradeoff, tradeoffs
@@ -43,6 +43,7 @@ __all__ = [
     "curve_of_respondents",
     "epsilon_for",
     "expected",
+    "half_widths",
     "normal_half_width",
     "plan",
     "power_of_change",

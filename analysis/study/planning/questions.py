@@ -114,6 +114,17 @@ def plan(
     ]
 
 
+def half_widths(
+    question: Question, respondents: int, confidence_level: float = 0.95, *, rng: Generator
+) -> tuple[float, float]:
+    """Return `half_width` and `half_width_direct` of a question's row of `plan`, and no more.
+
+    A page shows both at once, where the whole row may take seconds. Arguments are those of `plan`.
+    """
+    half = expected(question, respondents, confidence_level, rng=rng)
+    return half.half_width, _direct(question, half, respondents, confidence_level, False)
+
+
 def _row(
     question: Question,
     n: int,
