@@ -17,7 +17,7 @@ _INNER = 0.5
 #: One dot for each twentieth; dots nearer than so many hundredths of the width are stacked.
 _DOTS, _APART = 20, 1.6
 #: Pixels that the highest stack may take.
-_HIGHEST = 24.0
+_HIGHEST = 26.0
 
 
 @dataclass(frozen=True)
@@ -136,14 +136,14 @@ def _dots(bar: Bar, axis: Axis, middle: float) -> list[str]:
     """Return a dot for each twentieth of the plausible values, stacked where they are near."""
     places = [axis(bar.at((index + 0.5) / _DOTS)) for index in range(_DOTS)]
     columns = [int(place / _APART) for place in places]
-    apart = min(5.0, _HIGHEST / max(Counter(columns).values()))
+    apart = min(6.5, _HIGHEST / max(Counter(columns).values()))
     stacks = Counter[int]()
     parts = []
     for column in columns:
         height = middle + 8 - apart * stacks[column]
         stacks[column] += 1
         parts.append(
-            f'<circle cx="{(column + 0.5) * _APART:.2f}%" cy="{height:.1f}" r="2.6" '
+            f'<circle cx="{(column + 0.5) * _APART:.2f}%" cy="{height:.1f}" r="3.2" '
             f'fill="{COLORS[0]}"/>'
         )
     return parts

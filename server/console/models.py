@@ -1,6 +1,7 @@
 """Models of chosen questions on the page Together."""
 
 from collections.abc import Iterator
+from math import floor, log10
 from typing import Any
 
 from flask import request
@@ -100,7 +101,8 @@ def _drawn(job: Job, names: Names) -> Iterator[tuple[str, list[Bar], float, floa
     # Beside differences between answers, the slope on a number, for one unit, would be a point.
     terms = [row for row in terms if "[T." in row["term"]] or terms
     drawn = bars(((term(row["term"], names), row) for row in terms), level)
-    yield "Coefficients: 0 is no difference", drawn, *_ends(drawn, 0.0), ""
+    most = max(map(abs, _ends(drawn)))
+    yield "Coefficients: 0 is no difference", drawn, -_rounded(most), _rounded(most), ""
     outcome = variable(job.asked["outcome"])
     grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in predicted_of(result):
@@ -109,13 +111,22 @@ def _drawn(job: Job, names: Names) -> Iterator[tuple[str, list[Bar], float, floa
         drawn = bars(((names.value(predictor, row["answer"]), row) for row in rows), level)
         by = f"by: {names.column(predictor)}"
         if value == "mean":
-            yield f"Predicted mean, {by}", drawn, *_ends(drawn), ""
+            low, high = _ends(drawn)
+            step = _rounded((high - low) / 4)
+            start = floor(low / step) * step
+            yield f"Predicted mean, {by}", drawn, start, start + 4 * step, ""
         else:
             told = f"Predicted share of “{names.value(outcome, value)}”, {by}"
             yield told, drawn, 0.0, 1.0, "%"
 
 
-def _ends(drawn: list[Bar], *values: float) -> tuple[float, float]:
-    """Return the least and the largest of some values and of the ends of all intervals."""
-    ends = [*values, *(end for bar in drawn for end in (bar.conf_low, bar.conf_high))]
-    return min(ends, default=0.0), max(ends, default=1.0)
+def _ends(drawn: list[Bar]) -> tuple[float, float]:
+    """Return the least and the largest of the ends of all intervals."""
+    ends = [end for bar in drawn for end in (bar.conf_low, bar.conf_high)]
+    return min(ends, default=-1.0), max(ends, default=1.0)
+
+
+def _rounded(value: float) -> float:
+    """Return the next 1, 2, 4, 5 or 8 times a power of ten that is not less, for an axis."""
+    size = 10.0 ** floor(log10(value)) if value > 0 else 1.0
+    return next(size * part for part in (1, 2, 4, 5, 8, 10) if size * part >= value)
