@@ -41,7 +41,7 @@ test-more: .venv/.test
 
 # Accuracy and speed beside two published libraries, decoding beside RAPPOR's own, how often intervals
 # hold, totals beside dp-accounting, plans beside simulated surveys, one draw for several questions beside
-# separate ones, several options and orders beside published figures, the intake beside a bare server, with wrk, costs from a thousand to a million reports, and
+# separate ones, several options and orders beside published figures, the intake beside a bare server, with wrk, what researchers cost it, costs from a thousand to a million reports, and
 # how soon a slow phone can use a page, in Chromium; half an hour. One thread of BLAS: two on a busy machine are slower.
 bench: .venv/.bench
 	$(BIN)/python tests/programs.py chromium
@@ -59,6 +59,7 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/several.py
 	$(BIN)/python benchmarks/intake.py
 	$(BIN)/python benchmarks/overload.py
+	$(BIN)/python benchmarks/console.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/page.py
 

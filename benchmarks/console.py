@@ -1,8 +1,8 @@
 """Whether researchers slow the intake: `python benchmarks/console.py [--help]`.
 
 Loads `deniable serve` with the submissions of 200 connections, in turns with nobody else and with
-two researchers at work: each looks at a page of the console every second, one after another, and
-has models and tables of a trial copy computed without a pause. wrk, the load, runs on the same
+two researchers at work: each looks at a page of the console every three seconds, and one of them
+has a table of a trial copy computed, and then the next. wrk, the load, runs on the same
 machine: read the ratio. Goal: the intake keeps at least 0.9 of its rate. Then all that was
 acknowledged must be stored. The exit status is 1 if a goal is missed.
 """
@@ -23,8 +23,8 @@ from statistics import median
 import intake
 
 KEPT, CONNECTIONS, RESEARCHERS = 0.9, 200, 2
-#: Seconds between two pages, and the most for a piece of work.
-PAUSE, LONGEST = 1.0, 120
+#: Seconds between two pages; between two looks at work, as the page does; the most for work.
+PAUSE, POLL, LONGEST = 3.0, 2.0, 120
 PAGES = ("/surveys", "/surveys/{}", "/results/{}", "/surveys/{}/privacy", "/surveys/{}/downloads")
 
 
@@ -96,7 +96,7 @@ def at_work(server: intake.Server) -> Iterator[list[Researcher]]:
             if pair["first"] != pair["second"]:
                 researcher.ask(together, together, level=level, **pair)
                 query = urllib.parse.urlencode({"level": level, **pair})
-                while not stopping.wait(0.3):
+                while not stopping.wait(POLL):
                     if "It is being computed" not in researcher.look(f"{together}?{query}"):
                         researcher.computed += 1
                         break
