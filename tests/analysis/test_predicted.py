@@ -13,7 +13,7 @@ from analysis.study.regression import Regression, regress
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_regression import krr, reported
+from test_regression import Array, draw, krr, reported
 
 #: The log-odds of the event in each team, among people who are not old.
 ODDS = {"a": -1.4, "b": -0.4, "c": 0.4}
@@ -95,3 +95,35 @@ def test_a_term_without_an_estimate_predicts_nothing() -> None:
     model = regress("hurt ~ team", columns, {})
     assert not model.converged
     assert {row.estimate for row in model.predicted} == {None}
+
+
+def test_errors_of_several_answers_are_those_of_their_derivatives() -> None:
+    rng = np.random.default_rng(5)
+    team = rng.integers(2, size=3000)
+    outcome = draw(rng, np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])[team])
+    columns = {
+        "out": reported(rng, "out", "x y z", outcome, krr(3, 2.0)),
+        "team": reported(rng, "team", "a b", team, krr(2, 3.0)),
+    }
+    model = regress("out ~ team", columns, {}, family="multinomial")
+    names = [term.term for term in model.terms]
+    estimates = np.array([not_none(term.estimate) for term in model.terms])
+
+    def shares(terms: Array, answer: str) -> Array:
+        used = ["Intercept"] + ["team[T.b]"] * (answer == "b")
+        odds = [sum(terms[names.index(f"{value}:{name}")] for name in used) for value in "yz"]
+        return np.asarray(np.exp([0, *odds]) / np.exp([0, *odds]).sum())
+
+    for answer in "ab":
+        steps = 1e-6 * np.eye(len(names))
+        slopes = [
+            (shares(estimates + step, answer) - shares(estimates - step, answer)) / 2e-6
+            for step in steps
+        ]
+        covariance = np.array(slopes).T @ model.covariance @ np.array(slopes)
+        rows = [row for row in model.predicted if row.answer == answer]
+        assert [row.value for row in rows] == ["x", "y", "z"]
+        told = [not_none(row.estimate) for row in rows]
+        assert told == pytest.approx(shares(estimates, answer).tolist())
+        errors = [not_none(row.std_error) for row in rows]
+        assert errors == pytest.approx(np.sqrt(np.diag(covariance)).tolist(), rel=1e-4)
