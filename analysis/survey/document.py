@@ -47,6 +47,11 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise SurveyError(f"{path}: not a survey: tables or lists nested too deeply") from None
 
 
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a text that is not empty."""
+    return isinstance(value, str) and bool(value.strip())
+
+
 class Table:
     """One table of a survey file, with the name of its place and the keys that were read so far.
 
@@ -117,12 +122,16 @@ class Table:
 
         def fits(value: Any) -> bool:
             if isinstance(value, dict):
-                return sorted(value) == sorted(self.languages) and all(
-                    isinstance(text, str) and text.strip() for text in value.values()
-                )
-            return isinstance(value, str) and bool(value.strip())
+                return sorted(value) == sorted(self.languages)  # each of them was looked at
+            return _is_text(value)
 
         each = f", or a table of texts for {', '.join(self.languages)}" if self.languages else ""
+        given = self.peek(key)
+        if self.languages and isinstance(given, dict):
+            told = [f"a text for {one}" for one in self.languages if not _is_text(given.get(one))]
+            told += [f"no text for {one}" for one in given if one not in self.languages]
+            if told:
+                raise self.error(key, f"a table with {', '.join(told)}")
         value = self.take(key, fits, f"a text that is not empty{each}", default)
         texts = value.values() if isinstance(value, dict) else [value]
         if not may_tell_answers and any(ANSWER_MARK in text for text in texts if text):

@@ -76,10 +76,10 @@ def check_pieces(table: Table, entry: Mapping[str, Any], earlier: Mapping[str, A
     """
     for key in KEYS:
         value = entry.get(key, "")
-        for text in value.values() if isinstance(value, dict) else [value]:
+        for language, text in value.items() if isinstance(value, dict) else [("", value)]:
             if ANSWER_MARK not in text:
                 continue
-            _check_text(table, key, text, earlier)
+            _check_text(table, f"{key}.{language}" if language else key, text, earlier)
             if is_stable(entry):
                 raise table.error("stable", f"left out, since {key} depends on an answer")
 
