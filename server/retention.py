@@ -26,11 +26,11 @@ def keep_schedule(store: Store, day: date) -> None:
         if study.opens is not None and day >= study.opens and study.state != DELETED:
             store.log.add(stamp(), "server", "open", f"{survey_id}, as scheduled")
             store.surveys.open_wave(survey_id, alone=True)
-            store.studies.schedule(survey_id, None, study.closes)
+            store.studies.was_opened(survey_id, study.opens)
         if study.closes is not None and day > study.closes and study.state != DELETED:
             store.log.add(stamp(), "server", "close", f"{survey_id}, as scheduled")
             store.surveys.close_waves(survey_id)
-            store.studies.schedule(survey_id, study.opens, None)
+            store.studies.was_closed(survey_id, study.closes)
 
 
 class Keeper:

@@ -12,8 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 from granian import Granian
 from granian.constants import Interfaces
@@ -140,7 +142,13 @@ def _serve(where: Address, workers: int) -> None:
         log_level=LogLevels.error,
         respawn_failed_workers=True,
         workers_kill_timeout=PATIENCE,
-    ).serve()
+    ).serve(target_loader=_load)
+
+
+def _load(target: str) -> Any:
+    """Return what a worker serves; granian's own loader would import from the current folder."""
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)()
 
 
 def _connections() -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from analysis.privacy.ledger import DELTA, LEDGERS, PERSONAL, Totals
 from analysis.survey.batches import Cell
 from server.clock import today
-from server.decision import WHOLE
+from server.decision import WHOLE, Key
 from server.store import Store
 from server.store.surveys import Open
 from server.stored_results import Withheld, asked_now
@@ -53,9 +53,25 @@ def _taken_of_ledger(store: Store, current: Open, is_personal: bool) -> int:
             f"What respondents have spent is shown from {steps.minimum:,} reports on, and then "
             f"at least {steps.batch:,} more at a time."
         )
-    if is_personal and (current.state_on(today()) == "open" or cell.n != cell.shown):
+    cells = store.surveys.cells(survey_id)
+    apart = cell.shown - sum(_shown(one, store, key) for key, one in cells.items())
+    if 0 < abs(apart) < steps.minimum:
+        raise Withheld(
+            "What respondents have spent waits: less what is shown of each version and wave, it "
+            f"would tell of fewer than {steps.minimum:,} others."
+        )
+    if is_personal and (current.state_on(today()) == "open" or not cell.settled):
         raise Withheld(
             "What single respondents have spent waits for the survey to be closed, and for at "
             f"least {steps.batch:,} reports since it was closed before."
         )
     return cell.shown
+
+
+def _shown(cell: Cell, store: Store, key: Key) -> int:
+    """Return how many reports of a version and wave pages show; 0 for the cell of all of them."""
+    survey_id, version, wave = key
+    if (version, wave) == WHOLE:
+        return 0
+    steps = store.surveys.stored(survey_id, version).steps
+    return cell.shown if cell.shown >= steps.minimum else 0

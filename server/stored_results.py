@@ -31,7 +31,7 @@ from analysis.survey.pooling import poolable, relabelled
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server.clock import today
-from server.store import Store
+from server.store import Store, StoreBusy
 from server.store.surveys import Open
 
 #: What is asked for instead of a version, to have all that can be pooled with the last.
@@ -91,7 +91,7 @@ class StoredWave:
         #: What to ask for to get the same version, or versions.
         self.asked_version = POOLED if version == POOLED else surveys[0].version[:12]
         self.survey = surveys[0]
-        self._reports, self._batch = store.reports, batch
+        self._reports, self._surveys, self._batch = store.reports, store.surveys, batch
         cells = store.surveys.cells(survey_id)
         parts = [
             _Part(one, cells.get((survey_id, one.version, self.number), Cell())) for one in surveys
@@ -100,7 +100,9 @@ class StoredWave:
         #: The versions whose reports are told of, or the one that was asked for if none is.
         self.parts = shown or parts[:1]
         #: Versions that belong to them, but have too few reports to be shown.
-        self.left_out = [part.survey.version for part in parts if part.cell.n and part not in shown]
+        left_out = [part for part in parts if part not in self.parts]
+        # Whether anybody came at all is not told of a version that is not shown.
+        self.left_out = [part.survey.version for part in left_out if batch or part.cell.n]
         #: Whether reports still come to one of these versions in this wave.
         self.is_open = (
             current.state_on(today()) == "open"
@@ -137,6 +139,7 @@ class StoredWave:
     ) -> dict[str, NDArray[np.int64]]:
         """Return the counts of all parts together."""
         counts = [read(part.survey, self.number, self._taken(part)) for part in self.parts]
+        self._check_unchanged()
         return {name: np.sum([one[name] for one in counts], axis=0) for name in counts[0]}
 
     @property
@@ -289,6 +292,15 @@ class StoredWave:
     def _payloads(self, in_order: bool = False) -> Iterator[list[dict[str, Any]]]:
         for part in self.parts:
             yield from self._reports.payloads(part.survey, self.number, in_order)
+        self._check_unchanged()
+
+    def _check_unchanged(self) -> None:
+        """Raise StoreBusy if what is shown changed since this was made: it was read in parts."""
+        cells = self._surveys.cells(self.survey.id) if self._batch else {}
+        for part in self.parts:
+            now = cells.get((self.survey.id, part.survey.version, self.number), part.cell)
+            if now[1:] != part.cell[1:]:
+                raise StoreBusy("what is shown has just changed")
 
     def check_settled(self) -> None:
         """Raise Withheld if reports, and tables and models of several questions, must wait."""
@@ -301,10 +313,11 @@ class StoredWave:
                 if self.shown
                 else self.waits_for
             )
-        if any(part.cell.n != part.cell.shown for part in self.parts):
+        if not all(part.cell.settled for part in self.parts):
             raise Withheld(
-                f"Reports stay withheld: fewer than {self.survey.steps.batch:,} came after those "
-                "that were shown before, so they could be told apart."
+                "Reports, and tables and models of several questions, stay withheld: the wave was "
+                f"opened again, and fewer than {self.survey.steps.batch:,} came since, or none, so "
+                "that they could be told apart. Commands on the server show them."
             )
 
     def _check_kept(self) -> None:

@@ -53,28 +53,26 @@ def verdict(
         return Verdict("Nothing can be told from these reports.", None)
     spans = max(row.conf_high - row.conf_low for row in counted) / width
     people, points = f"{counted[0].n:,} people", 100 * spans
+    widest = f"spans {points:.0f} points (± {points / 2:.0f})"
+    goal = f"{100 * ROUGH:.0f} points (± {50 * ROUGH:.0f})"
+    if question.domain.estimand is Estimand.MEAN:
+        widest, goal = f"of the mean spans {points:.0f} % of the range", f"{100 * ROUGH:.0f} %"
     if spans <= SHARP:
-        return Verdict(
-            f"Sharp: with {people} no interval spans more than {points:.0f} points.", spans
-        )
+        return Verdict(f"Sharp: with {people} the widest interval {widest}.", spans)
     if spans <= ROUGH:
-        told = f"Rough: with {people} intervals span up to {points:.0f} points, so that only large"
-        return Verdict(f"{told} differences can be told.", spans)
+        told = f"Rough: with {people} the widest interval {widest}, so that only large differences"
+        return Verdict(f"{told} can be told.", spans)
+    told = f"With {people} an interval {widest}: this cannot tell much from little."
     if question.domain.estimand is Estimand.TEXTS:
         # What is expected of texts is drawn, which takes seconds; intervals narrow as others do.
         needed: int | None = ceil(counted[0].n * (spans / ROUGH) ** 2)
     else:
         needed = _needed(question, ROUGH / 2 * width, level, rng)
-    told = (
-        f"With {people} an interval spans {points:.0f} points: this cannot tell much from little."
-    )
     if needed is None:
         return Verdict(f"{told} No number of respondents would change that at this ε.", spans)
     if needed <= counted[0].n:
         return Verdict(f"{told} Most surveys with so many are sharper.", spans)
-    return Verdict(
-        f"{told} About {_rounded(needed):,} would bring it to {100 * ROUGH:.0f}.", spans, needed
-    )
+    return Verdict(f"{told} About {_rounded(needed):,} would bring it to {goal}.", spans, needed)
 
 
 def half_width(question: Question, rows: Sequence[Estimate]) -> float | None:

@@ -33,18 +33,22 @@ class Cell(NamedTuple):
     """The reports of one version in one wave: how many came, and how many two snapshots hold.
 
     `shown` is the snapshot that is shown, `next` the one after it; both are counts of reports.
+    `settled` says that the wave was closed when all reports were shown, and was not opened since:
+    then single reports may be shown, which carry no number of a batch. Once it was opened again
+    that takes another batch, since whether any came would be told else.
     """
 
     n: int = 0
     shown: int = 0
     next: int = 0
+    settled: bool = False
 
     def after(self, more: int, steps: Steps) -> "Cell":
         """Return the cell with so many reports more; a snapshot is taken if a batch is complete."""
         n = self.n + more
         if n < self.next + max(steps.batch, self.next // _SHARE):
             return self._replace(n=n)
-        return Cell(n, self.next, n)
+        return self._replace(n=n, shown=self.next, next=n)
 
     def closed(self, steps: Steps) -> "Cell":
         """Return the cell once its wave takes no more reports: all are shown, if they are a batch.
@@ -53,7 +57,11 @@ class Cell(NamedTuple):
         """
         if self.n < self.shown + steps.batch:
             return self
-        return Cell(self.n, self.n, self.n)
+        return Cell(self.n, self.n, self.n, settled=True)
+
+    def opened(self) -> "Cell":
+        """Return the cell once its wave takes reports again."""
+        return self._replace(settled=False)
 
 
 def read_results(table: Table, questions: Collection[str]) -> dict[str, Any]:

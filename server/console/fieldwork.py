@@ -21,7 +21,7 @@ from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
 from server.extensions import the_store
 from server.invitations import ISSUER
-from server.store.studies import DELETED, TRIAL
+from server.store.studies import DELETED
 from server.store.surveys import Open
 from server.stored_results import Missing, StoredWave, asked_now
 
@@ -31,6 +31,8 @@ MOST_LINKS = 100_000
 MOST_PLANNED = 10_000_000
 #: The respondents for whom precision is told where nobody said how many are planned.
 USUAL = 1000
+#: Precision is told with so many times the planned respondents.
+TIMES = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,14 @@ def _page(current: Open, **told: object) -> str:
         told=told_of_wave,
         last=last,
         planned=planned,
-        precision=precision(survey, planned, last),
+        numbers=[planned * times for times in TIMES],
+        precision=precision(survey, [planned * times for times in TIMES], last),
         invited=invited,
         address=_address(survey.id),
         code=Markup(_qr(_address(survey.id))),
         unlike=unlike,
         is_deleted=study.state == DELETED,
-        is_trial=study.state == TRIAL,
+        is_trial=study.is_trial,
         sees_results=sees_results,
         today=today(),
         **follow(f"/surveys/{survey.id}/live", state_of_fieldwork(survey.id), EVERY),
@@ -113,7 +116,7 @@ def open_wave(survey_id: str) -> BaseResponse:
     """Open a wave, and close the others: the last one again, or one more."""
     store = the_store()
     current = asked_now(store, survey_id)
-    if store.studies.get(survey_id).state == TRIAL:
+    if store.studies.get(survey_id).is_trial:
         abort(409, "This is a trial copy: nobody can answer it.")
     if current.survey.is_over(today()):
         abort(409, "Its last day is over. Upload the survey with a later one.")

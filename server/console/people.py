@@ -25,7 +25,9 @@ def people() -> str:
 
 
 def _page(**told: object) -> str:
-    return render_template("people.html", people=the_store().researchers.all(), roles=ROLES, **told)
+    store = the_store()
+    people, invited = store.researchers.all(), store.access.setups(now())
+    return render_template("people.html", people=people, waiting=invited, roles=ROLES, **told)
 
 
 @blueprint.post("/people")
@@ -45,13 +47,15 @@ def add_person() -> str | tuple[str, int]:
 @blueprint.post("/people/<name>/remove")
 @access.for_owners
 def remove_person(name: str) -> BaseResponse:
-    """Take an account away, with its sessions; never one's own."""
+    """Take an account away, with its sessions and links to set it up; never one's own."""
+    store = the_store()
     if name == g.researcher.name:
         abort(409, "You cannot remove yourself; another owner can.")
-    if the_store().researchers.find(name) is None:
+    invited = {one.name for one in store.access.setups(now())}
+    if store.researchers.find(name) is None and name not in invited:
         abort(404)
     access.record("remove researcher", name)
-    the_store().researchers.remove(name)
+    store.researchers.remove(name)
     return redirect("/people", 303)
 
 

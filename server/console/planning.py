@@ -11,7 +11,6 @@ from server.console.blueprint import blueprint
 from server.console.live import EVERY_OF_WORK, follow, state_of_work
 from server.console.study import asked_number, study_page
 from server.extensions import the_store
-from server.store.studies import TRIAL
 from server.store.work import Job
 from server.stored_results import asked_now
 from server.work.trial import MOST, Trial, trial_id
@@ -22,6 +21,8 @@ from server.work.trial import MOST, Trial, trial_id
 def schedule(survey_id: str) -> BaseResponse:
     """Note when a survey is to be opened and closed; the server does so."""
     asked_now(the_store(), survey_id)
+    if the_store().studies.get(survey_id).is_trial:
+        abort(409, "This is a trial copy: nobody can answer it.")
     opens, closes = _asked_day("opens"), _asked_day("closes")
     if opens is not None and opens <= today():
         abort(422, f"opens: expected a day after today, {today()}, got {opens}. Open it instead.")
@@ -71,10 +72,10 @@ def trial(survey_id: str) -> str | BaseResponse:
 
 def _trial(survey_id: str, respondents: int, number: int) -> Trial:
     store = the_store()
-    if store.studies.get(survey_id).state == TRIAL:
+    if store.studies.get(survey_id).is_trial:
         abort(409, "This is a trial copy itself.")
     known = trial_id(survey_id)
-    if store.surveys.has(known) and store.studies.get(known).state != TRIAL:
+    if store.surveys.has(known) and not store.studies.get(known).is_trial:
         abort(409, f"A survey {known} exists, so that a trial copy cannot have this id.")
     version = asked_now(store, survey_id).survey.version
     return Trial(survey_id, version, respondents, number)

@@ -1,5 +1,6 @@
 """How precise the results of a survey are, and will be."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,25 +22,32 @@ class Precision:
 
     text: str
     now: str
-    planned: str
+    planned: list[str]
     direct: str
 
 
-def precision(survey: Survey, respondents: int, wave: StoredWave | None) -> list[Precision]:
-    """Return how precise each question is with the reports that are shown, and will be."""
+def precision(
+    survey: Survey, respondents: Sequence[int], wave: StoredWave | None
+) -> list[Precision]:
+    """Return how precise each question is with the reports that are shown, and will be.
+
+    It will be with each number of `respondents`; asked directly, with the first.
+    """
     widths = {}
     if wave is not None and wave.shown:
         rows = wave.estimates(0.95)
         for question in survey.questions:
             mine = [row for row in rows if row.question == question.id]
             widths[question.id] = half_width(question, mine)
+    plans = [planned(survey, n) for n in respondents]
     return [
         Precision(
             survey.wording(question),
             told(survey, question, widths.get(question.id)),
-            *(told(survey, question, width) for width in both),
+            [told(survey, question, plan[place][0]) for plan in plans],
+            told(survey, question, plans[0][place][1]),
         )
-        for question, both in zip(survey.questions, planned(survey, respondents), strict=True)
+        for place, question in enumerate(survey.questions)
     ]
 
 

@@ -13,7 +13,7 @@ from server.console.results import found_in
 from server.extensions import the_store
 from server.headers import WITHOUT_PROGRAM
 from server.pages.respondents import message
-from server.store.studies import DELETED, TRIAL
+from server.store.studies import DELETED
 from server.store.surveys import Open
 from server.stored_results import POOLED, StoredWave
 
@@ -35,7 +35,7 @@ def public(survey_id: str) -> Response | tuple[str, int] | str:
     store = the_store()
     current = store.surveys.visible(survey_id)
     state = store.studies.get(survey_id).state
-    if current is None or not current.survey.public or state in (DELETED, TRIAL):
+    if current is None or not current.survey.public or state == DELETED:
         return message("no-survey", 404)
     if current.state_on(today()) == "open":
         return render_template("public.html", survey=current.survey, view=None, is_open=True)

@@ -5,7 +5,6 @@ from flask import abort, render_template, request
 from server.clock import today
 from server.console.surveys import listed
 from server.extensions import the_store
-from server.store.studies import TRIAL
 from server.store.surveys import Open
 from server.work.trial import trial_id
 
@@ -13,7 +12,7 @@ from server.work.trial import trial_id
 def study_page(template: str, current: Open, **values: object) -> str:
     """Return a page of one study, with what all of them show."""
     line = listed(current, today())
-    known = the_store().surveys.ids() if line.study.state == TRIAL else []
+    known = the_store().surveys.ids() if line.study.is_trial else []
     original = next((one for one in known if trial_id(one) == current.survey.id), "")
     return render_template(
         template, current=current, survey=current.survey, line=line, original=original, **values

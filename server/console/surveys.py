@@ -21,7 +21,7 @@ from server.console.blueprint import blueprint
 from server.console.precision import USUAL, planned, told
 from server.extensions import the_store
 from server.remarks import remarks
-from server.store.studies import ARCHIVED, DELETED, LISTED, TRIAL, Study
+from server.store.studies import ARCHIVED, DELETED, LISTED, Study
 from server.store.surveys import Open
 from server.stored_results import StoredWave
 
@@ -69,7 +69,7 @@ def shown_in(survey_id: str, wave: int) -> int:
 
 def _attention(study: Study, state: str, shown: int, days: int | None) -> str:
     """Return what somebody should do, as a sentence."""
-    if study.state == TRIAL:
+    if study.is_trial:
         return ""
     if study.opens is not None and state != "open":
         return f"It opens on {study.opens}."
@@ -89,10 +89,10 @@ def _attention(study: Study, state: str, shown: int, days: int | None) -> str:
 def surveys() -> str:
     lines = [listed(current, today()) for current in the_store().surveys.all_current()]
     shows_archived = "archived" in request.args
-    states = (ARCHIVED,) if shows_archived else (LISTED, TRIAL)
+    state = ARCHIVED if shows_archived else LISTED
     return render_template(
         "surveys.html",
-        lines=[line for line in lines if line.study.state in states],
+        lines=[line for line in lines if line.study.state == state],
         archived=sum(line.study.state == ARCHIVED for line in lines),
         shows_archived=shows_archived,
     )

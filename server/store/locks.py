@@ -15,7 +15,7 @@ class StoreError(Exception):
     """The database cannot be used as asked; the message says why."""
 
 
-#: Seconds that a server waits for the lock: `is_served` in another process holds it for a moment.
+#: Seconds that a process waits for its lock: who looks whether it is held holds it for a moment.
 _MOMENT = 1.0
 
 
@@ -79,18 +79,31 @@ def doing_work(database: Path) -> Iterator[bool]:
     bool
         Whether this process has the lock.
     """
-    with private(database.with_name(f"{database.name}.working")) as lock:
-        yield take(lock, 0)
+    with private(_work_lock(database)) as lock:
+        yield take(lock, _MOMENT)
 
 
 def is_served(database: Path) -> bool:
     """Return whether a server runs on a database."""
-    with private(server_lock(database)) as lock:
+    return _is_held(server_lock(database))
+
+
+def is_working(database: Path) -> bool:
+    """Return whether a process does the long work of a database."""
+    return _is_held(_work_lock(database))
+
+
+def _is_held(path: Path) -> bool:
+    with private(path) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
     return False
+
+
+def _work_lock(database: Path) -> Path:
+    return database.with_name(f"{database.name}.working")
 
 
 def take(descriptor: int, patience: float) -> bool:

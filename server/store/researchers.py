@@ -33,7 +33,7 @@ class Researchers:
         self._file = file
 
     def put(self, researcher: Researcher, secret: str) -> None:
-        """Add an account, or change its role and secret, which ends its sessions."""
+        """Add an account, or change its role and secret, which ends its sessions and links."""
         with self._file.writing() as connection:
             connection.execute(
                 "INSERT INTO researcher VALUES (?, ?, ?) "
@@ -41,10 +41,12 @@ class Researchers:
                 (researcher.name, researcher.role, secret),
             )
             connection.execute("DELETE FROM session WHERE researcher = ?", (researcher.name,))
+            connection.execute("DELETE FROM setup WHERE name = ?", (researcher.name,))
 
     def remove(self, name: str) -> None:
-        """Take an account away, and its sessions."""
+        """Take an account away, its sessions, and links to set it up."""
         with self._file.writing() as connection:
+            connection.execute("DELETE FROM setup WHERE name = ?", (name,))
             connection.execute("DELETE FROM session WHERE researcher = ?", (name,))
             connection.execute("DELETE FROM researcher WHERE name = ?", (name,))
 
@@ -107,6 +109,11 @@ class Access:
         sql = "SELECT name, role FROM setup WHERE hash = ? AND until > ?"
         row = self._file.query(sql, _hash(code), now).fetchone()
         return None if row is None else Researcher(*row)
+
+    def setups(self, now: float) -> list[Researcher]:
+        """Return the accounts that somebody has a link to set up."""
+        sql = "SELECT DISTINCT name, role FROM setup WHERE until > ? ORDER BY name, role"
+        return [Researcher(*row) for row in self._file.query(sql, now)]
 
     def use_setup(self, code: str, now: float) -> Researcher | None:
         """Return the same, and forget the code, with all that are too old."""

@@ -81,14 +81,14 @@ INSERT INTO respondent_total SELECT survey, answered, charged, count(*) FROM (
     # whose cell has neither (version '', wave 0). What was stored before was seen: it is shown.
     """
 CREATE TABLE cell (survey TEXT, version TEXT, wave INTEGER, n INTEGER NOT NULL,
-    shown INTEGER NOT NULL, next INTEGER NOT NULL,
+    shown INTEGER NOT NULL, next INTEGER NOT NULL, settled INTEGER NOT NULL,
     PRIMARY KEY (survey, version, wave)) WITHOUT ROWID;
 CREATE TABLE snapshot (survey TEXT, version TEXT, wave INTEGER, taken INTEGER, what TEXT,
     question TEXT, cohort INTEGER, block INTEGER, counts BLOB NOT NULL,
     PRIMARY KEY (survey, version, wave, taken, what, question, cohort, block)) WITHOUT ROWID;
 CREATE TABLE total_snapshot (survey TEXT, taken INTEGER, answered TEXT, charged INTEGER,
     respondents INTEGER NOT NULL, PRIMARY KEY (survey, taken, answered, charged)) WITHOUT ROWID;
-INSERT INTO cell SELECT id, version, wave, n, n, n FROM (SELECT id, survey.version, wave,
+INSERT INTO cell SELECT id, version, wave, n, n, n, 0 FROM (SELECT id, survey.version, wave,
     reports_in(spec, survey.version, question, cohort, block, counts) AS n
     FROM tally JOIN survey ON survey.id = tally.survey AND survey.version = tally.version
     GROUP BY id, survey.version, wave);
@@ -96,11 +96,14 @@ INSERT INTO snapshot SELECT tally.survey, tally.version, tally.wave, n, 'tally',
     block, counts FROM tally JOIN cell USING (survey, version, wave);
 INSERT INTO snapshot SELECT size.survey, size.version, size.wave, n, 'report_size', question,
     cohort, block, counts FROM report_size AS size JOIN cell USING (survey, version, wave);
-INSERT INTO cell SELECT survey, '', 0, sum(n), sum(n), sum(n) FROM cell GROUP BY survey;
+UPDATE cell SET settled = 1 WHERE EXISTS (SELECT 1 FROM wave
+    WHERE wave.survey = cell.survey AND wave.wave = cell.wave AND wave.state <> 'open');
+INSERT INTO cell SELECT survey, '', 0, sum(n), sum(n), sum(n), min(settled) FROM cell
+    GROUP BY survey;
 INSERT INTO total_snapshot SELECT survey, n, answered, charged, respondents
     FROM respondent_total JOIN cell USING (survey) WHERE cell.version = '';
 CREATE TABLE study (survey TEXT PRIMARY KEY, planned INTEGER, state TEXT NOT NULL,
-    opens TEXT, closes TEXT) WITHOUT ROWID;
+    opens TEXT, closes TEXT, trial INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE correction (survey TEXT, question TEXT, before TEXT, after TEXT,
     PRIMARY KEY (survey, question, before, after)) WITHOUT ROWID;
 CREATE TABLE work (key TEXT PRIMARY KEY, number INTEGER NOT NULL, survey TEXT NOT NULL,

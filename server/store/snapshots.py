@@ -9,9 +9,12 @@ from server.decision import WHOLE, CellChange, Key
 
 def read_cells(connection: Connection, survey_id: str) -> dict[Key, Cell]:
     """Return the cells of a survey that have a report, and that of all of it."""
-    sql = "SELECT survey, version, wave, n, shown, next FROM cell WHERE survey = ?"
+    sql = "SELECT survey, version, wave, n, shown, next, settled FROM cell WHERE survey = ?"
     rows = connection.execute(sql, (survey_id,))
-    return {(survey, version, wave): Cell(*counts) for survey, version, wave, *counts in rows}
+    return {
+        (survey, version, wave): Cell(n, shown, following, bool(settled))
+        for survey, version, wave, n, shown, following, settled in rows
+    }
 
 
 def write_cells(connection: Connection, changes: Iterable[CellChange]) -> None:
@@ -21,7 +24,9 @@ def write_cells(connection: Connection, changes: Iterable[CellChange]) -> None:
     """
     for change in changes:
         key, before, after = change.key, change.before, change.after
-        connection.execute("INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?)", (*key, *after))
+        connection.execute(
+            "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", (*key, *after)
+        )
         if after.next != before.next:
             _take(connection, key, after.next)
         _drop(connection, key, {before.shown, before.next} - {after.shown, after.next})

@@ -1,6 +1,6 @@
 """What researchers note of a survey beside its frozen form: its goal, and whether it is listed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from sqlite3 import Connection
 
@@ -10,8 +10,6 @@ from server.store.locks import StoreError
 #: A survey that is listed, one that was put away, and one of which everything was deleted but its
 #: texts. Its id stays taken: devices remember what they spent on it.
 LISTED, ARCHIVED, DELETED = "listed", "archived", "deleted"
-#: A copy that made-up respondents answered, which no real one can see.
-TRIAL = "trial"
 
 #: The tables that have something of respondents; all have a column `survey`.
 _OF_RESPONDENTS = (
@@ -33,13 +31,15 @@ class Study:
     """What is noted of a survey.
 
     `planned` is the number of respondents, if that is known. On the day `opens` it is opened, after
-    the day `closes` it is closed, if these are given.
+    the day `closes` it is closed, if these are given. A trial is a copy that made-up respondents
+    answered, which no real one can see; it always stays one.
     """
 
     planned: int | None = None
     state: str = LISTED
     opens: date | None = None
     closes: date | None = None
+    is_trial: bool = False
 
 
 class Studies:
@@ -50,25 +50,34 @@ class Studies:
 
     def get(self, survey_id: str) -> Study:
         """Return what is noted of a survey."""
-        sql = "SELECT planned, state, opens, closes FROM study WHERE survey = ?"
+        sql = "SELECT planned, state, opens, closes, trial FROM study WHERE survey = ?"
         row = self._file.query(sql, survey_id).fetchone()
         if row is None:
             return Study()
-        days = [date.fromisoformat(day) if day else None for day in row[2:]]
-        return Study(*row[:2], *days)
+        planned, state, *days, trial = row
+        opens, closes = (date.fromisoformat(day) if day else None for day in days)
+        return Study(planned, state, opens, closes, bool(trial))
 
     def plan(self, survey_id: str, respondents: int) -> None:
         """Note how many respondents are planned."""
-        self._put(survey_id, replace(self.get(survey_id), planned=respondents))
+        self._change(survey_id, "planned = ?", respondents)
 
     def schedule(self, survey_id: str, opens: date | None, closes: date | None) -> None:
         """Note on which day a survey is to be opened, and after which closed."""
-        self._put(survey_id, replace(self.get(survey_id), opens=opens, closes=closes))
+        days = [day.isoformat() if day else None for day in (opens, closes)]
+        self._change(survey_id, "opens = ?, closes = ?", *days)
+
+    def was_opened(self, survey_id: str, day: date) -> None:
+        """Note that a survey was opened as scheduled for a day, unless it got another one since."""
+        self._change(survey_id, "opens = nullif(opens, ?)", day.isoformat())
+
+    def was_closed(self, survey_id: str, day: date) -> None:
+        """Note that a survey was closed as scheduled for a day, unless it got another one since."""
+        self._change(survey_id, "closes = nullif(closes, ?)", day.isoformat())
 
     def archive(self, survey_id: str, put_away: bool = True) -> None:
         """Put a survey away, or list it again; nothing else changes."""
-        state = ARCHIVED if put_away else LISTED
-        self._put(survey_id, replace(self.get(survey_id), state=state))
+        self._change(survey_id, "state = ?", ARCHIVED if put_away else LISTED)
 
     def delete(self, survey_id: str) -> None:
         """Delete all that respondents sent to a survey, close it for good, and write the file anew.
@@ -78,7 +87,14 @@ class Studies:
         StoreError
             If a wave is open.
         """
-        self._empty(survey_id, Study(state=DELETED))
+        with self._file.writing() as connection:
+            self._empty(connection, survey_id)
+            self._note(connection, survey_id)
+            connection.execute(
+                "UPDATE study SET state = ?, planned = NULL, opens = NULL, closes = NULL "
+                "WHERE survey = ?",
+                (DELETED, survey_id),
+            )
         self._file.rewrite()
 
     def begin_trial(self, survey_id: str) -> None:
@@ -87,9 +103,20 @@ class Studies:
         Raises
         ------
         StoreError
-            If a wave is open.
+            If a wave is open, or it is a survey for real respondents.
         """
-        self._empty(survey_id, Study(state=TRIAL))
+        with self._file.writing() as connection:
+            sql = (
+                "SELECT 1 FROM survey LEFT JOIN study ON survey = id "
+                "WHERE id = ? AND trial IS NOT 1"
+            )
+            if connection.execute(sql, (survey_id,)).fetchone():
+                raise StoreError(f"{survey_id}: expected a trial copy, got a survey of its own")
+            self._empty(connection, survey_id)
+            self._note(connection, survey_id)
+            connection.execute(
+                "UPDATE study SET trial = 1, state = ? WHERE survey = ?", (LISTED, survey_id)
+            )
 
     def declare_same(self, survey_id: str, question: str, before: str, after: str) -> None:
         """Note that a question's changed labels, known by their hashes, mean what others did."""
@@ -104,25 +131,23 @@ class Studies:
         sql = "SELECT question, before, after FROM correction WHERE survey = ?"
         return {(question, *both) for question, *both in self._file.query(sql, survey_id)}
 
-    def _empty(self, survey_id: str, study: Study) -> None:
-        with self._file.writing() as connection:
-            opened = "SELECT 1 FROM wave WHERE survey = ? AND state = 'open'"
-            if connection.execute(opened, (survey_id,)).fetchone():
-                raise StoreError(f"{survey_id}: expected a survey that is closed, got an open one")
-            for table in _OF_RESPONDENTS:
-                connection.execute(f"DELETE FROM {table} WHERE survey = ?", (survey_id,))
-            self._write(connection, survey_id, study)
+    def _empty(self, connection: Connection, survey_id: str) -> None:
+        opened = "SELECT 1 FROM wave WHERE survey = ? AND state = 'open'"
+        if connection.execute(opened, (survey_id,)).fetchone():
+            raise StoreError(f"{survey_id}: expected a survey that is closed, got an open one")
+        for table in _OF_RESPONDENTS:
+            connection.execute(f"DELETE FROM {table} WHERE survey = ?", (survey_id,))
 
-    def _put(self, survey_id: str, study: Study) -> None:
+    def _change(self, survey_id: str, changes: str, *values: object) -> None:
+        """Change some columns alone: two people who change others do not undo each other's."""
         with self._file.writing() as connection:
-            known = connection.execute("SELECT state FROM study WHERE survey = ?", (survey_id,))
-            if known.fetchone() == (DELETED,):
+            self._note(connection, survey_id)
+            sql = f"UPDATE study SET {changes} WHERE survey = ? AND state <> ?"
+            if not connection.execute(sql, (*values, survey_id, DELETED)).rowcount:
                 raise StoreError(f"{survey_id}: was deleted")
-            self._write(connection, survey_id, study)
 
-    def _write(self, connection: Connection, survey_id: str, study: Study) -> None:
-        days = [day.isoformat() if day else None for day in (study.opens, study.closes)]
+    def _note(self, connection: Connection, survey_id: str) -> None:
+        """Make sure that there is a row to be changed."""
         connection.execute(
-            "INSERT OR REPLACE INTO study VALUES (?, ?, ?, ?, ?)",
-            (survey_id, study.planned, study.state, *days),
+            "INSERT OR IGNORE INTO study VALUES (?, NULL, ?, NULL, NULL, 0)", (survey_id, LISTED)
         )

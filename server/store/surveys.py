@@ -58,9 +58,16 @@ class Surveys:
         self._priced: dict[tuple[str, str], Survey] = {}
         self._opened: set[str] = set()
 
-    def publish(self, survey: Survey) -> bool:
-        """Store a frozen survey as the last published of its id; return whether it was new."""
+    def publish(self, survey: Survey, is_trial: bool = False) -> bool:
+        """Store a frozen survey as the last published of its id; return whether it was new.
+
+        Raises
+        ------
+        StoreError
+            If there is a trial copy with this id, and this is none, or the other way round.
+        """
         with self._file.writing() as connection:
+            self._check_trial(survey.id, is_trial)
             known = connection.execute(
                 "SELECT place FROM survey WHERE id = ? AND version = ?", (survey.id, survey.version)
             ).fetchone()
@@ -74,7 +81,13 @@ class Surveys:
                 )
         return known is None
 
-    def open_wave(self, survey_id: str, wave: int | None = None, alone: bool = False) -> int:
+    def open_wave(
+        self,
+        survey_id: str,
+        wave: int | None = None,
+        alone: bool = False,
+        is_trial: bool = False,
+    ) -> int:
         """Open a wave, by default the highest or else 1, and return its number.
 
         If `alone`, close the others. A panel's invitations are copied into a new wave. A wave of a
@@ -83,10 +96,11 @@ class Surveys:
         Raises
         ------
         StoreError
-            If the survey was deleted.
+            If the survey was deleted; or it is a trial and this is not for one, or the other way.
         """
         current = self.current(survey_id)
         with self._file.writing() as connection:
+            self._check_trial(survey_id, is_trial)
             sql = "SELECT 1 FROM study WHERE survey = ? AND state = 'deleted'"
             if connection.execute(sql, (survey_id,)).fetchone():
                 raise StoreError(f"{survey_id}: was deleted, and cannot be opened again")
@@ -101,6 +115,10 @@ class Surveys:
                 (survey_id, wave),
             )
             write_cells(connection, self._settled(survey_id))
+            connection.execute(
+                "UPDATE cell SET settled = 0 WHERE survey = ? AND wave IN (?, ?)",
+                (survey_id, wave, WHOLE[1]),
+            )
             if current is not None and current.survey.access == "panel":
                 connection.execute(
                     "INSERT OR IGNORE INTO invitation SELECT DISTINCT survey, ?2, token_hash, 0 "
@@ -179,11 +197,25 @@ class Surveys:
         All other surveys are hidden from respondents. Waves are never deleted, and a survey never
         becomes a trial, so a yes stays one.
         """
-        if survey_id not in self._opened and self.has(survey_id) and self.waves(survey_id):
-            sql = "SELECT 1 FROM study WHERE survey = ? AND state = 'trial'"
-            if self._file.query(sql, survey_id).fetchone() is None:
-                self._opened.add(survey_id)
-        return survey_id in self._opened
+        is_known = survey_id in self._opened
+        if not is_known and self.has(survey_id) and self.waves(survey_id):
+            is_known = not self._is_trial(survey_id)
+            self._opened |= {survey_id} if is_known else set()
+        return is_known
+
+    def _check_trial(self, survey_id: str, is_trial: bool) -> None:
+        if self._is_trial(survey_id) != is_trial:
+            got = "a trial copy, which made-up respondents alone answer"
+            raise StoreError(
+                f"{survey_id}: expected a survey for respondents, got {got}"
+                if not is_trial
+                else f"{survey_id}: expected {got}, got a survey for respondents"
+            )
+
+    def _is_trial(self, survey_id: str) -> bool:
+        """Return whether a survey is a copy for made-up respondents; it always stays one."""
+        sql = "SELECT 1 FROM study WHERE survey = ? AND trial = 1"
+        return self._file.query(sql, survey_id).fetchone() is not None
 
     def get(self, survey_id: str, version: str) -> Survey | None:
         """Return a version of a survey, its randomizers checked again; None if there is none.

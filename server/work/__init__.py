@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import rfc8785
 
 from server.store import Store
+from server.store.locks import is_working
 from server.store.work import Job
 
 #: So many pieces of work may wait at once, of all researchers together.
@@ -93,7 +94,7 @@ def _stop() -> None:
 
 
 def begin(store: Store) -> None:
-    """Start the process that does the work of a database, unless this process has started one.
+    """Start the process that does the work of a database, unless there is one.
 
     It ends as soon as nothing is to be done, or when this process ends, which closes its input.
     """
@@ -103,9 +104,9 @@ def begin(store: Store) -> None:
         if process is not None and process.poll() is not None:
             process.communicate()  # closes its input
             process = None
-        if process is None:
+        if process is None and not is_working(store.file.path):
             _PROCESSES[path] = subprocess.Popen(
-                [sys.executable, "-m", "server.work.process", path],
+                [sys.executable, "-P", "-m", "server.work.process", path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

@@ -46,10 +46,11 @@ class Trial:
     def done(self, store: Store, progress: Progress) -> dict[str, Any]:
         """Fill the copy, instead of what it held before, and close it."""
         survey = trial_of(asked_now(store, self.survey).survey)
-        store.surveys.close_waves(survey.id)
+        if store.studies.get(survey.id).is_trial:
+            store.surveys.close_waves(survey.id)  # one that was interrupted
         store.studies.begin_trial(survey.id)
-        store.surveys.publish(survey)
-        wave = store.surveys.open_wave(survey.id, 1)
+        store.surveys.publish(survey, is_trial=True)
+        wave = store.surveys.open_wave(survey.id, 1, is_trial=True)
         rng = np.random.default_rng()
         answers = made_up_answers(survey, self.respondents, rng)
         stored = 0

@@ -48,5 +48,5 @@ def research(stage: Stage) -> Scene:
     for name in ("Where do you work?", "Income per month?"):
         page.get_by_role("checkbox", name=name).check()
     page.get_by_role("button", name="Fit the model").click()
-    expect(page.get_by_text(f"deniable regress {survey}-trial")).to_be_visible()
+    expect(page.get_by_role("region", name="Coefficients")).to_be_visible()
     yield "model", page

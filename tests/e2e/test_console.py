@@ -85,7 +85,7 @@ def _try_with_made_up_respondents(console: Page, served: Collector) -> None:
     console.get_by_label("Outcome", exact=True).select_option("Did you smoke?")
     console.get_by_role("checkbox", name="Where do you work?").check()
     console.get_by_role("button", name="Fit the model").click()
-    expect(console.get_by_text("deniable regress study-trial")).to_be_visible()
+    expect(console.get_by_role("region", name="Coefficients")).to_be_visible()
     seen(console)
     with console.expect_download() as download:
         console.get_by_role("link", name="predicted.csv").click()

@@ -202,7 +202,7 @@ def test_emptied_storage_is_a_new_respondent_and_the_page_says_so(
         """() => new Promise((resolve, reject) => {
           const request = indexedDB.deleteDatabase('deniable');
           request.onsuccess = resolve;
-          request.onerror = request.onblocked = reject;
+          request.onerror = reject;  // if a connection is still open, it waits for that to close
         })"""
     )
     page.reload()

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from command_line import run
 from flask.testing import FlaskClient
+from forms import post
 from limits import wait_until
 from test_access import HTTPS, SECRET, log_in
-from test_console import post
 
 from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey import Survey

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from forms import post
 from test_access import HTTPS, SECRET, log_in
 
 from server import access
@@ -90,13 +91,6 @@ def signed_in(app: Flask) -> Browsers:
         return browser
 
     return call
-
-
-def post(browser: FlaskClient, path: str, /, **form: Any) -> Any:
-    """Send a form as our own pages do."""
-    with browser.session_transaction(**HTTPS) as session:
-        form["csrf"] = session["csrf"]
-    return browser.post(path, data=form, **HTTPS)
 
 
 @pytest.mark.parametrize("name", NAMES)

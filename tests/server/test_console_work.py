@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from answered_study import DRINKS, TOGETHER, answered, ask, signed_in, studied, wait_for
 from flask.testing import FlaskClient
+from forms import post
 from test_access import HTTPS
-from test_console import post
 
 from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey import Survey
@@ -89,7 +89,7 @@ def test_what_cannot_be_told_is_said_in_words(
 
 
 def test_tables_wait_for_closing_and_for_those_who_may_see_them(
-    browser: FlaskClient, database: Path, store: Store
+    browser: FlaskClient, database: Path, store: Store, survey: Survey
 ) -> None:
     address = ask(browser, first="meat", second="dish")
     table = f"/api{address}".replace("/together?", "/crosstab.csv?")
@@ -101,8 +101,18 @@ def test_tables_wait_for_closing_and_for_those_who_may_see_them(
     assert browser.get(table, **HTTPS).status_code == 403
     assert post(browser, TOGETHER, first="meat", second="price").status_code == 403
     other = signed_in(database, "cleo")
+    # Closed with nobody more, or with one: nothing says whether anybody came.
+    told = []
+    for _ in range(2):
+        store.surveys.close_waves("canteen")
+        answer = browser.get(table, **HTTPS)
+        told.append((answer.status_code, answer.text))
+        store.surveys.open_wave("canteen", 1)
+        answers = made_up_answers(survey, 1, np.random.default_rng(3))
+        to_store(store, survey.id, payloads(survey, answers, 1, seed=5), lambda _: None)
+    assert told[0] == told[1]
+    assert told[0][0] == 403
     store.surveys.close_waves("canteen")
-    assert browser.get(table, **HTTPS).status_code == 200
     for wanted in (address, table, "/surveys/canteen/trial"):
         assert other.get(wanted, **HTTPS).status_code == 403
 

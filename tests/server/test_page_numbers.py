@@ -144,10 +144,10 @@ def test_the_numbers_of_fieldwork_are_those_of_the_plan(
     table = re.search(r'aria-label="Precision">(.*?)</table>', html, flags=re.S)
     assert table is not None
     cells = re.findall(r'<td class="number">± ([\d.]+)', table[1])
-    plan = told("plan", survey_file, "--respondents", 1000)
+    plans = [told("plan", survey_file, "--respondents", 1000 * n) for n in (1, 2, 5, 10)]
     rows = told("estimate", "canteen", "--batch", "--db", database)
     expected = []
-    for row in plan:
+    for row, *later in zip(*plans, strict=True):
         is_mean = row["kind"] == "number"
         widths = [
             (one["conf_high"] - one["conf_low"]) / 2
@@ -155,7 +155,8 @@ def test_the_numbers_of_fieldwork_are_those_of_the_plan(
             if one["question"] == row["question"]
             and (one["term"] == "mean" if is_mean else one["term"] != "no-answer")
         ]
-        for width in (max(widths), row["half_width"], row["half_width_direct"]):
+        expected_widths = [one["half_width"] for one in (row, *later)]
+        for width in (max(widths), *expected_widths, row["half_width_direct"]):
             expected.append(f"{width:.3g}" if is_mean else f"{100 * min(width, 1):.0f}")
     assert cells == expected
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from forms import post
 from test_access import HTTPS, SECRET, log_in
-from test_console import post
 
 from server import access, retention
 from server.app import create_app

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from command_line import run
 from flask import Flask
+from forms import post
 from test_access import HTTPS, SECRET, log_in
-from test_console import post
 
 from analysis.survey.pooling import poolable, relabelled
 from analysis.survey.simulate import made_up_answers, payloads
@@ -42,12 +42,10 @@ def publish(store: Store, survey_file: Path) -> Publish:
         survey_file.write_text(text)
         survey = read_survey(survey_file)
         store.surveys.publish(survey)
-        store.surveys.open_wave(survey.id, 1)
         count += 1
         answers = made_up_answers(survey, people, np.random.default_rng(count))
         sent = payloads(survey, answers, 1, seed=count)
         assert to_store(store, survey.id, sent, lambda _: None) == {"stored": people}
-        store.surveys.close_waves(survey.id)
         return survey.version
 
     return call
@@ -68,6 +66,7 @@ def test_a_typing_error_in_a_text_does_not_split_a_study(
     publish: Publish, store: Store, database: Path
 ) -> None:
     first, second = publish(150), publish(200, TYPO)
+    store.surveys.close_waves("canteen")
     pooled = StoredWave(store, "canteen", 1, POOLED)
     apart = [StoredWave(store, "canteen", 1, version) for version in (second, first)]
     assert pooled.n == 350
@@ -87,6 +86,7 @@ def test_changed_labels_are_pooled_only_once_they_are_declared(
     publish: Publish, store: Store, database: Path
 ) -> None:
     first, second = publish(150), publish(200, LABEL)
+    store.surveys.close_waves("canteen")
     assert StoredWave(store, "canteen", 1, POOLED).n == 200
     for name, role in (("ada", "owner"), ("bob", "analyst")):
         store.researchers.put(Researcher(name, role), access.hashed(SECRET))
@@ -150,6 +150,7 @@ def test_a_version_that_cannot_be_shown_by_itself_is_left_out_of_what_is(
     # Else 230 less 200, which is shown by itself, would be a group of 30.
     publish(30)
     publish(200, TYPO)
+    store.surveys.close_waves("canteen")
     shown = StoredWave(store, "canteen", 1, POOLED, batch=True)
     assert (shown.shown, shown.n, len(shown.left_out)) == (200, 200, 1)
     assert StoredWave(store, "canteen", 1, POOLED).n == 230

@@ -2,10 +2,10 @@ PRAGMA application_id = 1684369001;
 PRAGMA user_version = 5;
 BEGIN TRANSACTION;
 CREATE TABLE cell (survey TEXT, version TEXT, wave INTEGER, n INTEGER NOT NULL,
-    shown INTEGER NOT NULL, next INTEGER NOT NULL,
+    shown INTEGER NOT NULL, next INTEGER NOT NULL, settled INTEGER NOT NULL,
     PRIMARY KEY (survey, version, wave)) WITHOUT ROWID;
-INSERT INTO "cell" VALUES('canteen','',0,25,25,25);
-INSERT INTO "cell" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,25,25,25);
+INSERT INTO "cell" VALUES('canteen','',0,25,25,25,0);
+INSERT INTO "cell" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,25,25,25,0);
 CREATE TABLE correction (survey TEXT, question TEXT, before TEXT, after TEXT,
     PRIMARY KEY (survey, question, before, after)) WITHOUT ROWID;
 CREATE TABLE work (key TEXT PRIMARY KEY, number INTEGER NOT NULL, survey TEXT NOT NULL,
@@ -93,7 +93,7 @@ INSERT INTO "snapshot" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f8
 INSERT INTO "snapshot" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,25,'tally','meat',0,0,X'0B0000000000000008000000000000000600000000000000');
 INSERT INTO "snapshot" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,25,'tally','price',0,0,X'0500000000000000030000000000000001000000000000000300000000000000000000000000000002000000000000000000000000000000000000000000000002000000000000000000000000000000010000000000000003000000000000000500000000000000');
 CREATE TABLE study (survey TEXT PRIMARY KEY, planned INTEGER, state TEXT NOT NULL,
-    opens TEXT, closes TEXT) WITHOUT ROWID;
+    opens TEXT, closes TEXT, trial INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE survey (id TEXT, version TEXT, place INTEGER NOT NULL, spec TEXT NOT NULL,
     PRIMARY KEY (id, version)) WITHOUT ROWID;
 INSERT INTO "survey" VALUES('canteen','c987bffae9ec941e2b129f55d196dbc5ebc86f84e8e3fdd3995d48184f8f1aea',1,'{"survey": {"id": "canteen", "title": "Canteen", "privacy": {"cap": 12}, "questions": [{"id": "meat", "kind": "yes-no", "text": "Do you eat meat?", "required": false, "no_answer": true, "options": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}], "epsilon": 1, "mechanism": {"name": "krr"}}, {"id": "dish", "kind": "choice", "text": "Which dish do you like best?", "required": false, "shows_if": ["=", "meat", "yes"], "no_answer": true, "options": [{"id": "soup", "text": "Soup"}, {"id": "stew", "text": "Stew"}, {"id": "roast", "text": "Roast"}], "epsilon": 1.5, "mechanism": {"name": "krr"}}, {"id": "price", "kind": "number", "text": "What would you pay?", "required": false, "no_answer": true, "min": 0, "max": 20, "step": 0.5, "unit": "EUR", "epsilon": 1.5, "mechanism": {"name": "optimal"}}]}, "randomizers": {"meat": {"encoder": {"name": "index", "inputs": 3}, "channel": {"name": "window", "inputs": 3, "width": 1, "near": 2474399559, "far": 910280727}, "ratio": ["824799853", "303426909"]}, "dish": {"encoder": {"name": "index", "inputs": 4}, "channel": {"name": "window", "inputs": 4, "width": 1, "near": 2572768516, "far": 574062251}, "ratio": ["2572768516", "574062251"]}, "price": {"encoder": {"name": "grid", "steps": 8, "inputs": 10}, "channel": {"name": "table", "inputs": 10, "rows": [[153820, 38466, 27472, 67032, 891, 21622, 199, 14957, 6130, 4316, 4267, 34322, 64191], [103276, 38466, 27472, 67032, 891, 72166, 199, 14957, 6130, 4316, 4267, 34322, 64191], [63586, 38466, 27472, 67032, 891, 96889, 891, 29232, 6130, 4316, 4267, 34322, 64191], [34324, 38466, 27472, 67032, 891, 96889, 891, 58494, 6130, 4316, 4267, 34322, 64191], [34322, 8586, 27472, 67032, 891, 96889, 891, 67032, 27472, 4318, 4267, 34322, 64191], [34322, 8583, 6130, 58495, 891, 96889, 891, 67032, 27472, 19342, 19123, 34324, 64191], [34322, 8583, 6130, 29233, 891, 96889, 891, 67032, 27472, 19342, 19123, 63586, 64191], [34322, 8583, 6130, 14957, 199, 72167, 891, 67032, 27472, 19342, 19123, 103276, 64191], [34322, 8583, 6130, 14957, 199, 21623, 891, 67032, 27472, 19342, 19123, 153820, 64191], [34322, 8583, 6130, 14957, 199, 21619, 199, 14957, 6130, 4316, 4267, 34322, 287684]]}, "ratio": ["287684", "64191"]}}}');
