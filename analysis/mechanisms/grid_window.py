@@ -60,28 +60,34 @@ class GridWindow(Mechanism):
         steps, window = randomizer.encoder.steps, randomizer.channel
         width = window.width
         inside = steps + width  # So many outputs lie in the window of some number.
+        # Whole numbers over `unit`: a thousand outputs are quick, where sums of fractions are not.
         advantage = width * (window.p - window.q)
+        scale = math.lcm(advantage.denominator, window.q.denominator)
+        unit, far = int(advantage * scale), int(window.q * scale)
 
-        def debiased(power: int) -> list[Fraction]:
+        def debiased(power: int) -> list[int]:
             """Return scores of outputs: those in numbers' windows have this power of the output."""
-            floor = window.q * sum(output**power for output in range(inside))
+            floor = far * sum(output**power for output in range(inside))
             outputs = range(window.symbols)
-            return [(output**power * (output < inside) - floor) / advantage for output in outputs]
+            return [output**power * (output < inside) * scale - floor for output in outputs]
 
-        present = debiased(0) if domain.no_answer else [Fraction(1)] * inside
+        present = debiased(0) if domain.no_answer else [unit] * inside
         # Sums over a window from x on: w x + w(w-1)/2, and w x^2 + w(w-1) x + w(w-1)(2w-1)/6.
-        middle, middle_square = Fraction(width - 1, 2), Fraction((width - 1) * (2 * width - 1), 6)
-        points = [point - middle * there for point, there in zip(debiased(1), present, strict=True)]
+        middle, middle_square = width - 1, (width - 1) * (2 * width - 1)
+        # Twice the points, and six times the squares.
+        points = [
+            2 * point - middle * there for point, there in zip(debiased(1), present, strict=True)
+        ]
         squares = [
-            square - (width - 1) * point - middle_square * there
+            6 * square - 3 * middle * point - middle_square * there
             for square, point, there in zip(debiased(2), points, present, strict=True)
         ]
         return (
             Mean(
                 "mean",
-                tuple(point / steps for point in points),
-                tuple(present),
-                tuple(square / steps**2 for square in squares),
+                tuple(Fraction(point, 2 * unit * steps) for point in points),
+                tuple(Fraction(there, unit) for there in present),
+                tuple(Fraction(square, 6 * unit * steps**2) for square in squares),
                 domain.low,
                 domain.high - domain.low,
             ),
