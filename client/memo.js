@@ -18,8 +18,38 @@ export class Damaged extends Error {}
 /** The device was forgotten, or began anew for somebody else, while a report was drawn. */
 export class Forgotten extends Error {}
 
+/** What a trial keeps instead, until the page is left. */
+let tried;
+
+/** From now on nothing is read from the disk or kept there: each page is a new device. */
+export function beginTrial() {
+  tried = new Map();
+}
+
+/** As much of an object store as is used here. */
+function triedTable() {
+  const done = (result) => {
+    const request = { result };
+    queueMicrotask(() => request.onsuccess?.());
+    return request;
+  };
+  return {
+    get: (key) => done(tried.get(key)),
+    getAll: () => done([...tried.values()]),
+    getAllKeys: () => done([...tried.keys()]),
+    put: (value, key) => tried.set(key, value),
+    delete: (key) => tried.delete(key),
+    transaction: { abort() {} },
+  };
+}
+
 /** Gives what `act` makes of the table, once that is on the disk: all of it, or nothing. */
 export const transact = (act, mode = 'readwrite') => new Promise((resolve, reject) => {
+  if (tried) {
+    const found = act(triedTable(), reject);
+    setTimeout(() => resolve(found));
+    return;
+  }
   const refuse = (error) => {
     const isOther = ['NotFoundError', 'VersionError'].includes(error.name);
     reject(isOther ? new Damaged(error.message) : error);
@@ -117,7 +147,7 @@ export async function deviceKey() {
 }
 
 /** Asks the browser to keep all this even if nobody comes back for long; it may refuse. */
-export const persist = () => navigator.storage?.persist?.().catch(() => false);
+export const persist = () => tried || navigator.storage?.persist?.().catch(() => false);
 
 /** What is kept of a survey; without `constant`, all costs were constant. */
 function whole(memo = EMPTY) {
@@ -215,7 +245,7 @@ export async function restart(survey) {
 
 /** Does something while no other tab does so for this survey. */
 export const alone = (survey, action) =>
-  (navigator.locks ? navigator.locks.request(place(survey), action) : action());
+  (navigator.locks && !tried ? navigator.locks.request(place(survey), action) : action());
 
 const START = 'survey/';
 
@@ -239,7 +269,7 @@ export async function list() {
   };
 }
 
-/** Deletes the whole database: for one that this program cannot read. */
+/** For a database that this program cannot read. */
 const deleteAll = () => new Promise((resolve, reject) => {
   const request = indexedDB.deleteDatabase('deniable');
   request.onsuccess = resolve;
@@ -258,7 +288,6 @@ export async function dropDraft(survey) {
   await change(draftPlace(survey), () => undefined);
 }
 
-/** Deletes all, the secret and the keys of drafts too. */
 export async function forget() {
   drafts.end();
   await transact((table) => table.clear()).catch(deleteAll);

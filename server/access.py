@@ -147,7 +147,7 @@ def _session_owner() -> Researcher | None:
     if name is None or now() > session["born"] + LONGEST_SESSION:
         return None
     # Signed anew, so that it stays while it is used; a page that asks by itself is not used.
-    session.modified = not request.path.endswith("/live")
+    session.modified = not request.path.endswith(("/live", "/preview"))
     account = store.researchers.find(name)
     return SERVER if not name else account[0] if account else None
 

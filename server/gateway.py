@@ -8,6 +8,7 @@ one that its turn would not come soon.
 import asyncio
 import io
 import random
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -34,9 +35,10 @@ WRITES_WAIT, READS_WAIT = 1.0, 5.0
 MOST_WRITES, MOST_READS = 512, 4096
 #: The most bodies that are read at the same time, of at most 64 KiB each.
 MOST_BODIES = 1024
-#: Where researchers upload surveys: the longest body there, and the most of them at the same time,
-#: since anybody can send one.
-UPLOADS, LONGEST_UPLOAD, MOST_UPLOADS = ("/surveys", "/surveys/publish"), 16 * 1024 * 1024, 2
+#: Where researchers send survey files, with what these name, or parts of them: the longest body
+#: there, and the most of them at the same time, since anybody can send one.
+UPLOADS = r"/surveys/(new|[a-z0-9-]{1,64}/edit)"
+LONGEST_UPLOAD, MOST_UPLOADS = 8 * 1024 * 1024, 4
 #: Seconds that a body may take; a device gives up after as many.
 DEADLINE = 30.0
 #: Seconds for which a refusal is held back, from and to. Otherwise programs that retry at once,
@@ -119,7 +121,7 @@ class Gateway:
         lane = self._writes if is_write else self._reads
         body = b""
         if is_write:
-            is_upload = head.path in UPLOADS
+            is_upload = re.fullmatch(UPLOADS, head.path) is not None
             is_too_much = is_upload and self._uploading >= MOST_UPLOADS
             if lane.is_full() or self._being_read >= MOST_BODIES or is_too_much:
                 return await self._refused()

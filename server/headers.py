@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from werkzeug.wrappers import Response
+
 
 def policy(*inline: str) -> str:
     """Return the Content-Security-Policy of a page whose program runs.
@@ -56,6 +58,22 @@ WITHOUT_PROGRAM = (
 
 #: That of researchers' pages with live parts, which one program of ours keeps current.
 WITH_LIVE_PARTS = _POLICY.replace("form-action 'none'", "form-action 'self'")
+
+#: That of the page on which a draft is written: it frames the respondent's page, which is ours.
+WITH_PREVIEW = WITH_LIVE_PARTS.replace("img-src data:", "img-src data:; frame-src 'self'")
+
+
+def previewed(response: Response) -> Response:
+    """Return a respondent's page whose headers let our pages frame it, and it send nothing."""
+    name = "Content-Security-Policy"
+    response.headers[name] = (
+        response.headers[name]
+        .replace("connect-src 'self'", "connect-src 'none'")
+        .replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    )
+    response.headers["X-Frame-Options"] = "SAMEORIGIN"
+    return response
+
 
 _Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 _FIXED = [(name.lower(), name, value) for name, value in HEADERS.items()]

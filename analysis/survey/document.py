@@ -29,7 +29,6 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         text = read_file(path).decode("utf-8-sig")
-        return tomllib.loads(text, parse_float=Decimal)
     except OSError as error:
         raise SurveyError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -37,6 +36,19 @@ def read_toml(path: Path) -> dict[str, Any]:
             f"{path}: expected a text file in UTF-8, got byte 0x{error.object[error.start]:02x} "
             f"at position {error.start}"
         ) from None
+    return parsed(text, str(path))
+
+
+def parsed(text: str, path: str) -> dict[str, Any]:
+    """Return the tables of a TOML text, with exact decimals; `path` is how messages name it.
+
+    Raises
+    ------
+    SurveyError
+        If it is not TOML.
+    """
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise SurveyError(f"{path}: not TOML: {error}") from None
     except ArithmeticError:

@@ -44,7 +44,22 @@ def read_survey(path: Path) -> Survey:
         raise SurveyError(
             f"{path}: expected a survey with title, id and [[questions]], got nothing"
         )
-    return freeze(_read(Table(document, str(path), folder=path.parent)), str(path))
+    return survey_of(document, str(path), path.parent)
+
+
+def survey_of(document: dict[str, Any], place: str, folder: Path) -> Survey:
+    """Freeze the tables of a survey file; errors are those of `read_survey`.
+
+    Parameters
+    ----------
+    document : dict
+        As `analysis.survey.document.parsed` gives it.
+    place : str
+        How messages name the file.
+    folder : Path
+        Where the files lie that it names.
+    """
+    return freeze(_read(Table(document, place, folder=folder)), place)
 
 
 def _read(table: Table) -> dict[str, Any]:

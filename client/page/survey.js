@@ -29,13 +29,17 @@ const invitation = () => extras.links?.invitation() ?? '';
 let usable = '';
 /** What a wave costs, once the randomizers are checked. */
 let price;
-/** Counts who answers here: nothing of one person goes on in front of the next. */
+/** Counts who answers here: nothing goes on in front of the next. */
 let person = 0;
+
+/** Whether this is a preview, whose policy lets nothing be sent. */
+const isPreview = location.pathname.startsWith('/surveys/');
+const needsLink = isInvited && !isPreview;
 
 const recall = () => memo.recall(survey, open.wave, price);
 const hide = (selector, isHidden) => one(selector)?.toggleAttribute('hidden', isHidden);
 
-/** Shows one of the page's states; in most of them there is nothing to fill in. */
+/** Shows one of the page's states; in most there is nothing to fill in. */
 function say(state, reason = '') {
   if (!OPEN.includes(state)) {
     form.hidden = review.hidden = true;
@@ -43,7 +47,7 @@ function say(state, reason = '') {
   }
   showState(state, { reason });
   hide('#other-link', state !== 'other-link');
-  hide('#thanks', !['stored', 'answered'].includes(state));
+  hide('#thanks', !['stored', 'answered', 'tried'].includes(state));
   hide('#ask', !WITH_CONTACT.includes(state));
   hide('#kiosk', BUSY.includes(state));
   hide('#kiosk-waits', state !== 'waiting');
@@ -54,7 +58,7 @@ function say(state, reason = '') {
 
 const fail = (error) => say(error instanceof memo.Damaged ? 'damaged' : 'broken', error.message);
 
-/** The entry of the browser's history that is shown, or that it goes to. */
+/** The entry of the browser's history that is shown. */
 let step = history.state?.step ?? 0;
 
 /**
@@ -181,7 +185,10 @@ async function finish({ isDrawn = true, ...known }) {
   keepSteps(pages[0]);
   const kept = waitingOf(known);
   const mine = person;
-  if (kept) {
+  if (kept && isPreview) {
+    say('tried');
+    showReceipt(known, kept);
+  } else if (kept) {
     await send(kept, () => mine === person, ({ state, reason, report }) => {
       if (state === 'waiting' && !extras.watch) memo.persist();
       const isThanks = state === 'stored' && !isDrawn;
@@ -227,19 +234,21 @@ async function begin() {
     return finish(known);
   }
   hide('#no-memory', Object.keys(known.waves).length > 0 || open.wave === 1);
-  if (isInvited && !invitation()) return say(extras.links.isMistyped() ? 'mistyped' : 'uninvited');
+  if (needsLink && !invitation()) return say(extras.links.isMistyped() ? 'mistyped' : 'uninvited');
   survey.unasked = await unaskedOf(open, key);
   extras.shuffle?.();
   putBack(await extras.draft?.read(open, invitation()) ?? {});
   one('#controls').disabled = button.disabled = form.hidden = false;
   if (person) show(pages[0]);
-  return say('ready');
+  say('ready');
+  const written = isPreview && one(`[data-page]:has([${location.hash.slice(1) || 'x'}])`);
+  if (written) for (const page of pages) page.hidden = page !== written;
 }
 
 /** Turns to the questions, unless the link of an invited person cannot be used any more. */
 async function toQuestions() {
   const [mine, link] = [person, invitation()];
-  if (isInvited && link !== usable) {
+  if (needsLink && link !== usable) {
     one('#controls').disabled = true;
     say('asking');
     const isUsable = await extras.links.canBeUsed(open);
@@ -272,7 +281,6 @@ function beginAnew() {
   begin().catch(fail);
 }
 
-/** For the next person: nothing is left of the last but reports that still wait. */
 async function startAgain() {
   leave();
   resetLanguage();
@@ -281,7 +289,7 @@ async function startAgain() {
   await begin();
 }
 
-/** Writes anew what the program writes, in the language that is shown now. */
+/** Writes anew what the program writes, in another language. */
 function redraw() {
   trials.offer();
   applyAnswers();
@@ -324,6 +332,10 @@ function listen() {
 
 async function start() {
   offerLanguages(redraw);
+  if (isPreview || survey.pilot) {
+    memo.beginTrial();
+    delete extras.draft;
+  }
   if (!isSecureContext) return say('insecure');
   const version = await versionOf(survey, open.randomizers);
   if (version !== open.version) {

@@ -12,7 +12,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from server import access
 from server.extensions import the_store
-from server.headers import WITH_LIVE_PARTS, WITHOUT_PROGRAM
+from server.gateway import LONGEST_UPLOAD, UPLOADS
+from server.headers import WITHOUT_PROGRAM
 from server.store import StoreBusy, StoreError
 from server.stored_results import Missing, StoredWave, Withheld
 
@@ -22,8 +23,8 @@ blueprint = Blueprint("research", __name__)
 INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clopper-pearson"))
 
 
-#: The most bytes of a form that are read; and of a survey file with the files that it names.
-LONGEST_FORM, LONGEST_UPLOAD = 16 * 1024, 8 * 1024 * 1024
+#: The most bytes of a form that are read, where no survey file or a part of one is sent.
+LONGEST_FORM = 16 * 1024
 #: The views that everybody may see.
 _OPEN = ("research.login", "research.log_in", "research.ask_to_set_up", "research.set_up")
 
@@ -31,9 +32,9 @@ _OPEN = ("research.login", "research.log_in", "research.ask_to_set_up", "researc
 @blueprint.before_request
 def let_in() -> Response | None:
     """Let known researchers in; answer others with a page to log in on, or with a challenge."""
-    request.max_content_length = LONGEST_UPLOAD if request.path == "/surveys" else LONGEST_FORM
-    if request.path == "/surveys/publish":
-        request.max_content_length = request.max_form_memory_size = 2 * LONGEST_UPLOAD
+    request.max_content_length = LONGEST_FORM
+    if re.fullmatch(UPLOADS, request.path):
+        request.max_content_length = request.max_form_memory_size = LONGEST_UPLOAD
     if request.endpoint in _OPEN:
         return None
     researcher = access.identify()
@@ -47,8 +48,8 @@ def let_in() -> Response | None:
 
 @blueprint.after_request
 def forbid_programs(response: Response) -> Response:
-    is_live = getattr(g, "is_live", False)
-    response.headers["Content-Security-Policy"] = WITH_LIVE_PARTS if is_live else WITHOUT_PROGRAM
+    if not getattr(g, "is_preview", False):
+        response.headers["Content-Security-Policy"] = getattr(g, "policy", WITHOUT_PROGRAM)
     return response
 
 

@@ -44,7 +44,7 @@ class Invited:
     shown: int
 
 
-def _address(survey_id: str) -> str:
+def address_of(survey_id: str) -> str:
     """Return where respondents open a survey: at this host, unless somebody says another one."""
     return f"{request.url_root}s/{survey_id}"
 
@@ -80,8 +80,8 @@ def _page(current: Open, **told: object) -> str:
         numbers=[planned * times for times in TIMES],
         precision=precision(survey, [planned * times for times in TIMES], last),
         invited=invited,
-        address=_address(survey.id),
-        code=Markup(_qr(_address(survey.id))),
+        address=address_of(survey.id),
+        code=Markup(qr_code(address_of(survey.id))),
         unlike=unlike,
         is_deleted=study.state == DELETED,
         is_trial=study.is_trial,
@@ -92,7 +92,7 @@ def _page(current: Open, **told: object) -> str:
     )
 
 
-def _qr(address: str) -> str:
+def qr_code(address: str) -> str:
     """Return a QR code as SVG, dark on light in every theme: scanners need that."""
     code = segno.make(address, micro=False, error="m")
     out = io.BytesIO()
@@ -106,8 +106,8 @@ def _qr(address: str) -> str:
 @blueprint.get("/surveys/<survey_id>/sheet")
 def sheet(survey_id: str) -> str:
     current = asked_now(the_store(), survey_id)
-    address = _address(survey_id)
-    return study_page("sheet.html", current, address=address, code=Markup(_qr(address)))
+    address = address_of(survey_id)
+    return study_page("sheet.html", current, address=address, code=Markup(qr_code(address)))
 
 
 @blueprint.post("/surveys/<survey_id>/open")
@@ -181,7 +181,7 @@ def invite(survey_id: str) -> Response:
     """Make links with which one person each can answer once, and give them as a file, once."""
     store = the_store()
     current = _by_invitation(survey_id)
-    number, address = asked_number("links", MOST_LINKS), _asked_address()
+    number, address = asked_number("links", MOST_LINKS), _askedaddress_of()
     tokens = [ISSUER.issue() for _ in range(number)]
     access.record("invite", f"{survey_id}, wave {current.wave}, {number}")
     store.invitations.add(survey_id, current.wave, map(ISSUER.key, tokens))
@@ -201,7 +201,7 @@ def invite(survey_id: str) -> Response:
 @access.for_the_field
 def replace(survey_id: str) -> str:
     """Give a new link for a lost one; what it says does not depend on whether that was used."""
-    address = _asked_address()
+    address = _askedaddress_of()
 
     def exchange(key: bytes) -> str | None:
         token = ISSUER.issue()
@@ -241,7 +241,7 @@ def _by_invitation(survey_id: str) -> Open:
     return current
 
 
-def _asked_address() -> str:
+def _askedaddress_of() -> str:
     """Return the address that links begin with, such as https://survey.example.org."""
     given = request.form.get("address", "").strip().rstrip("/") or request.url_root.rstrip("/")
     parts = urlsplit(given)

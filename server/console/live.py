@@ -8,6 +8,7 @@ from server.clock import today
 from server.console.blueprint import blueprint
 from server.console.surveys import shown_in
 from server.extensions import the_store
+from server.headers import WITH_LIVE_PARTS
 from server.store.work import Job
 from server.stored_results import Missing, asked_now
 
@@ -63,5 +64,5 @@ def live_work(key: str) -> BaseResponse:
 
 def follow(address: str, state: str, every: int) -> dict[str, object]:
     """Have the page at hand ask an address again and again; return what its template needs."""
-    g.is_live = True
+    g.policy = WITH_LIVE_PARTS
     return {"live": address, "live_state": state, "live_every": every}

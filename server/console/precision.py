@@ -12,9 +12,6 @@ from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server.stored_results import StoredWave
 
-#: Numbers of respondents for which a survey that was uploaded is planned.
-USUAL = (100, 300, 1000, 3000)
-
 
 @dataclass(frozen=True)
 class Precision:
@@ -73,3 +70,9 @@ def planned(survey: Survey, respondents: int) -> list[tuple[float, float]]:
         rng = np.random.default_rng(0)
         _KNOWN[key] = [half_widths(each, respondents, rng=rng) for each in survey.questions]
     return _KNOWN[key]
+
+
+def quick(question: Question, respondents: int) -> tuple[float, float]:
+    """Return half-widths of a question, also if asked directly, while it is being written."""
+    rng = np.random.default_rng(0)
+    return half_widths(question, respondents, rng=rng)

@@ -15,7 +15,13 @@ def study_page(template: str, current: Open, **values: object) -> str:
     known = the_store().surveys.ids() if line.study.is_trial else []
     original = next((one for one in known if trial_id(one) == current.survey.id), "")
     return render_template(
-        template, current=current, survey=current.survey, line=line, original=original, **values
+        template,
+        current=current,
+        survey=current.survey,
+        line=line,
+        original=original,
+        has_draft=the_store().drafts.get(current.survey.id) is not None,
+        **values,
     )
 
 

@@ -1,27 +1,16 @@
-"""The list of surveys, and publishing another one from a file."""
+"""The list of surveys and drafts."""
 
-import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path, PurePath
 
-from flask import current_app, redirect, render_template, request
-from itsdangerous import BadSignature, URLSafeSerializer
-from werkzeug.datastructures import FileStorage
-from werkzeug.wrappers import Response as BaseResponse
+from flask import render_template, request
 
-from analysis.survey.check import check
-from analysis.survey.freeze import thaw
-from analysis.survey.survey import Survey, version_of
-from analysis.survey.survey_file import read_survey
-from server import access
 from server.clock import today
 from server.console.blueprint import blueprint
-from server.console.precision import USUAL, planned, told
+from server.editing.draft_file import STUDY, DraftFile
 from server.extensions import the_store
-from server.remarks import remarks
-from server.store.studies import ARCHIVED, DELETED, LISTED, Study
+from server.store.drafts import Draft
+from server.store.studies import ARCHIVED, LISTED, Study
 from server.store.surveys import Open
 from server.stored_results import StoredWave
 
@@ -43,6 +32,24 @@ class Listed:
     def title(self) -> str:
         """The title, in the first language."""
         return self.current.survey.text(self.current.survey.spec["title"])
+
+
+@dataclass(frozen=True)
+class DraftLine:
+    """A draft in the list."""
+
+    draft: Draft
+
+    @property
+    def title(self) -> str:
+        """The title as it stands in the file, in the first language."""
+        title = DraftFile(self.draft.toml).data(STUDY).get("title", self.draft.id)
+        return str(next(iter(title.values())) if isinstance(title, dict) else title)
+
+    @property
+    def what(self) -> str:
+        """Who changed it last, and when."""
+        return f"{self.draft.who}, {self.draft.at[:16].replace('T', ' ')} UTC"
 
 
 def listed(current: Open, day: date) -> Listed:
@@ -93,81 +100,7 @@ def surveys() -> str:
     return render_template(
         "surveys.html",
         lines=[line for line in lines if line.study.state == state],
+        drafts=[] if shows_archived else [DraftLine(one) for one in the_store().drafts.all()],
         archived=sum(line.study.state == ARCHIVED for line in lines),
         shows_archived=shows_archived,
     )
-
-
-@blueprint.post("/surveys")
-@access.for_owners
-def upload() -> str | tuple[str, int]:
-    """Check a survey file that was uploaded with the files that it names; nothing is stored yet."""
-    try:
-        survey = _read(request.files.getlist("files"))
-    except ValueError as error:
-        return _upload_page(str(error)), 422
-    store = the_store()
-    before, checks = store.surveys.versions(survey.id), check(survey)
-    return render_template(
-        "upload.html",
-        survey=survey,
-        title=survey.text(survey.spec["title"]),
-        checks=checks,
-        remarks=list(remarks(survey, checks)),
-        respondents=USUAL,
-        widths=[_widths(survey, place) for place in range(len(survey.questions))],
-        frozen=_signed().dumps(survey.to_json()),
-        is_known=survey.version in before,
-        is_open=bool(before and store.surveys.open_waves(survey.id)),
-        is_deleted=store.studies.get(survey.id).state == DELETED,
-    )
-
-
-def _widths(survey: Survey, place: int) -> list[str]:
-    """Return how precise a question will be with each usual number of respondents."""
-    question = survey.questions[place]
-    return [told(survey, question, planned(survey, n)[place][0]) for n in USUAL]
-
-
-@blueprint.get("/surveys/upload")
-@access.for_owners
-def ask_for_file() -> str:
-    return _upload_page()
-
-
-def _upload_page(problem: str = "") -> str:
-    return render_template("upload.html", survey=None, problem=problem)
-
-
-@blueprint.post("/surveys/publish")
-@access.for_owners
-def publish() -> BaseResponse | tuple[str, int]:
-    """Store a survey that was checked: it was signed, so that no other can be sent instead."""
-    try:
-        frozen = _signed().loads(request.form.get("frozen", ""))
-    except BadSignature:
-        return _upload_page("This page is too old; please upload the file again."), 422
-    survey = thaw(frozen, version_of(frozen))
-    access.record("publish", f"{survey.id} {survey.version}")
-    the_store().surveys.publish(survey)
-    return redirect(f"/surveys/{survey.id}", 303)
-
-
-def _signed() -> URLSafeSerializer:
-    return URLSafeSerializer(current_app.config["SECRET_KEY"], salt="survey that was checked")
-
-
-def _read(files: Iterable[FileStorage]) -> Survey:
-    """Return the survey of the one TOML file among these, the others beside it as it names them."""
-    given = {PurePath(file.filename or "").name: file for file in files if file.filename}
-    tables = [name for name in given if name.endswith(".toml")]
-    if len(tables) != 1:
-        got = f"{len(tables)} of them" if tables else "none"
-        raise ValueError(f"file: expected one survey file whose name ends in .toml, got {got}")
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            for name, file in given.items():
-                file.save(Path(folder) / name)
-            return read_survey(Path(folder) / tables[0])
-        except (ValueError, OSError) as error:
-            raise ValueError(str(error).replace(f"{folder}/", "")) from None

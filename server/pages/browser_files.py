@@ -74,6 +74,8 @@ class File:
                 ("Content-Type", kind),
                 # The pages name the hash that they expect, so an old copy must never be used.
                 ("Cache-Control", "no-cache"),
+                # The preview of a draft runs in a frame without an origin, so as from elsewhere.
+                ("Access-Control-Allow-Origin", "*"),
                 # A weak one: it stands for the compressed form as well.
                 ("ETag", f'W/"{integrity.removeprefix("sha256-")}"'),
             ),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from server.store.copies import copy_to, migrate
+from server.store.drafts import Drafts
 from server.store.file import File, StoreBusy
 from server.store.locks import StoreError
 from server.store.log import Log
@@ -40,6 +41,7 @@ class Store:
         self.researchers = Researchers(self.file)
         self.access = Access(self.file)
         self.work = Work(self.file)
+        self.drafts = Drafts(self.file)
 
     # The parts below need numpy and all of analysis, which take ten times as long to import as the
     # rest of a command such as `log` or `backup` takes. So each is imported when it is asked for.

@@ -4,7 +4,7 @@ What a table has no column for cannot be kept. Tables that respondents write to 
 address, user agent, referrer or language, and no order of arrival: they are WITHOUT ROWID, with
 random keys. The only column that `ledger` or `invitation` have in common with `report` is the
 survey's id, and an invitation's wave, so that no JOIN finds a smaller group than all of a survey.
-Only `log` and `throttle` know time: they tell what researchers did.
+Only `log`, `throttle`, `setup` and `draft_version` know time: they tell what researchers did.
 """
 
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
@@ -111,6 +111,14 @@ CREATE TABLE work (key TEXT PRIMARY KEY, number INTEGER NOT NULL, survey TEXT NO
     result TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE setup (hash BLOB PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL,
     until REAL NOT NULL) WITHOUT ROWID
+""",
+    # Survey files that are written in the console, with what researchers did to them.
+    """
+CREATE TABLE draft (id TEXT PRIMARY KEY, imported TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE draft_version (draft TEXT, number INTEGER, at TEXT NOT NULL, who TEXT NOT NULL,
+    what TEXT NOT NULL, toml TEXT NOT NULL, PRIMARY KEY (draft, number)) WITHOUT ROWID;
+CREATE TABLE draft_file (draft TEXT, name TEXT, content BLOB NOT NULL,
+    PRIMARY KEY (draft, name)) WITHOUT ROWID
 """,
 )
 

@@ -21,17 +21,19 @@ def research(stage: Stage) -> Scene:
         "together": f"/surveys/{survey}/together",
         "privacy": f"/surveys/{survey}/privacy",
         "downloads": f"/surveys/{survey}/downloads",
-        "upload": "/surveys/upload",
+        "new": "/surveys/new",
         "people": "/people",
         "log": "/log",
         "not-public": f"/public/{survey}",
     }.items():
         page.goto(stage.collector.url + path)
         yield name, page
-    page.goto(f"{stage.collector.url}/surveys/upload")
+    page.goto(f"{stage.collector.url}/surveys/new")
     page.get_by_label("Survey file").set_input_files(EXAMPLES / "staff-panel.toml")
-    page.get_by_role("button", name="Check it").click()
-    yield "checked", page
+    page.get_by_role("button", name="Upload").click()
+    yield "write", page
+    page.get_by_role("link", name="Publish").click()
+    yield "publish", page
     page.goto(f"{stage.collector.url}/surveys/{survey}")
     page.get_by_label("Made-up respondents").fill("2000")
     page.get_by_role("button", name="Fill a trial copy").click()

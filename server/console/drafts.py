@@ -1,0 +1,205 @@
+"""Drafts of surveys: how one begins, its file, its history, and the page as it will be."""
+
+import csv
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+
+import tomlkit
+from flask import abort, g, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from analysis.core.errors import SurveyError
+from analysis.survey.document import ID
+from server import access
+from server.console.blueprint import blueprint
+from server.editing.draft_file import DraftFile
+from server.editing.fields import FILE_NAME, id_of
+from server.editing.forms import KINDS_IN_WORDS, begun
+from server.editing.reading import Reading, read_draft
+from server.extensions import the_store
+from server.headers import previewed
+from server.pages.respondents import the_pages
+from server.store.drafts import Draft
+from server.store.studies import DELETED
+from server.store.surveys import described
+from server.stored_results import Missing
+
+#: The most bytes of a draft's file, and of each file that it names.
+LARGEST = 4 << 20
+
+
+def the_draft(survey_id: str, number: int | None = None) -> Draft:
+    """Return the draft of a survey; raise Missing if there is none."""
+    draft = the_store().drafts.get(survey_id, number) if ID.fullmatch(survey_id) else None
+    if draft is None:
+        raise Missing(f"draft: expected the id of a draft, got {survey_id[:64]!a}")
+    return draft
+
+
+def reading_of(draft: Draft) -> Reading:
+    """Return what a draft is; a draft that is stored has no mistake with which it were none."""
+    return read_draft(draft.toml, the_store().drafts.files(draft.id))
+
+
+@blueprint.get("/surveys/new")
+@access.for_analysts
+def ask_how_to_begin() -> str:
+    return _new_page()
+
+
+def _new_page(problem: str = "") -> str:
+    return render_template(
+        "new.html", problem=problem, kinds=KINDS_IN_WORDS, given=request.form, taken=_ids()
+    )
+
+
+def _ids() -> list[str]:
+    store = the_store()
+    return sorted({*store.surveys.ids(), *(draft.id for draft in store.drafts.all())})
+
+
+@blueprint.post("/surveys/new")
+@access.for_analysts
+def begin() -> BaseResponse | tuple[str, int]:
+    """Begin a draft: with a title and a first question, or from a survey file and what it names."""
+    try:
+        given = request.files.getlist("files")
+        files = {PurePath(one.filename or "").name: one.read() for one in given if one.filename}
+        if files:
+            return _began(*_uploaded(files), "uploaded its file")
+        return _began(_first_file(), {}, "began it")
+    except ValueError as error:
+        return _new_page(str(error)), 422
+
+
+def _began(toml: str, files: Mapping[str, bytes], what: str, imported: str = "") -> BaseResponse:
+    """Store the first version of a draft, or another one of a draft that there is."""
+    survey = read_draft(toml, files).survey
+    DraftFile(toml)  # its tables stand so that they can be edited
+    store, who = the_store(), g.researcher.name
+    if store.studies.get(survey.id).state == DELETED:
+        raise SurveyError(
+            f"id: a survey {survey.id} was deleted, and its id cannot be used again, since devices "
+            "remember what they spent on it"
+        )
+    if store.studies.get(survey.id).is_trial:
+        raise SurveyError(f"id: expected another one, since {survey.id} is a trial copy")
+    before = store.drafts.get(survey.id)
+    access.record("upload" if files or before else "begin a draft", survey.id)
+    if before is None:
+        store.drafts.begin(survey.id, toml, who, what, files, imported)
+    else:
+        store.drafts.change(before, toml, who, what, files)
+    return redirect(f"/surveys/{survey.id}/edit", 303)
+
+
+def _first_file() -> str:
+    """Return the file of a draft with a title, an id and one question, as the form says."""
+    title, text = (request.form.get(name, "").strip() for name in ("title", "text"))
+    name = request.form.get("id", "").strip() or id_of(title)
+    kind = request.form.get("kind", "")
+    for label, given in (("Title", title), ("First question", text)):
+        if not given:
+            raise SurveyError(f"{label}: expected a text, got nothing")
+    if not ID.fullmatch(name):
+        raise SurveyError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
+    if name in _ids():
+        raise SurveyError(f"Id: expected one that is not taken, got {name}")
+    if kind not in KINDS_IN_WORDS:
+        raise SurveyError(f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}")
+    document = tomlkit.document()
+    document["title"], document["id"] = title, name
+    document.add(tomlkit.nl())
+    file = DraftFile(tomlkit.dumps(document))
+    file.add("question", begun(kind, id_of(text), text))
+    return file.toml
+
+
+def _uploaded(files: Mapping[str, bytes]) -> tuple[str, dict[str, bytes]]:
+    """Return the one survey file among these, and the others."""
+    tables = [name for name in files if name.endswith(".toml")]
+    if len(tables) != 1:
+        got = f"{len(tables)} of them" if tables else "none"
+        raise SurveyError(f"file: expected one survey file whose name ends in .toml, got {got}")
+    for name, content in files.items():
+        if not re.fullmatch(FILE_NAME, name):
+            raise SurveyError(f"{name}: expected a file name of letters, digits, spaces, . and -")
+        if len(content) > LARGEST:
+            raise SurveyError(f"{name}: expected at most {LARGEST >> 20} MiB, got more")
+    try:
+        toml = files[tables[0]].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SurveyError(f"{tables[0]}: expected a text file in UTF-8, got other bytes") from None
+    return toml, {name: one for name, one in files.items() if name != tables[0]}
+
+
+@blueprint.get("/surveys/<survey_id>/file")
+@access.for_analysts
+def download_draft(survey_id: str) -> BaseResponse:
+    """Send the file of a draft, or of an earlier version of it."""
+    draft = the_draft(survey_id, _number("number"))
+    name = f"{survey_id}.toml"
+    return BaseResponse(
+        draft.toml,
+        content_type="application/toml; charset=utf-8",
+        headers={"Content-Disposition": f"attachment; filename={name}"},
+    )
+
+
+@blueprint.get("/surveys/<survey_id>/history")
+@access.for_analysts
+def history(survey_id: str) -> str:
+    draft = the_draft(survey_id)
+    return render_template(
+        "history.html",
+        **of_draft(draft),
+        versions=the_store().drafts.history(survey_id),
+        imported=list(csv.reader(the_store().drafts.imported(survey_id).splitlines())),
+        files=the_store().drafts.files(survey_id),
+    )
+
+
+@blueprint.post("/surveys/<survey_id>/history")
+@access.for_analysts
+def change_history(survey_id: str) -> BaseResponse:
+    """Bring an earlier version of a draft back, as its next one; or delete the draft."""
+    draft = the_draft(survey_id)
+    if request.form.get("do") == "delete":
+        if request.form.get("sure", "").strip() != survey_id:
+            abort(422, f"To delete the draft, type {survey_id}.")
+        access.record("delete a draft", survey_id)
+        the_store().drafts.delete(survey_id)
+        return redirect("/surveys", 303)
+    earlier = the_draft(survey_id, _number("number"))
+    what = f"brought version {earlier.number} back"
+    the_store().drafts.change(draft, earlier.toml, g.researcher.name, what)
+    return redirect(f"/surveys/{survey_id}/edit", 303)
+
+
+def _number(name: str) -> int | None:
+    given = request.values.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 9 else None
+
+
+def of_draft(draft: Draft) -> dict[str, object]:
+    """Return what all pages of a draft show."""
+    reading = reading_of(draft)
+    survey, published = reading.survey, the_store().surveys.versions(draft.id)
+    return {
+        "draft": draft,
+        "reading": reading,
+        "survey": survey,
+        "title": survey.text(survey.spec["title"]),
+        "is_published": bool(published),
+        "is_as_published": bool(published) and published[0] == survey.version,
+    }
+
+
+@blueprint.get("/surveys/<survey_id>/preview")
+@access.for_analysts
+def preview(survey_id: str) -> BaseResponse:
+    """Send the page as respondents will get it; in a frame of ours, and it can send nothing."""
+    survey = reading_of(the_draft(survey_id)).survey
+    g.is_preview = True
+    return previewed(the_pages().survey(survey, described(survey, 1, "open")).response())

@@ -1,0 +1,90 @@
+"""Publishing a draft: what will be frozen, promised and found out, then its link and hash."""
+
+from dataclasses import dataclass
+
+from flask import abort, redirect, render_template, request
+from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
+
+from analysis.core.domain import Estimand
+from analysis.survey.check import check
+from analysis.survey.survey import Survey
+from server import access
+from server.console.blueprint import blueprint
+from server.console.costs import USUAL
+from server.console.drafts import of_draft, reading_of, the_draft
+from server.console.fieldwork import address_of, qr_code
+from server.console.precision import quick, told
+from server.extensions import the_store
+from server.remarks import remarks
+from server.store.studies import DELETED
+
+#: A share that is known no better than to so many points tells little: 30 % could be 15 % or 45 %.
+LITTLE = 15
+#: The numbers of respondents beside the planned one for which precision is told.
+_TIMES = (0.5, 1, 2, 5)
+
+
+@dataclass(frozen=True)
+class Told:
+    """How precise a question will be: half-widths by numbers of respondents, and whether enough."""
+
+    text: str
+    epsilon: str
+    widths: list[str]
+    is_little: bool
+
+
+@blueprint.get("/surveys/<survey_id>/publish")
+@access.for_analysts
+def ask_to_publish(survey_id: str) -> str:
+    draft = the_draft(survey_id)
+    reading, store = reading_of(draft), the_store()
+    survey, study = reading.survey, store.studies.get(survey_id)
+    planned = study.planned or USUAL
+    numbers = [max(1, round(planned * times)) for times in _TIMES]
+    checks = check(survey)
+    return render_template(
+        "publish.html",
+        **of_draft(draft),
+        checks=checks,
+        remarks=list(remarks(survey, checks))[1:],
+        planned=planned,
+        numbers=numbers,
+        rows=[_told(survey, place, numbers) for place in range(len(survey.questions))],
+        is_open=bool(store.surveys.open_waves(survey_id))
+        if store.surveys.has(survey_id)
+        else False,
+        is_deleted=study.state == DELETED,
+        address=address_of(survey_id),
+        code=Markup(qr_code(address_of(survey_id))),
+        languages=survey.spec.get("languages", ()),
+    )
+
+
+def _told(survey: Survey, place: int, numbers: list[int]) -> Told:
+    question = survey.questions[place]
+    widths = [quick(question, n)[0] for n in numbers]
+    part = widths[_TIMES.index(1)] / question.domain.span
+    is_little = 100 * part > LITTLE if question.domain.estimand is Estimand.SHARES else part > 0.15
+    return Told(
+        survey.wording(question),
+        f"{question.randomizer.epsilon:.3g}",
+        [told(survey, question, width) for width in widths],
+        is_little,
+    )
+
+
+@blueprint.post("/surveys/<survey_id>/publish")
+@access.for_owners
+def publish(survey_id: str) -> BaseResponse:
+    """Freeze a draft as it was read, and store it; nobody can answer it before it is opened."""
+    draft = the_draft(survey_id)
+    reading = reading_of(draft)
+    if request.form.get("version") != reading.survey.version:
+        abort(409, f"{draft.who} changed the draft in the meantime; please read it again.")
+    if reading.problems:
+        abort(422, f"It cannot be published yet: {'; '.join(reading.problems)}.")
+    access.record("publish", f"{survey_id} {reading.survey.version}")
+    the_store().surveys.publish(reading.survey)
+    return redirect(f"/surveys/{survey_id}/publish", 303)

@@ -1,0 +1,287 @@
+"""A survey file that is edited: what is not changed stays as its author wrote it.
+
+Parts of it are named: ``study`` is all that stands outside of questions, ``question/ID`` a question
+or note, ``together/ID`` a table of questions that are drawn together.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Item, Whitespace
+
+from analysis.core.errors import SurveyError
+
+#: The part of all that stands outside of questions and tables of questions.
+STUDY = "study"
+_LISTS = {"question": "questions", "together": "together"}
+_KINDS = {key: name for name, key in _LISTS.items()}
+
+
+class Missing(SurveyError):
+    """A part that is not in the draft: somebody deleted it, or gave it another id."""
+
+
+class DraftFile:
+    """The file of a draft, to be changed.
+
+    Raises
+    ------
+    SurveyError
+        If it is not TOML, or its ``[[questions]]`` are not tables that stand together.
+    """
+
+    def __init__(self, toml: str) -> None:
+        try:
+            self._document = tomlkit.parse(toml)
+        except TOMLKitError as error:
+            raise SurveyError(f"not TOML: {error}") from None
+        for key in _LISTS.values():
+            if key in self._document and not isinstance(self._document[key], AoT):
+                raise SurveyError(
+                    f"{key}: expected [[{key}]] tables that stand together, so that they can be "
+                    "edited here; put them so in the file, and upload it"
+                )
+
+    @property
+    def toml(self) -> str:
+        """The file as text."""
+        return tomlkit.dumps(self._document)
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages of the survey; none if all its texts are plain."""
+        return list(self._document.get("languages", []))
+
+    def ids(self, kind: str = "question") -> list[str]:
+        """Return the ids of all questions and notes, or of the tables that are drawn together."""
+        return [str(table.get("id", "")) for table in self._list(kind)]
+
+    def table(self, part: str) -> Any:
+        """Return the table of a part, to be changed."""
+        if part == STUDY:
+            return self._document
+        kind, place = self._place(part)
+        return self._list(kind)[place]
+
+    def data(self, part: str) -> dict[str, Any]:
+        """Return what stands in a part, as plain values."""
+        plain: dict[str, Any] = self.table(part).unwrap()
+        if part != STUDY:
+            return plain
+        return {key: value for key, value in plain.items() if key not in _KINDS}
+
+    def seen(self, part: str) -> str:
+        """Return a hash of a part: whoever sends it back has seen the part as it is."""
+        written = json.dumps(self.data(part), sort_keys=True, default=str)
+        return hashlib.sha256(written.encode()).hexdigest()[:16]
+
+    def put(self, part: str, path: str, value: Any) -> None:
+        """Set what stands at a path such as ``privacy.cap``; None takes it away."""
+        *folders, key = path.split(".")
+        table = self.table(part)
+        for folder in folders:
+            if folder not in table:
+                if value is None:
+                    return
+                self._space()
+                table[folder] = tomlkit.table()
+            table = table[folder]
+        if value is None:
+            table.pop(key, None)
+            if folders and not table:
+                self.table(part).pop(folders[0])
+        elif isinstance(value, dict) and isinstance(_plain(table.get(key)), dict):
+            _update(table[key], value)
+        elif key not in table or _plain(table[key]) != value:
+            table[key] = _written(value, table.get(key))
+
+    def add(self, kind: str, data: Mapping[str, Any], after: str = "") -> str:
+        """Add a table behind another one, by default behind the last; return its part."""
+        tables = self._list(kind)
+        if not tables:
+            self._document[_LISTS[kind]] = tables = tomlkit.aot()
+        place = self._place(after)[1] + 1 if after else len(tables)
+        tables.insert(place, _table(data))
+        self._space()
+        return f"{kind}/{data['id']}"
+
+    def copy(self, part: str) -> str:
+        """Add a copy of a table behind it, with an id of its own; return the copy's part."""
+        kind, _ = self._place(part)
+        data = self.table(part).unwrap()
+        data["id"] = free_id(data["id"], self.ids())
+        return self.add(kind, data, part)
+
+    def move(self, part: str, step: int) -> None:
+        """Move a table up or down by a `step` of 1 or -1, if there is room."""
+        kind, place = self._place(part)
+        tables = self._list(kind)
+        if 0 <= place + step < len(tables):
+            tables.insert(place + step, tables.pop(place))
+            self._space()
+
+    def delete(self, part: str) -> None:
+        """Take a table away; a question leaves the tables that draw it with others, too."""
+        kind, place = self._place(part)
+        name = str(self.table(part)["id"])
+        del self._list(kind)[place]
+        if not self._list(kind):
+            del self._document[_LISTS[kind]]
+        for table in list(self._list("together")) if kind == "question" else ():
+            left = [one for one in table.get("questions", []) if one != name]
+            if len(left) != len(table.get("questions", [])):
+                self.put(f"together/{table['id']}", "questions", left)
+
+    def rename(self, part: str, name: str) -> str:
+        """Give a question another id, also where conditions and tables name it."""
+        kind, _ = self._place(part)
+        before = str(self.table(part)["id"])
+        if before == name:
+            return part
+        if name in self.ids("question") + self.ids("together"):
+            raise SurveyError(f"id: expected one that is not taken, got {name}")
+        self.put(part, "id", name)
+        for table in self._list("together"):
+            names = [name if one == before else one for one in table.get("questions", [])]
+            self.put(f"together/{table['id']}", "questions", names)
+        for table in self._list("question"):
+            _change_texts(table, "shows_if", lambda text: renamed_in_condition(text, before, name))
+            for key in _PIPED:
+                _change_texts(table, key, lambda text: renamed_in_text(text, before, name))
+        public = self._document.get("results", {}).get("public")
+        if public:
+            self.put(STUDY, "results.public", [name if q == before else q for q in public])
+        return f"{kind}/{name}"
+
+    def speak(self, languages: Sequence[str]) -> None:
+        """Have the survey in these languages: texts in any other are taken away."""
+        before = self.languages
+        for table in _tables(self._document):
+            for key, value in list(table.items()):
+                texts = _plain(value)
+                if not isinstance(texts, dict) or not texts or not set(texts) <= set(before):
+                    continue
+                left = {tag: text for tag, text in texts.items() if tag in languages}
+                if left != texts:
+                    table[key] = _written(left or next(iter(texts.values())))
+        self.put(STUDY, "languages", list(languages) or None)
+
+    def scale(self, factor: float) -> None:
+        """Multiply all ε by a factor, rounded to hundredths."""
+        for kind in _LISTS:
+            for table in self._list(kind):
+                part = f"{kind}/{table['id']}"
+                for key in ("epsilon", "epsilon_each", "epsilon_forever"):
+                    if key in table:
+                        self.put(part, key, max(0.01, round(float(table[key]) * factor, 2)))
+
+    def _space(self) -> None:
+        """Have an empty line behind each table that others can follow."""
+        for kind in _LISTS:
+            for table in self._list(kind):
+                body = table.value.body
+                if body and not isinstance(body[-1][1], Whitespace):
+                    table.add(tomlkit.nl())
+
+    def _list(self, kind: str) -> Any:
+        return self._document.get(_LISTS[kind], [])
+
+    def _place(self, part: str) -> tuple[str, int]:
+        kind, _, name = part.partition("/")
+        if kind not in _LISTS or name not in self.ids(kind):
+            raise Missing(
+                f"{part or 'nothing'}: is not in this draft; somebody may have deleted it"
+            )
+        return kind, self.ids(kind).index(name)
+
+
+#: Texts that can tell an earlier answer.
+_PIPED = ("text", "help", "matrix")
+
+
+def free_id(wanted: str, taken: Sequence[str]) -> str:
+    """Return an id like the one that is wanted, which nothing else has."""
+    number = 2
+    found = wanted[:64]
+    while found in taken:
+        end = f"-{number}"
+        found, number = wanted[: 64 - len(end)].rstrip("-") + end, number + 1
+    return found
+
+
+def renamed_in_condition(text: str, before: str, after: str) -> str:
+    """Return a condition in which a question has another id; quoted values stay as they are."""
+    pattern = re.compile(rf"('[^']*')|(?<![a-z0-9-]){re.escape(before)}(?![a-z0-9-])")
+    return pattern.sub(lambda found: found[1] or after, text)
+
+
+def renamed_in_text(text: str, before: str, after: str) -> str:
+    """Return a text that tells the answer to a question which has another id."""
+    for end in "|}":
+        text = text.replace(f"{{answer.{before}{end}", f"{{answer.{after}{end}")
+    return text
+
+
+def _change_texts(table: Any, key: str, change: Callable[[str], str]) -> None:
+    value = _plain(table.get(key))
+    if isinstance(value, str) and change(value) != value:
+        table[key] = change(value)
+    elif isinstance(value, dict):
+        for tag, text in value.items():
+            if change(text) != text:
+                table[key][tag] = change(text)
+
+
+def _tables(value: Any) -> Iterator[Any]:
+    """Yield a table, and all tables within it."""
+    if isinstance(value, dict):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, dict | list):
+            yield from _tables(part)
+
+
+def _plain(value: Any) -> Any:
+    return value.unwrap() if isinstance(value, Item) else value
+
+
+def _table(data: Mapping[str, Any]) -> Any:
+    table = tomlkit.table()
+    for key, value in data.items():
+        table[key] = _written(value)
+    return table
+
+
+def _update(table: Any, value: Mapping[str, Any]) -> None:
+    """Change what differs in a table, however it is written."""
+    for key in [key for key in table if key not in value]:
+        del table[key]
+    for key, one in value.items():
+        if key not in table or _plain(table[key]) != one:
+            table[key] = _written(one)
+
+
+def _written(value: Any, before: Any = None) -> Any:
+    """Return a value as it is written in the file: lists of tables with one of them in a line."""
+    if isinstance(value, dict):
+        table = tomlkit.inline_table()
+        table.update({key: _written(one) for key, one in value.items()})
+        return table
+    if not isinstance(value, list):
+        if isinstance(value, str) and "\n" in value:
+            return tomlkit.string(value, multiline=True)
+        return value
+    if isinstance(before, list) and len(before) == len(value) and all(map(_plain, before)):
+        # As many as before: what is the same stays with its comments.
+        for place, (old, new) in enumerate(zip(list(before), value, strict=True)):
+            if _plain(old) != new:
+                before[place] = _written(new)
+        return before
+    array = tomlkit.array()
+    array.extend(_written(one) for one in value)
+    return array.multiline(any(isinstance(one, dict) for one in value) or len(value) > 6)

@@ -1,0 +1,389 @@
+"""Fields of forms: how a key of a survey file is shown, and what is read from the form.
+
+Each kind of field is drawn by the macro of its `widget` in ``templates/fields.html``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from werkzeug.datastructures import MultiDict
+
+from analysis.mechanisms import MECHANISMS
+from analysis.survey.document import ID
+from server.editing.conditions import Choice, Chosen, joined, shown
+
+#: Names of files that a draft can name.
+FILE_NAME = r"[\w-][\w .()-]{0,99}"
+_DECIMAL = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What fields need to know of the survey around them.
+
+    `earlier` has what conditions can ask, by the wording of each question before this; `condition`
+    is the tree of this one's. `choices` are what fields such as the mechanism can choose from.
+    """
+
+    languages: Sequence[str] = ()
+    earlier: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+    condition: Sequence[Any] | None = None
+    choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether a condition can compare a number."""
+        return any(one.label.endswith("…") for known in self.earlier.values() for one in known)
+
+
+@dataclass
+class Form:
+    """What was sent: values by their names, and files by those of their fields."""
+
+    values: MultiDict[str, str]
+    files: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)
+    #: Files that fields took over, to be stored with the draft.
+    taken: dict[str, bytes] = field(default_factory=dict)
+
+    def get(self, name: str) -> str:
+        """Return a value without spaces around it, its lines ended as in files; "" if missing."""
+        return self.values.get(name, "").replace("\r\n", "\n").strip()
+
+
+@dataclass(frozen=True)
+class Field:
+    """A key of the file at a path such as ``privacy.cap``, with its label and some help."""
+
+    path: str
+    label: str
+    help: str = ""
+    widget: ClassVar[str] = "line"
+
+    def value(self, data: Mapping[str, Any]) -> Any:
+        """Return what stands at the path; None if nothing does."""
+        found: Any = data
+        for key in self.path.split("."):
+            found = found.get(key) if isinstance(found, Mapping) else None
+        return found
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> Any:
+        """Return what the field's macro shows."""
+        return "" if self.value(data) is None else self.value(data)
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        """Return the new value; None if the key is to be left out.
+
+        Raises
+        ------
+        ValueError
+            If what was typed is none; the message says what was expected.
+        """
+        return form.get(self.path) or None
+
+    def wrong(self, expected: str, got: str) -> ValueError:
+        """Return the error that something else was expected in this field."""
+        return ValueError(f"{self.label}: expected {expected}, got {got[:40]!a}")
+
+
+@dataclass(frozen=True)
+class Text(Field):
+    """A text in every language of the survey, of one line or more."""
+
+    lines: int = 1
+    widget: ClassVar[str] = "texts"
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> list[tuple[str, str]]:
+        return in_languages(self.value(data), setting.languages)
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        return translated(form, self.path, setting.languages)
+
+
+@dataclass(frozen=True)
+class Number(Field):
+    """A number, as it is written; with `slider`, one beside it shows what it does."""
+
+    slider: bool = False
+    widget: ClassVar[str] = "number"
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        given = form.get(self.path)
+        if not given:
+            return None
+        if not _DECIMAL.fullmatch(given):
+            raise self.wrong("a number such as 12 or 0.5", given)
+        return float(given) if "." in given else int(given)
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> str:
+        value = self.value(data)
+        if value is None or isinstance(value, str):
+            return value or ""
+        return f"{Decimal(str(value)).normalize():f}"
+
+
+@dataclass(frozen=True)
+class Tick(Field):
+    """A box that is ticked for true."""
+
+    widget: ClassVar[str] = "tick"
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        return True if form.get(self.path) else None
+
+
+@dataclass(frozen=True)
+class Pick(Field):
+    """One of some words; the first is the default, and left out."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    widget: ClassVar[str] = "pick"
+
+    def choices(self, setting: Setting) -> Mapping[str, str]:
+        """Return what can be picked, with its labels."""
+        return self.options or setting.choices.get(self.path, {})
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        given, known = form.get(self.path), list(self.choices(setting))
+        if given and given not in known:
+            raise self.wrong(f"one of {', '.join(known)}", given)
+        before = self.value(data)
+        return given if given and (given != known[0] or given == before) else None
+
+
+@dataclass(frozen=True)
+class Day(Field):
+    """A day."""
+
+    widget: ClassVar[str] = "day"
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        given = form.get(self.path)
+        try:
+            return date.fromisoformat(given) if given else None
+        except ValueError:
+            raise self.wrong("a day such as 2026-12-31", given) from None
+
+
+@dataclass(frozen=True)
+class Words(Field):
+    """Words of a list, with commas or spaces between them."""
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> str:
+        return ", ".join(map(str, self.value(data) or ()))
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        return list(dict.fromkeys(form.get(self.path).replace(",", " ").split())) or None
+
+
+@dataclass(frozen=True)
+class Ticks(Field):
+    """Any of what can be chosen, each with a box to tick."""
+
+    widget: ClassVar[str] = "ticks"
+
+    def choices(self, setting: Setting) -> Mapping[str, str]:
+        """Return what can be ticked, with its labels."""
+        return setting.choices.get(self.path, {})
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> list[str]:
+        return list(self.value(data) or ())
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        given = form.values.getlist(self.path)
+        return [one for one in self.choices(setting) if one in given] or None
+
+
+@dataclass(frozen=True)
+class Options(Field):
+    """Options with ids and texts; an empty row adds one, and an emptied text takes one away."""
+
+    widget: ClassVar[str] = "options"
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> list[Any]:
+        options = [
+            (option.get("id", ""), in_languages(option.get("text"), setting.languages))
+            for option in self.value(data) or ()
+        ]
+        return [*options, ("", in_languages(None, setting.languages))]
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        options: list[dict[str, Any]] = []
+        before = self.value(data) or ()
+        for place in range(_rows(form, self.path)):
+            text = translated(form, f"{self.path}.{place}.text", setting.languages)
+            if text is None:
+                continue
+            first = text if isinstance(text, str) else next(iter(text.values()))
+            name = form.get(f"{self.path}.{place}.id") or id_of(first)
+            if not ID.fullmatch(name):
+                raise self.wrong("an id of a-z, 0-9 and -", name)
+            kept = before[place] if place < len(before) else {}
+            options.append({**kept, "id": name, "text": text})
+        return _in_order(options, form.get("move"), self.path)
+
+
+@dataclass(frozen=True)
+class Lines(Field):
+    """Labels, one in each line; in several languages the lines of one place are one label."""
+
+    help: str = "One in each line."
+    whole_numbers: bool = False
+    widget: ClassVar[str] = "lines"
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> list[tuple[str, str]]:
+        value = self.value(data)
+        if isinstance(value, str):  # the name of a file
+            return [(tag, "" if at else value) for at, tag in enumerate(setting.languages or [""])]
+        rows = [in_languages(one, setting.languages) for one in value or ()]
+        columns = [dict(row) for row in rows]
+        if all(len(set(column.values()) - {""}) <= 1 for column in columns):
+            first = (setting.languages or [""])[0]
+            columns = [{first: column[first]} for column in columns]
+        tags = setting.languages or [""]
+        return [(tag, "\n".join(c.get(tag, "") for c in columns).rstrip()) for tag in tags]
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        tags = list(setting.languages) or [""]
+        names = [f"{self.path}.{tag}" if tag else self.path for tag in tags]
+        texts = [form.get(name).split("\n") if form.get(name) else [] for name in names]
+        if not any(texts):
+            return None
+        if len(tags) > 1 and any(texts[1:]):
+            counts = [len(text) for text in texts if text]
+            if len(set(counts)) > 1:
+                told = ", ".join(f"{len(t)} in {tag}" for tag, t in zip(tags, texts, strict=True))
+                raise ValueError(
+                    f"{self.label}: expected as many lines in each language, got {told}"
+                )
+            rows = [
+                {tag: text[at].strip() for tag, text in zip(tags, texts, strict=True) if text}
+                for at in range(max(counts))
+            ]
+            return [row if len(row) > 1 else next(iter(row.values())) for row in rows]
+        lines = [line.strip() for line in texts[0] if line.strip()]
+        if self.whole_numbers and all(re.fullmatch(r"-?(0|[1-9]\d{0,5})", one) for one in lines):
+            before = self.value(data)
+            written = [int(line) for line in lines]
+            return before if before == lines else written
+        return lines
+
+
+@dataclass(frozen=True)
+class Condition(Field):
+    """A condition: rows that are chosen, and one that can be added."""
+
+    widget: ClassVar[str] = "condition"
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> Chosen:
+        found = shown(setting.condition)
+        return Chosen(found.join, [*found.rows, ("", "")], found.written)
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        written = form.get(f"{self.path}.written")
+        if written:
+            return written
+        rows = []
+        for place in range(_rows(form, self.path)):
+            choice = form.get(f"{self.path}.{place}.choice")
+            number = form.get(f"{self.path}.{place}.number")
+            is_number = not choice.endswith(("'", ")"))
+            if choice and is_number and not _DECIMAL.fullmatch(number):
+                raise self.wrong("a number to compare with", number)
+            if choice:
+                rows.append((choice, number if is_number else ""))
+        join = "or" if form.get(f"{self.path}.join") == "or" else "and"
+        new = joined(join, rows)
+        before = shown(setting.condition)
+        if list(before.rows) == rows and (before.join == join or len(rows) < 2):
+            return self.value(data)  # as it was written, with its spaces
+        return new or None
+
+
+@dataclass(frozen=True)
+class Mechanism(Pick):
+    """The mechanism, with the parameters that classic designs have."""
+
+    widget: ClassVar[str] = "mechanism"
+    parameters: ClassVar[Sequence[str]] = ("p", "p_yes", "p_no", "prevalence")
+
+    def classic(self, setting: Setting) -> list[str]:
+        """Return the parameters of the mechanisms that can be chosen here."""
+        known = {
+            parameter
+            for name in self.choices(setting)
+            if name in MECHANISMS
+            for parameter in MECHANISMS[name].parameters or ()
+        }
+        return [parameter for parameter in self.parameters if parameter in known]
+
+    def shown(self, data: Mapping[str, Any], setting: Setting) -> dict[str, str]:
+        value = self.value(data) or ""
+        return {"name": value} if isinstance(value, str) else {k: str(v) for k, v in value.items()}
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        name = super().read(form, {}, setting)
+        given = {key: text for key in self.parameters if (text := form.get(f"{self.path}.{key}"))}
+        return {"name": name, **given} if name and given else name
+
+
+@dataclass(frozen=True)
+class Image(Field):
+    """The name of an image, which is uploaded."""
+
+    widget: ClassVar[str] = "image"
+
+    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+        if form.get(f"{self.path}.remove"):
+            return None
+        name, content = form.files.get(self.path, ("", b""))
+        if not name:
+            return self.value(data)
+        if not re.fullmatch(FILE_NAME, name):
+            raise self.wrong("a file whose name is of letters, digits, spaces, . and -", name)
+        form.taken[name] = content
+        return name
+
+
+def in_languages(value: Any, languages: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a text for each language; a plain one stands in the first."""
+    if isinstance(value, Mapping):
+        return [(tag, str(value.get(tag, ""))) for tag in languages or list(value)]
+    text = "" if value is None else str(value)
+    return [(tag, "" if at else text) for at, tag in enumerate(languages or [""])]
+
+
+def translated(form: Form, name: str, languages: Sequence[str]) -> Any:
+    """Return a text as the file has it: plain if it is given in the first language alone."""
+    if not languages:
+        return form.get(name) or None
+    texts = {tag: text for tag in languages if (text := form.get(f"{name}.{tag}"))}
+    return texts.get(languages[0]) if set(texts) <= {languages[0]} else texts
+
+
+def id_of(text: str) -> str:
+    """Return an id made of a text: its first words; "x" if it has no letter of a-z."""
+    words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return words[:24].rsplit("-", 1)[0].strip("-") if len(words) > 24 else words or "x"
+
+
+def _rows(form: Form, path: str) -> int:
+    """Return how many rows of a field were sent."""
+    places = [name.split(".")[1] for name in form.values if name.startswith(f"{path}.")]
+    return max(
+        (int(place) + 1 for place in places if place.isdigit() and len(place) < 6), default=0
+    )
+
+
+def _in_order(options: list[dict[str, Any]], asked: str, path: str) -> list[dict[str, Any]] | None:
+    """Return options after one of them was moved or taken away, as the pressed button asked."""
+    found = re.fullmatch(rf"{path}:(up|down|remove):(\d{{1,4}})", asked)
+    if found and int(found[2]) < len(options):
+        place = int(found[2])
+        option = options.pop(place)
+        if found[1] != "remove":
+            options.insert(max(0, place + (1 if found[1] == "down" else -1)), option)
+    return options or None

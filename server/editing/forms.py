@@ -1,0 +1,241 @@
+"""The forms of a study and of each kind of question: which fields they have, in which order."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.survey.digest import NOTE
+from server.editing.fields import (
+    Condition,
+    Day,
+    Field,
+    Image,
+    Lines,
+    Mechanism,
+    Number,
+    Options,
+    Pick,
+    Text,
+    Tick,
+    Ticks,
+    Words,
+)
+
+#: Fields under a heading. Those of the first stand open, all others are folded.
+Sections = Mapping[str, tuple[Field, ...]]
+
+STUDY_FORM: Sections = {
+    "The study": (
+        Text("title", "Title"),
+        Text("organisation", "Who asks"),
+        Text("introduction", "Why the study is made", lines=4),
+        Number("minutes", "Minutes that it takes"),
+        Text("contact", "Whom to ask", lines=2),
+        Text("consent", "What people agree to", "They cannot go on without a tick.", lines=3),
+        Text("thanks", "What stands at the end", lines=2),
+        Field("link", "An address to go on to"),
+        Text("link_text", "The text of that link"),
+        Image("logo", "Logo", "A PNG or JPEG file of at most 64 KiB."),
+    ),
+    "Languages": (
+        Words("languages", "Languages", "Such as en, fr. Each text then has a field for each."),
+    ),
+    "Privacy and results": (
+        Number(
+            "privacy.cap",
+            "Most ε of a respondent, over all waves",
+            "What one wave costs, if empty.",
+        ),
+        Number(
+            "results.minimum", "Show results from so many reports on", "100 if empty, 20 at least."
+        ),
+        Number("results.batch", "And move them by at least so many", "50 if empty, 10 at least."),
+        Ticks("results.public", "Questions whose results everybody can see after the end"),
+    ),
+    "Who may answer, and when": (
+        Pick(
+            "access",
+            "Who may answer",
+            options={
+                "open": "Whoever has the address",
+                "invited": "People with a link for each wave",
+                "panel": "People with a link for all waves",
+            },
+        ),
+        Number(
+            "proof_of_work", "Bits of work before a device sends", "0 to 20; against many fakes."
+        ),
+        Day("closes", "Last day of answering"),
+        Day("delete_reports_after", "Last day of keeping single reports"),
+    ),
+    "How the page behaves": (
+        Tick("page.comprehension", "Ask whether the method was understood"),
+        Tick("page.resume", "Keep answers in the tab until they are sent"),
+        Tick("page.random_order", "Ask the questions of a page in an order drawn for each person"),
+        Tick("page.kiosk", "Many people use one device"),
+    ),
+}
+
+_TEXT = Text("text", "Question", lines=2)
+_HELP = Text("help", "Help below it")
+_SHOWN = {
+    "Whom it is asked": (Condition("shows_if", "Only those who said"),),
+    "Place on the page": (
+        Tick("new_page", "A new page begins here"),
+        Text("section", "Heading above it"),
+        Image("image", "Image", "A PNG or JPEG file of at most 64 KiB."),
+        Text("image_text", "What the image shows, for those who do not see it"),
+    ),
+}
+_EPSILON = Number(
+    "epsilon",
+    "ε, the most that a report tells",
+    "More is more precise, and tells more.",
+    slider=True,
+)
+_PRIVACY = (
+    _EPSILON,
+    Text("reason", "Why this ε; respondents can read it"),
+    Mechanism("mechanism", "Mechanism"),
+    Number("epsilon_forever", "Most ε over all waves, if the device remembers its draw"),
+    Tick("stable", "The true answer can never change"),
+)
+_REQUIRED = Tick("required", "It must be answered", "Nobody can say “prefer not to say”.")
+_SHUFFLED = Tick("random_order", "Show them in an order drawn for each person")
+
+#: The fields that only questions of one kind have.
+_OWN: dict[str, tuple[Field, ...]] = {
+    "yes-no": (),
+    "choice": (Options("options", "Options"), _SHUFFLED),
+    "choices": (
+        Options("options", "Options"),
+        Number("at_most", "How many may be ticked", "All if empty; fewer are more precise."),
+        _SHUFFLED,
+    ),
+    "scale": (
+        Lines("points", "Points, in order", whole_numbers=True),
+        Text("matrix", "Text over a grid", "Scales in a row with this text are asked as one grid."),
+    ),
+    "number": (
+        Number("min", "Lowest"),
+        Number("max", "Highest"),
+        Number("step", "Step", "What is typed is rounded to it."),
+        Text("unit", "Unit"),
+        Tick("integer", "Whole numbers"),
+        Tick("slider", "Show a slider, too"),
+    ),
+    "rank": (Options("items", "Items"), _SHUFFLED),
+    "text": (
+        Lines(
+            "candidates",
+            "Texts whose shares are estimated",
+            "One in each line; without them the frequent texts are found.",
+        ),
+        Number("longest", "Most letters", "32 if empty."),
+        Field("letters", "Letters that answers are made of"),
+        Pick("namely", "It says which is meant by the option"),
+    ),
+}
+_AIMS = {
+    "scale": Pick(
+        "aim",
+        "Best for",
+        options={"shares": "Shares", "mean": "The mean", "cumulative": "Shares up to a point"},
+    ),
+}
+
+#: The kinds in words, in the order in which they are offered.
+KINDS_IN_WORDS = {
+    "yes-no": "Yes or no",
+    "choice": "One of several options",
+    "choices": "Any number of options",
+    "scale": "A scale",
+    "number": "A number",
+    "rank": "A ranking",
+    "text": "A text",
+    NOTE: "A note, which asks nothing",
+}
+
+TOGETHER_FORM: Sections = {
+    "One draw for several questions": (
+        Ticks("questions", "Questions"),
+        Number("epsilon", "ε of all of them together"),
+        Number("epsilon_each", "ε of one, for somebody who knows the others"),
+        Number("ask", "How many of them each person is asked", "All if empty."),
+        Pick(
+            "aim",
+            "Best for",
+            options={
+                "both": "Shares and pairs of answers",
+                "shares": "Shares",
+                "pairs": "Pairs of answers",
+            },
+        ),
+        Text("reason", "Why these limits; respondents can read it"),
+    ),
+}
+
+
+def form_of(kind: str, is_drawn_with_others: bool = False) -> Sections:
+    """Return the form of a question; one that is drawn with others has no ε of its own."""
+    if kind == NOTE:
+        return {"Note": (Text("text", "Note", lines=3), _HELP), **_SHOWN}
+    privacy: tuple[Field, ...] = (_PRIVACY[1],) if is_drawn_with_others else _PRIVACY
+    aims = (_AIMS[kind],) if kind in _AIMS and not is_drawn_with_others else ()
+    first, *others = privacy
+    return {
+        "Question": (_TEXT, _HELP, *_OWN[kind], first, _REQUIRED),
+        **_SHOWN,
+        **({"More about privacy": (*others, *aims)} if others or aims else {}),
+    }
+
+
+def fields_of(sections: Sections) -> list[Field]:
+    """Return all fields of a form."""
+    return [field for fields in sections.values() for field in fields]
+
+
+def begun(kind: str, name: str, text: str) -> dict[str, Any]:
+    """Return a question or note as it begins, with what its kind cannot do without."""
+    two = [{"id": "option-1", "text": "Option 1"}, {"id": "option-2", "text": "Option 2"}]
+    own: dict[str, dict[str, Any]] = {
+        "choice": {"options": two},
+        "choices": {"options": two},
+        "scale": {"points": ["never", "seldom", "sometimes", "often", "always"]},
+        "number": {"min": 0, "max": 100, "step": 1},
+        "rank": {"items": two},
+    }
+    question = {"id": name, "kind": kind, "text": text, **own.get(kind, {})}
+    return question if kind == NOTE else {**question, "epsilon": 1.0}
+
+
+#: The keys under which kinds have a list of labels.
+_LISTS = ("options", "items", "points")
+
+
+def turned(data: Mapping[str, Any], kind: str, is_drawn_with_others: bool) -> dict[str, Any]:
+    """Return a question as one of another kind: what both have stays, labels of lists, too."""
+    name = data["id"]
+    new = begun(kind, name, data["text"])
+    known = {field.path for field in fields_of(form_of(kind, is_drawn_with_others))}
+    kept = {key: value for key, value in data.items() if key in known or key == "id"}
+    labels = [
+        one["text"] if isinstance(one, dict) else str(one)
+        for key in _LISTS
+        for one in data.get(key, ())
+    ]
+    for key in _LISTS:
+        if labels and key in new and key not in data:
+            ids = [
+                one.get("id") for k in _LISTS for one in data.get(k, ()) if isinstance(one, dict)
+            ]
+            new[key] = (
+                labels
+                if key == "points"
+                else [
+                    {"id": ids[at] if ids else f"option-{at + 1}", "text": label}
+                    for at, label in enumerate(labels)
+                ]
+            )
+    if is_drawn_with_others:
+        new.pop("epsilon", None)
+    return {**new, **kept, "kind": kind}

@@ -1,0 +1,107 @@
+"""Reading a draft: the survey that it would be, and what keeps it from being published."""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from analysis.core.epsilon import MICRO
+from analysis.core.errors import SurveyError
+from analysis.survey.document import parsed
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import survey_of
+
+#: The name of a survey file that no one has given a name.
+NAME = "survey.toml"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A draft as a survey, and the `problems` that its file has, each a sentence without a stop.
+
+    With problems the survey is not what the file says: a text that lacks a translation is shown in
+    another language, and a cap that is too low is left out.
+    """
+
+    survey: Survey
+    problems: tuple[str, ...] = ()
+
+
+def read_draft(text: str, files: Mapping[str, bytes]) -> Reading:
+    """Return what a draft is.
+
+    Raises
+    ------
+    SurveyError
+        If it has a mistake with which it is no survey; not for what is a problem of a `Reading`.
+    """
+    return _read(text, tuple(files.items()))
+
+
+#: A page, its preview and its figures ask for the same draft one after the other.
+@lru_cache(maxsize=32)
+def _read(text: str, files: tuple[tuple[str, bytes], ...]) -> Reading:
+    document = parsed(text.removeprefix("\ufeff"), NAME)
+    untranslated = list(_complete(document))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files:
+            (Path(folder) / name).write_bytes(content)
+        try:
+            return _frozen(document, Path(folder), untranslated)
+        except SurveyError as error:
+            raise SurveyError(str(error).replace(f"{folder}/", "")) from None
+
+
+def _frozen(document: dict[str, Any], folder: Path, problems: Sequence[str]) -> Reading:
+    if not document:
+        raise SurveyError(
+            f"{NAME}: expected a survey with title, id and [[questions]], got nothing"
+        )
+    try:
+        return Reading(survey_of(deepcopy(document), NAME, folder), tuple(problems))
+    except SurveyError as error:
+        privacy = document.get("privacy")
+        if not isinstance(privacy, dict) or "cap" not in privacy:
+            raise
+        capless = {**document, "privacy": {**privacy}}
+        del capless["privacy"]["cap"]
+        try:
+            survey = survey_of(capless, NAME, folder)
+        except SurveyError:
+            raise error from None
+        told = (
+            f"the cap of {privacy['cap']} is too low: one wave costs ε = {survey.charge / MICRO:g}"
+        )
+        return Reading(survey, (*problems, told))
+
+
+def _complete(document: dict[str, Any]) -> Iterator[str]:
+    """Fill in texts that lack a translation with one that is there; yield what is missing."""
+    languages = document.get("languages")
+    if not isinstance(languages, list) or not all(isinstance(tag, str) for tag in languages):
+        return
+    for place, texts in texts_of(document, languages):
+        lacking = [tag for tag in languages if not str(texts.get(tag, "")).strip()]
+        there = [text for text in texts.values() if str(text).strip()]
+        for tag in lacking if there else ():
+            yield f"{place} is not translated into {tag}"
+            texts[tag] = there[0]
+
+
+def texts_of(
+    value: Any, languages: Sequence[str], place: str = ""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the tables with a text for each language, and where each stands."""
+    if isinstance(value, list):
+        for number, entry in enumerate(value, 1):
+            name = entry.get("id", number) if isinstance(entry, dict) else number
+            yield from texts_of(entry, languages, f"{place} {name}".strip())
+    elif isinstance(value, dict) and value and place and set(value) <= set(languages):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            named = place if key in ("questions", "options", "items") else f"{place} {key}"
+            yield from texts_of(entry, languages, named.strip() or key)

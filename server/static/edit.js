@@ -1,0 +1,123 @@
+// Sends each change of a draft by itself, and shows what became of it. Without this program the page
+// works, too: then its buttons send. The parts of the page that the answer has anew are exchanged;
+// a field in which somebody writes keeps what is in it.
+const url = new URL(location.href);
+
+/** A page of ours, as a document in which nothing runs. */
+const load = (method, address, body) => new Promise((resolve, reject) => {
+  const request = new XMLHttpRequest();
+  request.open(method, address);
+  request.responseType = "document";
+  request.onload = () => resolve({ page: request.response, address: request.responseURL, isFine: request.status < 400 });
+  request.onerror = () => reject(new Error("The server cannot be reached; nothing was stored."));
+  request.send(body);
+});
+
+const find = (id, within = document) => within.querySelector(`[id="${CSS.escape(id)}"]`);
+const isTyped = (field) => field.defaultValue !== undefined
+  && !["checkbox", "radio", "range", "file"].includes(field.type) && field.value !== field.defaultValue;
+
+/** Puts a part of the answer in place of the one that is shown; what is being typed may be kept. */
+function exchange(old, fresh, keeps) {
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const typed = keeps && focused && isTyped(focused) ? focused.value : undefined;
+  const [start, end] = focused?.type === "text" || focused?.tagName === "TEXTAREA" ? [focused.selectionStart, focused.selectionEnd] : [];
+  for (const details of old.querySelectorAll("details[open][data-keep]")) {
+    fresh.querySelector(`details[data-keep="${details.dataset.keep}"]`)?.setAttribute("open", "");
+  }
+  old.replaceWith(fresh);
+  prepare(fresh);
+  const again = focused?.id && find(focused.id, fresh);
+  if (!again) return;
+  if (typed !== undefined) again.value = typed;
+  again.focus({ preventScroll: true });
+  if (start !== undefined) again.setSelectionRange(start, end);
+}
+
+/** Shows the parts that an answer has; after a mistake the form stays as it was typed. */
+function show({ page, address, isFine }, keeps) {
+  if (!page?.querySelector("[data-part]")) {
+    location.reload(); // signed out, say
+    return;
+  }
+  for (const fresh of page.querySelectorAll("[data-part]")) {
+    const old = find(fresh.id);
+    if (!isFine && fresh.id !== "said") {
+      const [seen, was] = [fresh, old].map((part) => part?.querySelector("[name=seen]"));
+      if (seen && was) was.value = seen.value;
+    } else if (old) {
+      exchange(old, document.adoptNode(fresh), keeps);
+    }
+  }
+  if (!isFine) return;
+  const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
+  if (shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
+  if (address !== location.href && !address.includes("times=")) history.replaceState(null, "", address);
+}
+
+let waiting = Promise.resolve();
+let latest = 0;
+/** Sends one thing after another, so that each knows what the one before has stored. */
+function send(method, address, data, keeps = false) {
+  latest += 1;
+  const mine = latest;
+  waiting = waiting.then(async () => {
+    // Of what the sliders passed on their way, only the last counts.
+    if (method === "GET" && mine !== latest) return;
+    // The part may have another name by now, and was changed by the request before.
+    for (const name of data ? ["part", "seen"] : []) {
+      data.set(name, document.querySelector(`#form [name=${name}]`).value);
+    }
+    show(await load(method, address, data), keeps);
+  }).catch(({ message }) => {
+    const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
+    told.textContent = message;
+    find("said").replaceChildren(told);
+  });
+}
+
+function store(form, button) {
+  const data = new FormData(form);
+  if (button) data.set(button.name, button.value);
+  send("POST", form.action, data, form.hasAttribute("data-auto") && (button?.value ?? "save") === "save");
+}
+
+function tryOut(form) {
+  const address = new URL(location.href);
+  for (const name of ["respondents", "times"]) address.searchParams.set(name, form.elements[name].value);
+  address.hash = "";
+  send("GET", address.href);
+}
+
+/** Sliders stand beside the fields whose numbers they show, where this program runs. */
+function prepare(part) {
+  for (const slider of part.querySelectorAll("[data-of]")) slider.hidden = false;
+}
+
+document.addEventListener("input", ({ target }) => {
+  if (target.dataset.of) find(target.dataset.of).value = target.value;
+  if (target.id === "times") target.closest("p").querySelector("output").value = (2 ** (target.value / 2)).toFixed(2);
+});
+// A field that was exchanged while somebody wrote in it tells no change; leaving it does.
+document.addEventListener("focusout", ({ target }) => {
+  if (target.form?.hasAttribute("data-auto") && isTyped(target)) store(target.form);
+});
+document.addEventListener("change", ({ target }) => {
+  const { form } = target;
+  if (form?.hasAttribute("data-auto") && !isTyped(target)) store(form);
+  else if (form?.hasAttribute("data-try")) tryOut(form);
+});
+document.addEventListener("submit", (event) => {
+  if (!event.target.action.endsWith("/edit")) return;
+  event.preventDefault();
+  store(event.target, event.submitter);
+  if (event.target.classList.contains("add")) event.target.reset();
+});
+// Another part of the draft, without loading all the page.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="?part="]');
+  if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  event.preventDefault();
+  send("GET", new URL(link.getAttribute("href"), url).href);
+});
+prepare(document);

@@ -1,0 +1,203 @@
+"""The editor: what forms change of a file, what they leave, and what two people do at once."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from drafting import EDIT, fields, seen, toml, upload
+from forms import post
+from test_access import HTTPS
+from test_console import IDEA, Browsers, app, signed_in, survey_file
+
+from server.editing.draft_file import DraftFile
+from server.editing.reading import read_draft
+from server.store import Store
+
+__all__ = ["app", "signed_in", "survey_file"]
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.toml"))
+ACTIONS = [
+    ("up", "question/two", ["two", "one"]),
+    ("down", "question/one", ["two", "one"]),
+    ("up", "question/one", ["one", "two"]),
+    ("copy", "question/one", ["one", "one-2", "two"]),
+    ("delete", "question/one", ["two"]),
+]
+KINDS = ("yes-no", "choice", "choices", "scale", "number", "rank", "text", "note")
+MISTAKES: list[tuple[str, dict[str, str], str]] = [
+    ("question/two", {"epsilon": "much"}, "expected a number such as 12 or 0.5, got 'much'"),
+    ("question/two", {"epsilon": "99"}, "epsilon must be"),
+    ("question/two", {"text": ""}, "text must be"),
+    ("question/two", {"id": "Two!"}, "expected letters of a-z, digits and -"),
+    ("question/two", {"id": "one"}, "expected one that is not taken, got one"),
+    ("question/two", {"mechanism": "laplace"}, "expected one of"),
+    ("question/two", {"kind": "poem"}, "expected one of"),
+    ("study", {"closes": "tomorrow"}, "expected a day such as 2026-12-31"),
+    ("study", {"link": "javascript:alert(1)"}, "link must be"),
+    ("study", {"title": ""}, "title must be"),
+]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_saving_forms_unchanged_changes_no_letter_of_a_file(
+    signed_in: Browsers, store: Store, name: str
+) -> None:
+    browser, folder = signed_in("bob"), ROOT / "examples"
+    text = (folder / f"{name}.toml").read_text()
+    others = [(path.name, path.read_bytes()) for path in folder.glob("*.png")]
+    answer = upload(browser, (f"{name}.toml", text.encode()), *others)
+    assert answer.status_code == 303, answer.text
+    address = answer.headers["Location"]
+    survey = address.split("/")[2]
+    file = DraftFile(text)
+    parts = ["study", *(f"question/{one}" for one in file.ids())]
+    for part in [*parts, *(f"together/{one}" for one in file.ids("together"))]:
+        answer = post(browser, address, do="save", **fields(browser, part, address))
+        assert answer.status_code == 303, (part, answer.text)
+        assert toml(store, survey) == text, part
+
+
+def test_one_change_changes_one_line(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    sent = fields(browser, "question/two")
+    post(browser, EDIT, **(sent | {"text": "Two, really?", "do": "save"}))
+    assert toml(store) == IDEA.replace("Two?", "Two, really?")
+    history = store.drafts.history("idea")
+    assert [(one.who, one.what) for one in history] == [
+        ("bob", "changed question two"),
+        ("ada", "began it"),
+    ]
+
+
+def test_two_people_change_two_questions_and_both_stay(signed_in: Browsers, store: Store) -> None:
+    ada, bob = signed_in("ada"), signed_in("bob")
+    first, second = fields(ada, "question/one"), fields(bob, "question/two")
+    assert post(ada, EDIT, do="save", **(first | {"text": "Ada's?"})).status_code == 303
+    assert post(bob, EDIT, do="save", **(second | {"text": "Bob's?"})).status_code == 303
+    assert {"Ada's?", "Bob's?"} <= set(re.findall(r'text = "(.*)"', toml(store)))
+
+
+def test_nobody_overwrites_what_they_have_not_seen(signed_in: Browsers, store: Store) -> None:
+    ada, bob = signed_in("ada"), signed_in("bob")
+    mine, theirs = fields(ada, "question/one"), fields(bob, "question/one")
+    post(ada, EDIT, do="save", **(mine | {"text": "Ada's?"}))
+    answer = post(bob, EDIT, do="save", **(theirs | {"text": "Bob's?"}))
+    assert answer.status_code == 409
+    assert "ada changed this in the meantime" in answer.text
+    assert "Ada&#39;s?" in toml(store).replace("'", "&#39;")
+    # What was typed is still there, and can be stored once more, now that it is known.
+    assert "Bob&#39;s?" in answer.text
+    again = theirs | {"text": "Bob's?", "seen": seen(bob, "question/one")}
+    assert post(bob, EDIT, do="save", **again).status_code == 303
+    assert "Bob's?" in toml(store)
+    for do in ("delete", "copy"):
+        assert post(ada, EDIT, do=do, **mine).status_code == 409
+
+
+@pytest.mark.parametrize(("do", "part", "left"), ACTIONS)
+def test_questions_are_moved_copied_and_deleted(
+    signed_in: Browsers, store: Store, do: str, part: str, left: list[str]
+) -> None:
+    browser = signed_in("bob")
+    answer = post(browser, EDIT, do=do, part=part, seen=seen(browser, part))
+    assert answer.status_code == 303
+    assert DraftFile(toml(store)).ids() == left
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_question_of_each_kind_is_added_and_turned_into_every_other(
+    signed_in: Browsers, store: Store, kind: str
+) -> None:
+    browser = signed_in("bob")
+    sent = {"text": "Which of them?", "kind": kind, "id": "new", "part": "question/one", "seen": ""}
+    assert post(browser, EDIT, do="add", **sent).status_code == 303
+    assert DraftFile(toml(store)).ids() == ["one", "new", "two"]
+    for other in KINDS:
+        form = fields(browser, "question/new") | {"kind": other, "do": "save"}
+        answer = post(browser, EDIT, **form)
+        assert answer.status_code == 303, unescape(answer.text.partition('id="said"')[2][:300])
+        assert DraftFile(toml(store)).data("question/new")["kind"] == other
+
+
+def test_another_id_follows_into_conditions_texts_and_tables(
+    signed_in: Browsers, store: Store
+) -> None:
+    text = (ROOT / "examples" / "working-conditions.toml").read_text()
+    browser, address = signed_in("bob"), "/surveys/work-2026/edit"
+    piped = text.replace("Whom did", "You said {answer.harassed|nothing}. Whom did")
+    public = '[results]\npublic = ["harassed"]\n\n[[questions]]'
+    upload(browser, ("w.toml", piped.replace("[[questions]]", public, 1).encode()))
+    form = fields(browser, "question/harassed", address) | {"id": "was-harassed", "do": "save"}
+    assert post(browser, address, **form).status_code == 303
+    stored = toml(store, "work-2026")
+    assert "shows_if = \"was-harassed = 'yes'\"    # decided on the device" in stored
+    assert "{answer.was-harassed|nothing}" in stored
+    assert 'public = ["was-harassed"]' in stored
+
+
+@pytest.mark.parametrize(("part", "wrong", "told"), MISTAKES)
+def test_a_mistake_is_told_and_what_was_typed_stays(
+    signed_in: Browsers, store: Store, part: str, wrong: dict[str, str], told: str
+) -> None:
+    browser = signed_in("bob")
+    answer = post(browser, EDIT, do="save", **(fields(browser, part) | wrong))
+    assert answer.status_code == 422
+    assert told in unescape(answer.text)
+    assert toml(store) == IDEA
+    for text in wrong.values():
+        assert f'value="{text}"' in answer.text or text in ("", "laplace", "poem") or ">" in text
+
+
+def test_what_a_condition_needs_cannot_be_deleted(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    chosen = {"shows_if.0.choice": "one = 'yes'", "do": "save"}
+    assert post(browser, EDIT, **(fields(browser, "question/two") | chosen)).status_code == 303
+    assert "shows_if = \"one = 'yes'\"" in toml(store)
+    answer = post(
+        browser, EDIT, do="delete", part="question/one", seen=seen(browser, "question/one")
+    )
+    assert (answer.status_code, "shows_if" in answer.text) == (422, True)
+    assert DraftFile(toml(store)).ids() == ["one", "two"]
+
+
+def test_several_conditions_are_joined(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    sent = {"text": "Three?", "kind": "number", "id": "three", "part": "question/two", "seen": ""}
+    post(browser, EDIT, do="add", **sent)
+    sent = {"text": "Four?", "kind": "note", "id": "four", "part": "question/three", "seen": ""}
+    post(browser, EDIT, do="add", **sent)
+    rows = {"shows_if.0.choice": "one = 'yes'", "shows_if.1.choice": "three >=", "do": "save"}
+    form = fields(browser, "question/four") | rows
+    answer = post(browser, EDIT, **form)
+    assert "expected a number to compare with" in answer.text
+    more = {"shows_if.1.number": "7", "shows_if.join": "or"}
+    assert post(browser, EDIT, **(form | more)).status_code == 303
+    assert DraftFile(toml(store)).data("question/four")["shows_if"] == "one = 'yes' or three >= 7"
+
+
+def test_questions_are_drawn_together_and_alone_again(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    base = {"part": "question/one", "seen": seen(browser, "question/one")}
+    assert "2 at least" in post(browser, EDIT, do="together", questions="one", **base).text
+    answer = post(browser, EDIT, do="together", questions=["one", "two"], **base)
+    assert answer.headers["Location"].endswith("part=together/together")
+    (joint,) = read_draft(toml(store), {}).survey.joint
+    assert joint.spec["epsilon"] == 2
+    part = {"part": "together/together", "seen": seen(browser, "together/together")}
+    assert post(browser, EDIT, do="apart", **part).status_code == 303
+    assert read_draft(toml(store), {}).survey.joint == ()
+    assert "epsilon = 1.0" in toml(store)
+
+
+def test_sliders_change_what_is_shown_and_are_kept_if_asked(
+    signed_in: Browsers, store: Store
+) -> None:
+    browser = signed_in("bob")
+    page = browser.get(f"{EDIT}?respondents=900&times=2", **HTTPS).text
+    assert "ε = 4" in page
+    assert toml(store) == IDEA
+    sent = {"part": "study", "seen": seen(browser, "study"), "respondents": "900", "times": "2"}
+    assert post(browser, EDIT, do="scale", **sent).status_code == 303
+    assert toml(store) == IDEA.replace("epsilon = 1.0", "epsilon = 2.0")
+    assert store.studies.get("idea").planned == 900
