@@ -91,7 +91,9 @@ class StoredWave:
         #: What to ask for to get the same version, or versions.
         self.asked_version = POOLED if version == POOLED else surveys[0].version[:12]
         self.survey = surveys[0]
-        self._reports, self._surveys, self._batch = store.reports, store.surveys, batch
+        self._reports, self._surveys = store.reports, store.surveys
+        # What comes of a pilot is made up: no batch has to hide who answered.
+        self._batch = batch = batch and not self.survey.is_pilot
         cells = store.surveys.cells(survey_id)
         parts = [
             _Part(one, cells.get((survey_id, one.version, self.number), Cell())) for one in surveys

@@ -23,7 +23,7 @@ from analysis.survey.json_schema import (
 )
 from analysis.survey.kinds import KINDS
 from analysis.survey.study_file import MOST_MINUTES, STUDY_TEXTS
-from analysis.survey.survey import ACCESS, MOST_WORK, PAGE
+from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, PILOT
 
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
@@ -117,6 +117,7 @@ def _survey() -> Schema:
             "minutes": {"type": "integer", "minimum": 1, "maximum": MOST_MINUTES},
             "link": {"type": "string", "format": "uri"},
             "logo": object_of(_IMAGE),
+            PILOT: TRUE,
         },
     )
 

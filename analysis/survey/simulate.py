@@ -1,7 +1,7 @@
 """Simulated respondents: true answers from a table, through the randomizers of a survey."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from numpy.random import Generator
@@ -76,11 +76,16 @@ def _check_header(header: list[str], ids: list[str], place: str) -> None:
             raise AnswersError(f"{place}: missing column {shown(name)}")
 
 
-def made_up_answers(survey: Survey, respondents: int, rng: Generator) -> list[dict[str, str]]:
+def made_up_answers(
+    survey: Survey,
+    respondents: int,
+    rng: Generator,
+    expected: Mapping[str, Mapping[str, float]] | None = None,
+) -> list[dict[str, str]]:
     """Return answers of people who do not exist, to try a study with, as `read_answers` does.
 
-    Early answers are more frequent than late ones, and answers to different questions go together
-    a little, so that tables and models have something to show.
+    Where nothing is expected, early answers are more frequent than late ones. Answers to different
+    questions go together a little, so that tables and models have something to show.
 
     Parameters
     ----------
@@ -88,7 +93,10 @@ def made_up_answers(survey: Survey, respondents: int, rng: Generator) -> list[di
         How many rows to return.
     rng : Generator
         Draws them.
+    expected : mapping, optional
+        By question, what its kind's `expected` takes: of those who are asked it.
     """
+    expected = expected or {}
     rows = []
     for _ in range(respondents):
         own = rng.random()
@@ -96,7 +104,10 @@ def made_up_answers(survey: Survey, respondents: int, rng: Generator) -> list[di
         for question in survey.questions:
             place = own if rng.random() < _ALIKE else rng.random()
             kind = KINDS[question.spec["kind"]]
-            row[question.id] = kind.made_up(place**_EARLY, question.spec)
+            if question.id in expected:
+                row[question.id] = kind.expected(place, question.spec, expected[question.id])
+            else:
+                row[question.id] = kind.made_up(place**_EARLY, question.spec)
         rows.append(survey.shown(row))
     return rows
 

@@ -24,6 +24,9 @@ from analysis.survey.logic import asked_of, holds
 from analysis.survey.piping import without_answers
 from analysis.survey.question import Question
 
+#: The key of a survey that is a pilot; no survey file has it.
+PILOT = "pilot"
+
 #: Keys of a question that only some mechanisms heed.
 WISHES = ("delta", "aim", "prior")
 
@@ -122,6 +125,11 @@ class Survey:
     def public(self) -> tuple[str, ...]:
         """The questions whose results everybody may see once the survey is closed."""
         return tuple(self.spec.get("results", {}).get(PUBLIC, ()))
+
+    @property
+    def is_pilot(self) -> bool:
+        """Whether it is a copy that people answer to try it, with answers that they make up."""
+        return bool(self.spec.get(PILOT))
 
     @property
     def proof_of_work(self) -> int:

@@ -6,14 +6,16 @@ from server.clock import today
 from server.console.surveys import listed
 from server.extensions import the_store
 from server.store.surveys import Open
-from server.work.trial import trial_id
+from server.work.trial import PILOT_END, TRIAL_END, trial_id
 
 
 def study_page(template: str, current: Open, **values: object) -> str:
     """Return a page of one study, with what all of them show."""
     line = listed(current, today())
-    known = the_store().surveys.ids() if line.study.is_trial else []
-    original = next((one for one in known if trial_id(one) == current.survey.id), "")
+    end = TRIAL_END if line.study.is_trial else PILOT_END if current.survey.is_pilot else ""
+    drafts = [draft.id for draft in the_store().drafts.all()] if end else []
+    known = [*the_store().surveys.ids(), *drafts] if end else []
+    original = next((one for one in known if trial_id(one, end) == current.survey.id), "")
     return render_template(
         template,
         current=current,

@@ -62,7 +62,9 @@ def listed(current: Open, day: date) -> Listed:
     last = min((one for one in ends if one), default=None)
     days = (last - day).days if last and state == "open" else None
     shown = shown_in(survey.id, current.wave)
-    return Listed(current, study, state, shown, days, _attention(study, state, shown, days))
+    return Listed(
+        current, study, state, shown, days, _attention(study, survey.is_pilot, state, shown, days)
+    )
 
 
 def shown_in(survey_id: str, wave: int) -> int:
@@ -74,9 +76,9 @@ def shown_in(survey_id: str, wave: int) -> int:
     return sum(StoredWave(store, survey_id, wave, one, batch=True).shown for one in versions)
 
 
-def _attention(study: Study, state: str, shown: int, days: int | None) -> str:
+def _attention(study: Study, is_pilot: bool, state: str, shown: int, days: int | None) -> str:
     """Return what somebody should do, as a sentence."""
-    if study.is_trial:
+    if study.is_trial or is_pilot:
         return ""
     if study.opens is not None and state != "open":
         return f"It opens on {study.opens}."

@@ -121,3 +121,7 @@ document.addEventListener("click", (event) => {
   send("GET", new URL(link.getAttribute("href"), url).href);
 });
 prepare(document);
+// What was typed before this program was there.
+for (const form of document.querySelectorAll("[data-auto]")) {
+  if ([...form.elements].some((field) => isTyped(field) && field !== document.activeElement)) store(form);
+}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.core.errors import AnswersError
+from analysis.survey.kinds import KINDS
 from analysis.survey.simulate import hidden_cells, payloads, read_answers
 from analysis.survey.survey import Survey
 
@@ -75,3 +76,46 @@ def test_every_question_has_a_report_that_its_channel_can_make(survey: Survey) -
         assert list(payload["reports"]) == ["meat", "dish", "price"]
         for question in survey.questions:
             question.randomizer.check_report(payload["reports"][question.id], "reports")
+
+
+EXPECTED: list[tuple[str, dict[str, Any], dict[str, float], dict[str, float]]] = [
+    ("yes-no", {}, {"yes": 0.2}, {"yes": 0.2, "no": 0.8}),
+    ("choice", {}, {"b": 0.5}, {"a": 0.25, "b": 0.5, "c": 0.25}),
+    ("scale", {}, {"a": 0.0, "b": 0.1, "c": 0.9}, {"a": 0.0, "b": 0.1, "c": 0.9}),
+    ("choices", {"at_most": 3}, {"a": 0.7, "c": 0.1}, {"a": 0.7, "b": 0.0, "c": 0.1}),
+]
+
+
+@pytest.mark.parametrize(("kind", "more", "shares", "come"), EXPECTED)
+def test_made_up_answers_have_the_shares_that_are_expected(
+    kind: str, more: dict[str, Any], shares: dict[str, float], come: dict[str, float]
+) -> None:
+    names = ["yes", "no"] if kind == "yes-no" else ["a", "b", "c"]
+    question = {"options": [{"id": name, "text": name} for name in names], **more}
+    places = [(place + 0.5) / 10_000 for place in range(10_000)]
+    answers = [KINDS[kind].expected(place, question, shares).split("|") for place in places]
+    for name, share in come.items():
+        assert sum(name in answer for answer in answers) / 10_000 == pytest.approx(share, abs=1e-3)
+
+
+@pytest.mark.parametrize("mean", [20, 500, 4000, 9500])
+def test_made_up_numbers_have_the_mean_that_is_expected(mean: float) -> None:
+    question = {"min": 0, "max": 10_000, "step": 1}
+    places = [(place + 0.5) / 10_000 for place in range(10_000)]
+    answers = [KINDS["number"].expected(place, question, {"mean": mean}) for place in places]
+    assert sum(map(float, answers)) / 10_000 == pytest.approx(mean, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shares"),
+    [("choice", {"a": 0.8, "b": 0.3}), ("choice", {"a": 0.1, "b": 0.1, "c": 0.1})],
+)
+def test_shares_that_are_impossible_together_are_told(kind: str, shares: dict[str, float]) -> None:
+    question = {"options": [{"id": name, "text": name} for name in "abc"]}
+    with pytest.raises(ValueError, match="expected shares of 100 % together, got"):
+        KINDS[kind].expected(0.5, question, shares)
+
+
+def test_a_mean_at_an_end_is_told() -> None:
+    with pytest.raises(ValueError, match="expected a mean between 0 and 10, got 10"):
+        KINDS["number"].expected(0.5, {"min": 0, "max": 10}, {"mean": 10})

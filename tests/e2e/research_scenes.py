@@ -34,10 +34,11 @@ def research(stage: Stage) -> Scene:
     yield "write", page
     page.get_by_role("link", name="Publish").click()
     yield "publish", page
-    page.goto(f"{stage.collector.url}/surveys/{survey}")
+    page.goto(f"{stage.collector.url}/surveys/{survey}/pilot")
     page.get_by_label("Made-up respondents").fill("2000")
     page.get_by_role("button", name="Fill a trial copy").click()
     yield "trial", page
+    page.get_by_role("link", name="Look at its results").click()
     expect(page.get_by_text("2,000 reports are shown")).to_be_visible()
     yield "trial-results", page
     page.get_by_role("link", name="Together").click()

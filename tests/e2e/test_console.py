@@ -8,7 +8,7 @@ import pytest
 from collector import Collector, command
 from device import SURVEY, Device, answer
 from playwright.sync_api import Page, expect
-from test_looks import check_accessible
+from test_looks import check_accessible as seen
 
 from analysis.survey.simulate import payloads
 from server.deliver import to_store
@@ -40,13 +40,6 @@ def console(device: Device, served: Collector) -> Page:
     return page
 
 
-def seen(page: Page) -> None:
-    """Each page that is passed is accessible, and fits its window."""
-    check_accessible(page)
-    wide = "document.documentElement.scrollWidth > innerWidth"
-    assert not page.evaluate(wide), page.url
-
-
 def others_answer(served: Collector, links: list[str]) -> None:
     """Each of these links is used by somebody."""
     store = Store(served.database)
@@ -62,12 +55,13 @@ def others_answer(served: Collector, links: list[str]) -> None:
 
 def _try_with_made_up_respondents(console: Page, served: Collector) -> None:
     """Fill a trial copy, look at its results, cross-tabulate, fit a model, and download it."""
-    console.goto(f"{served.url}/surveys/study")
+    console.goto(f"{served.url}/surveys/study/pilot")
     console.get_by_label("Made-up respondents").fill("2000")
     console.get_by_role("button", name="Fill a trial copy").click()
     expect(console.get_by_text("It is being filled")).to_be_visible()
     seen(console)
     # The page goes on by itself once the copy is there.
+    console.get_by_role("link", name="Look at its results").click()
     expect(console.get_by_text("2,000 reports are shown")).to_be_visible()
     seen(console)
     console.get_by_label("Picture").select_option("Dots of plausible values")

@@ -113,7 +113,7 @@ def test_tables_wait_for_closing_and_for_those_who_may_see_them(
     assert told[0] == told[1]
     assert told[0][0] == 403
     store.surveys.close_waves("canteen")
-    for wanted in (address, table, "/surveys/canteen/trial"):
+    for wanted in (address, table, "/surveys/canteen/pilot"):
         assert other.get(wanted, **HTTPS).status_code == 403
 
 
@@ -143,11 +143,12 @@ def test_a_trial_is_filled_by_people_who_do_not_exist(
     browser: FlaskClient, database: Path, store: Store
 ) -> None:
     answer = post(browser, "/surveys/canteen/trial", respondents="300")
-    assert answer.location == "/surveys/canteen/trial"
-    assert "being filled with 300" in browser.get("/surveys/canteen/trial", **HTTPS).text
-    wait_for(browser, "/surveys/canteen/trial", "being filled")
-    answer = browser.get("/surveys/canteen/trial", **HTTPS)
-    assert answer.location == "/results/canteen-trial"
+    assert answer.location == "/surveys/canteen/pilot#made-up"
+    assert "being filled with 300" in browser.get("/surveys/canteen/pilot", **HTTPS).text
+    wait_for(browser, "/surveys/canteen/pilot", "being filled")
+    page = browser.get("/surveys/canteen/pilot", **HTTPS).text
+    assert "The copy has 300 made-up respondents" in page
+    assert 'href="/results/canteen-trial"' in page
     html = browser.get("/results/canteen-trial", **HTTPS).text
     assert "<strong>300</strong> reports are shown" in html
     assert "nothing here tells of real people" in html
@@ -162,7 +163,7 @@ def test_a_trial_is_filled_by_people_who_do_not_exist(
     # Real reports are as they were, and another trial begins from nothing.
     assert store.reports.cells("canteen") == {(store.surveys.versions("canteen")[0], 1): 600}
     post(browser, "/surveys/canteen/trial", respondents="120")
-    wait_for(browser, "/surveys/canteen/trial", "being filled")
+    wait_for(browser, "/surveys/canteen/pilot", "being filled")
     assert sum(store.reports.cells("canteen-trial").values()) == 120
     assert list(store.upkeep.discrepancies(today())) == []
 

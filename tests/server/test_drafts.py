@@ -117,7 +117,9 @@ def test_a_survey_is_uploaded_published_as_read_and_hidden_until_it_is_opened(
     differ = {name for name in names if served.headers.get(name) != preview.headers.get(name)}
     # Caches are told, too, that the preview depends on who is signed in.
     assert differ == {"Content-Security-Policy", "X-Frame-Options", "Vary"}
-    first, second = (one.headers["Content-Security-Policy"].split("; ") for one in (served, preview))
+    first, second = (
+        one.headers["Content-Security-Policy"].split("; ") for one in (served, preview)
+    )
     changed = {(a, b) for a, b in zip(first, second, strict=True) if a != b}
     assert changed == {
         ("connect-src 'self'", "connect-src 'none'"),

@@ -4,6 +4,7 @@ An answer is a string, as in a form control or a CSV cell; the empty one is no a
 its counterparts in ``client/kinds.js`` and in ``server/templates/kinds/``.
 """
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from analysis.core.domain import Domain
@@ -44,6 +45,21 @@ class Kind(Protocol):
         """Return the answer at a `place` in [0, 1) among all, from the first to the last.
 
         Made-up respondents give such answers, to fill a study that nobody has answered yet.
+        """
+
+    def expectable(self, question: dict[str, Any]) -> tuple[str, ...]:
+        """Return the names of the numbers that can be expected of a question, for `expected`.
+
+        They are shares of the answers of these ids, in 0..1, or "mean"; none if there are none.
+        """
+
+    def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
+        """Return the answer at a `place` in [0, 1) among all, if they are as expected.
+
+        Raises
+        ------
+        ValueError
+            If they cannot be: `shares` has other names, or numbers that are impossible together.
         """
 
 

@@ -1,5 +1,6 @@
 """A choice of one of several options; for yes-no they need not be written."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from analysis.core.domain import NO_ANSWER, RESERVED, Categories, Domain
@@ -59,6 +60,22 @@ class Choice:
     def made_up(self, place: float, question: dict[str, Any]) -> str:
         ids = ids_of(question)
         return ids[int(place * len(ids))]
+
+    def expectable(self, question: dict[str, Any]) -> tuple[str, ...]:
+        return ids_of(question)
+
+    def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
+        """Return the answer at a place; answers of which nothing is said share what is left."""
+        ids, total = ids_of(question), sum(shares.values())
+        silent = len(ids) - len(shares)
+        if total > 1 + 1e-9 or (not silent and total < 1 - 1e-9):
+            raise ValueError(f"expected shares of 100 % together, got {100 * total:.4g} %")
+        left = max(0.0, 1 - total) / max(1, silent)
+        for name in ids:
+            place -= shares.get(name, left)
+            if place < 0:
+                return name
+        return next(name for name in reversed(ids) if shares.get(name, left))
 
 
 class YesNo(Choice):

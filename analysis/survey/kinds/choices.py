@@ -1,11 +1,15 @@
 """A choice of any number of options, or none of them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from analysis.core.domain import NO_ANSWER, NONE, Sets
 from analysis.survey.document import Table
 from analysis.survey.json_schema import COUNT, Schema
 from analysis.survey.kinds.choice import Choice, ids_of
+
+#: Powers of it take digits from a place that have nothing to do with each other.
+_APART = 7
 
 
 class Choices(Choice):
@@ -61,6 +65,15 @@ class Choices(Choice):
         first = int(place * (len(ids) + 1))
         ticked = ids[first : first + min(question["at_most"], 1 + first % 2)]
         return "|".join(ticked) or NONE
+
+    def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
+        """Return what is ticked at a place, each option by a part of the place that is its own.
+
+        As many as may be ticked stay, the first ones.
+        """
+        own = {name: place * _APART**at % 1 for at, name in enumerate(ids_of(question), 1)}
+        ticked = [name for name, part in own.items() if part < shares.get(name, 0)]
+        return "|".join(ticked[: question["at_most"]]) or NONE
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         return {NONE: "None of these", **super().labels(question)}

@@ -1,6 +1,7 @@
 """A number between bounds that the survey states."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -71,6 +72,22 @@ class Number:
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         return {}
+
+    def expectable(self, question: dict[str, Any]) -> tuple[str, ...]:
+        return ("mean",)
+
+    def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
+        """Return the number at a place of a power law with this mean: most are near one end."""
+        low, high = float(question["min"]), float(question["max"])
+        middle = (shares["mean"] - low) / (high - low)
+        if not 0 < middle < 1:
+            raise ValueError(
+                f"expected a mean between {low:g} and {high:g}, got {shares['mean']:g}"
+            )
+        # A place u to the power (1 - m) / m has the mean m; above one half, from the other end.
+        near = min(middle, 1 - middle)
+        part = place ** ((1 - near) / near)
+        return self.made_up(min(part if middle < 0.5 else 1 - part, 1 - 1e-9), question)
 
     def made_up(self, place: float, question: dict[str, Any]) -> str:
         low, high = Decimal(repr(question["min"])), Decimal(repr(question["max"]))

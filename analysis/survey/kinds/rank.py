@@ -45,6 +45,9 @@ class Rank(Choice):
         first = ids.pop(int(place * len(ids)))
         return "|".join([first, *ids])
 
+    def expectable(self, question: dict[str, Any]) -> tuple[str, ...]:
+        return ()
+
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return labels of items, for their mean ranks, and of pairs.
 

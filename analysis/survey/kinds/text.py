@@ -1,6 +1,6 @@
 """A text in the respondent's own words, such as a name or a place."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from analysis.core.domain import NO_ANSWER, OTHER, Texts
@@ -82,6 +82,12 @@ class Text:
         """Return a candidate; without any, one of four short texts of possible letters."""
         texts = question.get("candidates") or _words(question)
         return str(texts[int(place * len(texts))])
+
+    def expectable(self, question: dict[str, Any]) -> tuple[str, ...]:
+        return ()
+
+    def expected(self, place: float, question: dict[str, Any], shares: Mapping[str, float]) -> str:
+        raise ValueError("expected nothing to be said of a text")
 
     def labels(self, question: dict[str, Any]) -> dict[str, Any]:
         candidates = {normalized(text): text for text in question.get("candidates", ())}

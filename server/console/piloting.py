@@ -1,0 +1,164 @@
+"""Trying a study before it is published: oneself, with made-up respondents, and with colleagues."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from flask import abort, redirect, render_template, request
+from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
+
+from analysis.survey.digest import NOTE
+from analysis.survey.kinds import KINDS
+from analysis.survey.survey import Survey
+from server import access, work
+from server.console.blueprint import blueprint
+from server.console.costs import USUAL
+from server.console.drafts import of_draft
+from server.console.fieldwork import address_of, qr_code
+from server.console.live import EVERY_OF_WORK, follow, state_of_work
+from server.console.study import asked_number, study_page
+from server.console.surveys import shown_in
+from server.extensions import the_store
+from server.store.work import Job
+from server.stored_results import asked_now
+from server.work.trial import MOST, PILOT_END, Trial, pilot_of, to_try, trial_id
+
+
+@dataclass(frozen=True)
+class Expectable:
+    """What can be expected of a question: the labels of shares or of a mean, by their names."""
+
+    name: str
+    text: str
+    unit: str
+    labels: Mapping[str, str]
+
+
+def page_of(template: str, survey_id: str, **values: object) -> str:
+    """Return a page that drafts have, and surveys that were published without one."""
+    draft = the_store().drafts.get(survey_id)
+    if draft is not None:
+        return render_template(template, layout="draft.html", **of_draft(draft), **values)
+    current = asked_now(the_store(), survey_id)
+    return study_page(template, current, layout="study.html", **values)
+
+
+@blueprint.get("/surveys/<survey_id>/pilot")
+@access.for_analysts
+def pilot(survey_id: str) -> str:
+    store = the_store()
+    survey, job = to_try(store, survey_id), _last_trial(survey_id)
+    known = trial_id(survey_id, PILOT_END)
+    is_there = store.surveys.has(known)
+    live = {}
+    if job is not None and not job.is_over:
+        work.begin(store)
+        live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+    return page_of(
+        "pilot.html",
+        survey_id,
+        asked=list(expectable(survey)),
+        planned=min(store.studies.get(survey_id).planned or USUAL, MOST),
+        job=job,
+        trial_id=trial_id(survey_id),
+        pilot_id=known,
+        pilot_is_open=is_there and bool(store.surveys.open_waves(known)),
+        pilot_is_current=is_there and store.surveys.versions(known)[0] == pilot_of(survey).version,
+        pilot_reports=shown_in(known, 1) if is_there else None,
+        address=address_of(known),
+        code=Markup(qr_code(address_of(known))),
+        **live,
+    )
+
+
+def expectable(survey: Survey) -> Iterator[Expectable]:
+    """Yield the questions of which something can be expected."""
+    for question in survey.questions:
+        names = KINDS[question.spec["kind"]].expectable(question.spec)
+        labels = survey.labels(question)
+        unit = survey.text(question.spec.get("unit", "")) if names == ("mean",) else "%"
+        if names:
+            told = {name: labels.get(name, "Mean") for name in names}
+            yield Expectable(question.id, survey.wording(question), unit, told)
+
+
+def _expected(survey: Survey) -> dict[str, dict[str, float]]:
+    """Return what the form expects of each question, checked; nothing of those left empty."""
+    found: dict[str, dict[str, float]] = {}
+    for one in expectable(survey):
+        for name in one.labels:
+            given = request.form.get(f"{one.name}.{name}", "").strip().rstrip("% ")
+            if not given:
+                continue
+            try:
+                number = float(given)
+            except ValueError:
+                abort(422, f"{one.text}: expected a number, got {given[:20]!a}")
+            is_share = one.unit == "%"
+            if is_share and not 0 <= number <= 100:
+                abort(422, f"{one.text}: expected a share from 0 to 100 %, got {given[:20]}")
+            found.setdefault(one.name, {})[name] = number / 100 if is_share else number
+        if one.name in found:
+            _check(survey, one, found[one.name])
+    return found
+
+
+def _check(survey: Survey, one: Expectable, shares: dict[str, float]) -> None:
+    (entry,) = (entry for entry in survey.spec["questions"] if entry["id"] == one.name)
+    assert entry["kind"] != NOTE
+    try:
+        KINDS[entry["kind"]].expected(0.5, entry, shares)
+    except ValueError as error:
+        abort(422, f"{one.text}: {error}")
+
+
+@blueprint.post("/surveys/<survey_id>/trial")
+@access.for_analysts
+def begin_trial(survey_id: str) -> BaseResponse:
+    """Fill a trial copy with made-up respondents, instead of those of an earlier trial."""
+    store = the_store()
+    _check_copy(survey_id, trial_id(survey_id))
+    survey, number = to_try(store, survey_id), 1 + len(_trials(survey_id))
+    respondents = asked_number("respondents", MOST)
+    asked = Trial(survey_id, survey.version, respondents, number, _expected(survey))
+    access.record("fill a trial", f"{survey_id}, {asked.respondents} made-up respondents")
+    if not work.ask(store, asked):
+        abort(409, "So much work waits that no more is taken; try again later.")
+    return redirect(f"/surveys/{survey_id}/pilot#made-up", 303)
+
+
+@blueprint.post("/surveys/<survey_id>/pilot")
+@access.for_analysts
+def change_pilot(survey_id: str) -> BaseResponse:
+    """Open a pilot of what is written now, or close it."""
+    store, known = the_store(), trial_id(survey_id, PILOT_END)
+    if request.form.get("do") == "close":
+        access.record("close", f"{known}, all waves")
+        store.surveys.close_waves(known)
+        return redirect(f"/surveys/{survey_id}/pilot#pilot", 303)
+    _check_copy(survey_id, known)
+    survey = pilot_of(to_try(store, survey_id))
+    access.record("open a pilot", f"{survey.id} {survey.version}")
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id, 1)
+    return redirect(f"/surveys/{survey_id}/pilot#pilot", 303)
+
+
+def _check_copy(survey_id: str, known: str) -> None:
+    """Refuse a copy of a copy, and one whose id a survey of its own has."""
+    store = the_store()
+    is_copy = store.studies.get(survey_id).is_trial
+    if is_copy or (store.surveys.has(survey_id) and asked_now(store, survey_id).survey.is_pilot):
+        abort(409, "This is a copy itself.")
+    if store.surveys.has(known):
+        there = asked_now(store, known).survey
+        if not (store.studies.get(known).is_trial or there.is_pilot):
+            abort(409, f"A survey {known} exists, so that a copy cannot have this id.")
+
+
+def _last_trial(survey_id: str) -> Job | None:
+    return next(iter(_trials(survey_id)), None)
+
+
+def _trials(survey_id: str) -> list[Job]:
+    return [job for job in the_store().work.of_survey(survey_id) if job.asked["what"] == "trial"]

@@ -1,0 +1,255 @@
+"""A study is written, tried and published in a browser, without a file and without a terminal."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from collector import EXAMPLES, Collector, command
+from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
+from playwright.sync_api import Frame, Page, Request, expect
+from test_looks import check_accessible as seen
+
+from analysis.survey.survey_file import read_survey
+from server.store import Store
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Collector]:
+    """A server of its own, with its token."""
+    (tmp_path / "served").mkdir()
+    with command(tmp_path / "served", SURVEY) as collector:
+        yield collector
+
+
+@pytest.fixture
+def sign_in(served: Collector, new_device: Callable[..., Device]) -> Callable[..., Page]:
+    """Opens the console in a browser of its own."""
+
+    def call(**options: object) -> Page:
+        page = new_device(**options).context.new_page()
+        page.goto(f"{served.url}/login")
+        page.get_by_label("Password or token").fill(served.token)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Surveys")).to_be_visible()
+        return page
+
+    return call
+
+
+#: What comes once a change is stored.
+_SHOWN = re.compile(r"/edit\?part=")
+
+
+def write(page: Page, label: str, text: str) -> None:
+    """Fill a field in, leave it, and wait until that is stored."""
+    field = page.locator("#form").get_by_label(label, exact=True)
+    field.fill(text)
+    with page.expect_response(_SHOWN):
+        field.press("Tab")
+
+
+def add(page: Page, text: str, kind: str, name: str) -> None:
+    page.get_by_label("Its text").fill(text)
+    page.get_by_label("Its kind").select_option(kind)
+    page.get_by_label("Its id in data files").fill(name)
+    page.get_by_role("button", name="Add it").click()
+    expect(page.locator("#form").get_by_label("Id in data files")).to_have_value(name)
+
+
+def write_options(page: Page, options: dict[str, str]) -> None:
+    for place, (name, text) in enumerate(options.items(), 1):
+        is_new = page.locator("#form").get_by_label(f"Text {place}", exact=True).count() == 0
+        write(page, "New one" if is_new else f"Text {place}", text)
+        write(page, f"Id of {place}", name)
+
+
+def begin(page: Page) -> None:
+    page.get_by_role("link", name="A new survey").click()
+    seen(page)
+    page.get_by_label("Title").fill("Working conditions 2026")
+    page.get_by_label("Id, in its address").fill("work-2026")
+    page.get_by_label("First question").fill("In the last 12 months, were you harassed at work?")
+    page.get_by_label("Its kind").select_option("Yes or no")
+    page.get_by_role("button", name="Begin").click()
+    write(page, "Id in data files", "harassed")
+
+
+def test_the_example_is_written_tried_and_published_by_hand(
+    sign_in: Callable[..., Page], served: Collector
+) -> None:
+    page = sign_in()
+    begin(page)
+    write(page, "Help below it", "By anyone: superiors, colleagues, customers.")
+    add(page, "Whom did you tell first?", "One of several options", "told")
+    people = {"nobody": "Nobody", "superior": "A superior", "council": "The works council"}
+    write_options(page, people)
+    page.get_by_text("Whom it is asked").click()
+    with page.expect_response(_SHOWN):
+        page.get_by_label("Condition 1").select_option("harassed = 'yes'")
+    seen(page)
+    add(page, "Where do you work?", "One of several options", "team")
+    write_options(page, {"lab": "Laboratory", "office": "Office"})
+    with page.expect_response(_SHOWN):
+        page.get_by_label("It must be answered").check()
+    add(page, "Income per month?", "A number", "income")
+    for label, text in {"Highest": "10000", "Step": "10", "Unit": "EUR"}.items():
+        write(page, label, text)
+    write(page, "ε, the most that a report tells", "2")
+    page.get_by_role("link", name="The study").click()
+    page.get_by_text("Privacy and results").click()
+    write(page, "Most ε of a respondent, over all waves", "12")
+    expect(page.locator("#totals")).to_contain_text("ε = 5")
+    seen(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="File and history").click()
+        page.get_by_role("link", name="Download work-2026.toml").click()
+    example = read_survey(EXAMPLES / "working-conditions.toml")
+    assert read_survey(download.value.path()).version == example.version
+    # Made-up respondents, at the shares that are expected.
+    page.get_by_role("link", name="Try", exact=True).click()
+    seen(page)
+    page.get_by_label("Made-up respondents").fill("1500")
+    page.get_by_text("What you expect them to answer").click()
+    page.get_by_role("group", name="In the last 12 months").get_by_label("Yes").fill("40")
+    page.get_by_role("button", name="Fill a trial copy").click()
+    page.get_by_role("link", name="Look at its results").click()
+    expect(page.get_by_text("1,500 reports are shown")).to_be_visible()
+    page.get_by_role("link", name="Back to the study").click()
+    page.get_by_role("link", name="Publish").click()
+    seen(page)
+    page.get_by_role("button", name="Freeze and publish work-2026").click()
+    expect(page.get_by_text(example.version)).to_be_visible()
+    page.get_by_role("button", name="Open for respondents").click()
+    store = Store(served.database)
+    assert store.surveys.versions("work-2026") == [example.version]
+    store.close()
+
+
+def _frame(page: Page) -> Frame:
+    """The page that the editor frames, once it is there."""
+    expect(page.frame_locator("iframe").locator("#status")).to_be_visible()
+    (frame,) = (one for one in page.frames if "/preview" in one.url)
+    return frame
+
+
+_REACH = """async () => {
+  const tried = {
+    storage: () => localStorage.length,
+    session: () => sessionStorage.length,
+    cookie: () => document.cookie,
+    database: () => new Promise((resolve, reject) => {
+      const request = indexedDB.open('x');
+      request.onsuccess = resolve;
+      request.onerror = () => reject(request.error);
+    }),
+    parent: () => parent.document.title,
+    fetch: () => fetch('/api/surveys/canteen'),
+  };
+  const reached = [];
+  for (const [name, act] of Object.entries(tried)) {
+    try { await act(); reached.push(name); } catch { /* as it should be */ }
+  }
+  return reached;
+}"""
+
+
+def test_the_preview_runs_as_the_page_will_and_sends_and_keeps_nothing(
+    sign_in: Callable[..., Page], served: Collector
+) -> None:
+    page = sign_in()
+    draft = SURVEY.replace('"canteen"', '"draft"', 1).encode()
+    page.goto(f"{served.url}/surveys/new")
+    page.get_by_label("Survey file").set_input_files(
+        {"name": "d.toml", "mimeType": "text/plain", "buffer": draft}
+    )
+    page.get_by_role("button", name="Upload").click()
+    requests: list[Request] = []
+    page.context.on("request", lambda one: requests.append(one))
+    frame = _frame(page)
+    expect_state(frame, "ready")  # type: ignore[arg-type]
+    del requests[:]
+    fill_in(frame, CANARIES)  # type: ignore[arg-type]
+    review(frame)  # type: ignore[arg-type]
+    press(frame)  # type: ignore[arg-type]
+    expect_state(frame, "tried")  # type: ignore[arg-type]
+    expect(frame.locator("#receipt")).to_be_visible()
+    assert frame.evaluate(_REACH) == []
+    assert requests == []
+    assert page.evaluate("indexedDB.databases()") == []
+    # In a tab of its own it is the same, though it has our origin there.
+    tab = page.context.new_page()
+    tab.goto(f"{served.url}/surveys/draft/preview")
+    del requests[:]
+    answer(tab, CANARIES, "tried")
+    assert [one for one in requests if one.method != "GET"] == []
+    assert tab.evaluate("indexedDB.databases()") == []
+    assert tab.evaluate(_REACH) == ["storage", "session", "cookie", "database", "parent"]
+
+
+def test_a_pilot_is_answered_again_and_again_and_never_becomes_real(
+    sign_in: Callable[..., Page], served: Collector, new_device: Callable[..., Device]
+) -> None:
+    page = sign_in()
+    page.goto(f"{served.url}/surveys/canteen/pilot")
+    page.get_by_role("button", name="Open a pilot").click()
+    seen(page)
+    address = page.get_by_role("link", name="/s/canteen-pilot").inner_text()
+    device = new_device()
+    for _ in range(3):
+        tab = device.visit(address)
+        expect(tab.get_by_text("Make up your answers")).to_be_visible()
+        answer(tab, {"team": "lab"})
+        assert tab.evaluate("indexedDB.databases()") == []
+    page.reload()
+    expect(page.get_by_text("3 reports came")).to_be_visible()
+    page.get_by_role("link", name="Results of the pilot").click()
+    expect(page.get_by_text("3 reports are shown")).to_be_visible()
+    seen(page)
+    store = Store(served.database)
+    assert sum(store.reports.cells("canteen").values()) == 0
+    assert len(device.posted()) == 3
+    store.close()
+    page.goto(f"{served.url}/surveys/canteen/pilot")
+    page.get_by_role("button", name="Close the pilot").click()
+    expect(new_device().visit(address).get_by_text("closed")).to_be_visible()
+
+
+def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) -> None:
+    ada, bob = sign_in(), sign_in()
+    begin(ada)
+    add(ada, "Where do you work?", "One of several options", "team")
+    bob.goto(ada.url)
+    write(bob, "Help below it", "Bob was here.")
+    # Ada has not seen that: she is told, and what she typed stays.
+    ada.locator("#form").get_by_label("Help below it", exact=True).fill("Ada was here.")
+    ada.locator("#form").get_by_label("Help below it", exact=True).press("Tab")
+    expect(ada.get_by_role("alert")).to_contain_text("changed this in the meantime")
+    seen(ada)
+    expect(ada.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
+    with ada.expect_response(_SHOWN):
+        ada.get_by_role("button", name="Save").click()
+    bob.reload()
+    expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
+
+
+def test_it_works_by_keyboard_and_without_the_program(sign_in: Callable[..., Page]) -> None:
+    page = sign_in(java_script_enabled=False)
+    page.get_by_role("link", name="A new survey").click()
+    page.get_by_label("Title").focus()
+    for text in ("Plain", "plain", "Is it so?"):
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("#form").get_by_label("Help below it", exact=True).focus()
+    page.keyboard.type("Think first.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#form").get_by_label("Help below it")).to_have_value("Think first.")
+    page.get_by_label("Its text").focus()
+    page.keyboard.type("And this?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#form").get_by_label("Question", exact=True)).to_have_value("And this?")
+    page.get_by_role("button", name="Move this up").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#list tbody tr").first).to_contain_text("And this?")
