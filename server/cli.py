@@ -12,6 +12,7 @@ import click
 #: The commands in the order of use: where each is, and what it does in a few words.
 COMMANDS = {
     "check": ("survey.check", "Check a survey file; print each question's mechanism and ε."),
+    "import": ("forms.import_", "Make a survey file of another tool's questionnaire."),
     "plan": ("plan.plan", "Say how precise each question will be, before fielding."),
     "simulate": ("simulate.simulate", "Randomize a table of made-up answers, as devices would."),
     "publish": ("survey.publish", "Freeze a survey, and store it; print its version."),

@@ -9,7 +9,17 @@ _LONGEST = 60
 
 
 class SurveyError(ValueError):
-    """A survey file that its author must correct."""
+    """A survey file that its author must correct.
+
+    `entry` is the id of the question or note that has the mistake, if one has.
+    """
+
+    entry: str | None = None
+
+    def of(self, entry: str) -> "SurveyError":
+        """Return the error as that of an entry."""
+        self.entry = entry
+        return self
 
 
 class AnswersError(ValueError):

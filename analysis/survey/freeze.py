@@ -64,7 +64,8 @@ def freeze(spec: dict[str, Any], place: str = "survey") -> Survey:
                 mechanism, randomizer = choose(domain, epsilon, wishes, forever)
                 question["mechanism"] = {"name": mechanism.name}
         except ValueError as error:
-            raise SurveyError(f'{place}: question "{question["id"]}": {error}') from None
+            told = SurveyError(f'{place}: question "{question["id"]}": {error}')
+            raise told.of(question["id"]) from None
         if randomizer.stages is not None:
             question |= NEW_MEMORY
         questions.append(Question(question, randomizer, above(spec["questions"], question)))

@@ -163,7 +163,10 @@ def _read_entries(survey: Table, together: Together) -> list[dict[str, Any]]:
         kind = "note" if data.get("kind") == NOTE else "question"
         label = f'"{data["id"]}"' if isinstance(data.get("id"), str) else str(number)
         table = Table(data, f"{survey.place}: {kind} {label}", survey.languages, survey.folder)
-        entry = _read_entry(table, domains, together, entries)
+        try:
+            entry = _read_entry(table, domains, together, entries)
+        except SurveyError as error:
+            raise error.of(str(data.get("id"))) from None
         if entry["id"] in domains:
             raise SurveyError(f"{table.place}: id must be unique in the survey, got it twice")
         asked = entry["kind"] != NOTE
@@ -274,21 +277,23 @@ def _check_matrices(tables: Sequence[Table], entries: Sequence[dict[str, Any]]) 
     written = {entry["id"]: table for table, entry in zip(tables, entries, strict=True)}
     for first, *others in groups_of(entries):
         if "matrix" in first and not others:
-            raise written[first["id"]].error(
-                "matrix", "that of the scale before or after, too: one row makes no matrix"
+            raise (
+                written[first["id"]]
+                .error("matrix", "that of the scale before or after, too: one row makes no matrix")
+                .of(first["id"])
             )
         rows = f'the matrix that begins with "{first["id"]}"'
         for row in others:
             table = written[row["id"]]
             for key in ("section", "new_page", "help"):
                 if key in row:
-                    raise table.error(key, f"left out: this is a row within {rows}")
+                    raise table.error(key, f"left out: this is a row within {rows}").of(row["id"])
             points = zip_longest(first["options"], row["options"])
             for number, (expected, got) in enumerate(points, 1):
                 if expected != got:
                     raise table.error(
                         "points", f"the same in all rows of {rows} (point {number} differs)"
-                    )
+                    ).of(row["id"])
 
 
 def _check_random_order(page: Table, entries: Sequence[dict[str, Any]]) -> None:

@@ -106,8 +106,8 @@ class DraftFile:
         if not tables:
             self._document[_LISTS[kind]] = tables = tomlkit.aot()
         place = self._place(after)[1] + 1 if after else len(tables)
-        tables.insert(place, _table(data))
         self._space()
+        tables.insert(place, _table(data))
         return f"{kind}/{data['id']}"
 
     def copy(self, part: str) -> str:

@@ -1,0 +1,65 @@
+"""Questionnaires of other tools: XLSForm, LimeSurvey, SurveyJS and Qualtrics become survey files.
+
+Each tool has a reader, which finds out what a file asks in our terms; `server.forms.building` makes
+the survey file, and accounts for each row of the source.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
+from importlib import import_module
+
+from analysis.core.csv_json import to_text
+from server.forms.building import Imported, build
+from server.forms.form import LARGEST, Form, FormError, Row
+
+__all__ = ["TOOLS", "FormError", "Imported", "Row", "read_form", "report"]
+
+#: Each tool in words, by the name of its reader: a module with `is_ours` and `read`.
+TOOLS = {
+    "xlsform": "XLSForm (Kobo, ODK, SurveyCTO)",
+    "limesurvey": "LimeSurvey (.lss or tab-separated)",
+    "surveyjs": "SurveyJS (JSON)",
+    "qualtrics": "Qualtrics (.qsf)",
+}
+
+
+def read_form(content: bytes, name: str, tool: str | None = None) -> Imported:
+    """Return the survey file of a questionnaire, and what became of each of its rows.
+
+    Parameters
+    ----------
+    content : bytes
+        The file, at most `LARGEST` bytes.
+    name : str
+        Its name, whose ending says what it may be.
+    tool : str, optional
+        One of `TOOLS`; by default it is found out.
+
+    Raises
+    ------
+    FormError
+        If it is no questionnaire of that tool, or of any. Then nothing was imported.
+    """
+    if len(content) > LARGEST:
+        raise FormError(f"{name}: expected at most {LARGEST >> 20} MiB, got more")
+    if tool is not None and tool not in TOOLS:
+        raise FormError(f"tool: expected one of {', '.join(TOOLS)}, got {tool[:20]!a}")
+    for known in [tool] if tool else TOOLS:
+        reader = import_module(f"server.forms.{known}")
+        is_ours: Callable[[bytes, str], bool] = reader.is_ours
+        read: Callable[[bytes, str], Form] = reader.read
+        if tool or is_ours(content, name):
+            try:
+                return build(read(content, name))
+            except RecursionError:
+                raise FormError(f"{name}: lists or groups are nested too deeply") from None
+    raise FormError(
+        f"{name}: expected a questionnaire of {', '.join(TOOLS.values())}, got something else. A "
+        "table of answers, as Google Forms exports it, has no questions to import"
+    )
+
+
+def report(rows: Sequence[Row]) -> str:
+    """Return what became of each row of a source, as CSV."""
+    columns = [field.name for field in fields(Row)]
+    return to_text([asdict(row) for row in rows], columns, "csv")

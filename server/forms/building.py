@@ -1,0 +1,255 @@
+"""From a questionnaire of another tool to a survey file, which always passes `deniable check`."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from analysis.core.errors import SurveyError
+from analysis.survey.digest import NOTE
+from analysis.survey.document import ID
+from analysis.survey.logic import written
+from analysis.survey.survey_file import MOST_ENTRIES, survey_of
+from server.editing.draft_file import DraftFile, free_id
+from server.editing.fields import id_of
+from server.editing.reading import NAME
+from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, Row
+
+#: The ε of every question that is imported, until its author chooses another.
+PROPOSED = 1.0
+#: Ids that options cannot have.
+_RESERVED = ("no-answer", "none", "other")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A survey file, and what became of each row of its source."""
+
+    toml: str
+    rows: tuple[Row, ...]
+    questions: int
+
+
+@dataclass
+class _Entry:
+    """A question that is imported as `data`; values of its options in the source have these ids."""
+
+    asked: Asked
+    data: dict[str, Any]
+    values: Mapping[str, str]
+    changes: list[str] = field(default_factory=list)
+
+
+def build(form: Form) -> Imported:
+    """Return the survey file of a form, and a row for each of the form's items.
+
+    What a survey file cannot have is refused, or changed, and told: entries that the reader of
+    survey files refuses, conditions on what is not there.
+    """
+    entries: dict[int, _Entry] = {}
+    told: dict[int, Row] = {}
+    taken = list[str]()
+    for place, item in enumerate(form.items):
+        if isinstance(item, Row):
+            told[place] = item
+            continue
+        entry = _entry(item, taken)
+        why = _mistake(form, entry)
+        if why or len(entries) >= MOST_ENTRIES:
+            more = f"a survey has at most {MOST_ENTRIES} questions and notes"
+            told[place] = _row(item, REFUSED, why or more)
+            continue
+        taken.append(entry.data["id"])
+        entries[place] = entry
+    _join(entries)
+    for place, why in _refused(form, entries):
+        told[place] = _row(entries.pop(place).asked, REFUSED, why)
+    for place, entry in entries.items():
+        details = [*entry.asked.changes, *entry.changes]
+        outcome = CHANGED if details else IMPORTED
+        if entry.asked.kind != NOTE:
+            details.append(f"ε = {PROPOSED:g} is proposed")
+        told[place] = _row(entry.asked, outcome, "; ".join(details))
+    rows = tuple(told[place] for place in sorted(told))
+    questions = sum(entry.asked.kind != NOTE for entry in entries.values())
+    return Imported(_toml(form, entries.values()) if questions else "", rows, questions)
+
+
+def _row(asked: Asked, outcome: str, detail: str) -> Row:
+    return Row(asked.row, asked.name, asked.type, outcome, detail)
+
+
+def _entry(asked: Asked, taken: list[str]) -> _Entry:
+    """Return the table of a question, with ids that a survey file can have."""
+    changes = []
+    name = free_id(plain_id(asked.name), taken)
+    if name != asked.name:
+        changes.append(f"its id is {name}")
+    data: dict[str, Any] = {"id": name, "kind": asked.kind, "text": asked.text}
+    values: dict[str, str] = {}
+    for value, text in asked.options:
+        wanted = plain_id(value if value.strip() else _first(text))
+        wanted = f"{wanted}-option" if wanted in _RESERVED else wanted
+        values[value] = free_id(wanted, [*values.values()])
+    renamed = [f"{value} is {new}" for value, new in values.items() if value != new]
+    if renamed:
+        more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
+        changes.append(f"ids of options: {', '.join(renamed[:5])}{more}")
+    if asked.options:
+        key = "items" if asked.kind == "rank" else "options"
+        options = zip(values.values(), asked.options, strict=False)
+        data[key] = [{"id": new, "text": text} for new, (_, text) in options]
+    data |= asked.keys
+    if asked.kind != NOTE:
+        data["epsilon"] = PROPOSED
+    return _Entry(asked, data, values, changes)
+
+
+def plain_id(name: str) -> str:
+    """Return a name of the source as an id: as it is if it is one, else the nearest."""
+    if ID.fullmatch(name):
+        return name
+    lower = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-")
+    return lower or id_of(name)
+
+
+def _first(text: Any) -> str:
+    return str(next(iter(text.values()))) if isinstance(text, dict) else str(text)
+
+
+def _mistake(form: Form, entry: _Entry) -> str:
+    """Return what is wrong with a question by itself; "" if nothing is."""
+    data = {key: value for key, value in entry.data.items() if key not in ("namely", "matrix")}
+    try:
+        _read(form, [data, _QUESTION])
+    except SurveyError as error:
+        return _told(error)
+    return ""
+
+
+#: A survey needs a question, and a note is none.
+_QUESTION = {"id": "another-question", "kind": "yes-no", "text": "?", "epsilon": 1}
+
+
+def _told(error: SurveyError) -> str:
+    """Return a message without the place, which the report names otherwise."""
+    return re.sub(rf'^{re.escape(NAME)}: ((question|note) "[^"]*": )?', "", str(error))
+
+
+def _join(entries: Mapping[int, _Entry]) -> None:
+    """Put the conditions into the questions' tables, and the options that texts belong to."""
+    earlier: dict[str, _Entry] = {}
+    for entry in entries.values():
+        asked = entry.asked
+        if "namely" in entry.data:
+            before = next(reversed(earlier.values())) if earlier else None
+            option = before.values.get(entry.data["namely"]) if before else None
+            if option is None:
+                del entry.data["namely"]
+                entry.changes.append("it stands alone, since its option is not there")
+            else:
+                entry.data["namely"] = option
+        elif asked.condition is not None:
+            try:
+                entry.data["shows_if"] = written(_ours(asked.condition, earlier))
+            except KeyError as error:
+                _drop(entry, f"{error.args[0]} is not among the earlier questions and answers")
+        earlier[asked.name] = entry
+
+
+def _drop(entry: _Entry, why: str) -> None:
+    """Leave the condition of a question out, and say so."""
+    theirs = written(entry.asked.condition or [])
+    entry.data.pop("shows_if", None)
+    entry.changes.append(f"everybody is asked, since the condition {theirs} is left out: {why}")
+
+
+def _ours(tree: list[Any], earlier: Mapping[str, _Entry]) -> list[Any]:
+    """Return a condition with our ids; raise KeyError with the name that is not known."""
+    first, *rest = tree
+    if first in ("and", "or", "not"):
+        return [first, *(_ours(part, earlier) for part in rest)]
+    name, value = rest
+    if name not in earlier:
+        raise KeyError(name)
+    entry = earlier[name]
+    if isinstance(value, str) and value != "no-answer":
+        if entry.asked.kind == "yes-no":
+            value = {**{"yes": "yes", "no": "no"}, **entry.values}.get(value, "")
+        elif entry.values:
+            value = entry.values.get(value, "")
+        if not value:
+            raise KeyError(f"{name} = {rest[1]}")
+    return [first, entry.data["id"], value]
+
+
+def _refused(form: Form, entries: dict[int, _Entry]) -> Iterator[tuple[int, str]]:
+    """Yield the places of entries that cannot be in the survey, until all others can be.
+
+    A condition goes before its question does.
+    """
+    left = dict(entries)
+    while left:
+        try:
+            _read(form, [entry.data for entry in left.values()])
+            return
+        except SurveyError as error:
+            names = {entry.data["id"]: place for place, entry in left.items()}
+            place = names.get(error.entry or "", next(reversed(left)))
+            entry, why = left[place], _told(error)
+            if "shows_if" in entry.data:
+                _drop(entry, why)
+                continue
+            if "matrix" in entry.data:
+                del entry.data["matrix"]
+                entry.changes.append(f"it stands outside of a grid: {why}")
+                continue
+            gone = left.pop(place).data["id"]
+            yield place, why
+            for other in left.values():
+                if gone in asked_names(other.data.get("shows_if", "")):
+                    _drop(other, f"{gone} is refused")
+
+
+def asked_names(condition: str) -> set[str]:
+    """Return the words of a condition outside of its quoted values: ids, and operators."""
+    return set(re.findall(r"[a-z0-9][a-z0-9-]*", re.sub(r"'[^']*'", "", condition)))
+
+
+def _read(form: Form, questions: list[dict[str, Any]]) -> None:
+    """Read a survey of these questions as its file would be read; raise SurveyError."""
+    document = {**_head(form), "questions": deepcopy(questions)}
+    with tempfile.TemporaryDirectory() as folder:
+        survey_of(_exact(document), NAME, Path(folder))
+
+
+def _exact(value: Any) -> Any:
+    """Return values as TOML is parsed, with exact decimals."""
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, dict):
+        return {key: _exact(one) for key, one in value.items()}
+    return [_exact(one) for one in value] if isinstance(value, list) else value
+
+
+def _head(form: Form) -> dict[str, Any]:
+    languages = {"languages": list(form.languages)} if form.languages else {}
+    return {"title": form.title, "id": plain_id(form.name), **languages, **form.study}
+
+
+def _toml(form: Form, entries: Any) -> str:
+    document = tomlkit.document()
+    for key, value in _head(form).items():
+        document[key] = value
+    document.add(tomlkit.nl())
+    file = DraftFile(tomlkit.dumps(document))
+    proposed = {"epsilon": tomlkit.float_(str(PROPOSED)).comment("proposed")}
+    for entry in entries:
+        file.add("question", entry.data | (proposed if "epsilon" in entry.data else {}))
+    return file.toml
