@@ -2,28 +2,30 @@
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 
-import tomlkit
 from flask import abort, g, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.errors import SurveyError
 from analysis.survey.document import ID
+from analysis.survey.written import survey_tables
 from server import access
 from server.console.blueprint import blueprint
-from server.editing.draft_file import DraftFile
+from server.editing.draft_file import STUDY, DraftFile, free_id, toml_of
 from server.editing.fields import FILE_NAME, id_of
 from server.editing.forms import KINDS_IN_WORDS, begun
 from server.editing.reading import Reading, read_draft
 from server.extensions import the_store
+from server.forms import TOOLS, read_form, report
 from server.headers import previewed
 from server.pages.respondents import the_pages
 from server.store.drafts import Draft
 from server.store.studies import DELETED
 from server.store.surveys import described
-from server.stored_results import Missing
+from server.stored_results import Missing, asked_now
+from server.studies import templates
 
 #: The most bytes of a draft's file, and of each file that it names.
 LARGEST = 4 << 20
@@ -50,7 +52,12 @@ def ask_how_to_begin() -> str:
 
 def _new_page(problem: str = "") -> str:
     return render_template(
-        "new.html", problem=problem, kinds=KINDS_IN_WORDS, given=request.form, taken=_ids()
+        "new.html",
+        problem=problem,
+        kinds=KINDS_IN_WORDS,
+        given=request.form,
+        templates=templates().values(),
+        tools=TOOLS,
     )
 
 
@@ -63,14 +70,49 @@ def _ids() -> list[str]:
 @access.for_analysts
 def begin() -> BaseResponse | tuple[str, int]:
     """Begin a draft: with a title and a first question, or from a survey file and what it names."""
+    ways: dict[str, Callable[[], BaseResponse]] = {
+        "nothing": lambda: _began(_first_file(), {}, "began it"),
+        "template": lambda: _began(_from_template(), {}, "began it with a template"),
+        "file": lambda: _began(*_uploaded(_sent()), "uploaded its file"),
+        "tool": _from_tool,
+    }
     try:
-        given = request.files.getlist("files")
-        files = {PurePath(one.filename or "").name: one.read() for one in given if one.filename}
-        if files:
-            return _began(*_uploaded(files), "uploaded its file")
-        return _began(_first_file(), {}, "began it")
+        return ways.get(request.form.get("how", "file" if request.files else ""), ways["nothing"])()
     except ValueError as error:
         return _new_page(str(error)), 422
+
+
+def _sent() -> dict[str, bytes]:
+    """Return the files that were sent, by their names."""
+    given = request.files.getlist("files")
+    return {PurePath(one.filename or "").name: one.read() for one in given if one.filename}
+
+
+def _from_template() -> str:
+    """Return a template's file, with the id and the title that the form asks for."""
+    template = templates().get(request.form.get("template", ""))
+    if template is None:
+        raise SurveyError(f"Template: expected one of {', '.join(templates())}")
+    file = DraftFile(template.text)
+    file.put(STUDY, "id", _free_id(request.form.get("id", "").strip() or template.name))
+    file.put(STUDY, "title", request.form.get("title", "").strip() or template.title)
+    return file.toml
+
+
+def _from_tool() -> BaseResponse:
+    """Import a questionnaire of another tool; what became of its rows stays with the draft."""
+    files = _sent()
+    if len(files) != 1:
+        raise SurveyError(f"file: expected one questionnaire, got {len(files)}")
+    ((name, content),) = files.items()
+    imported = read_form(content, name, request.form.get("tool") or None)
+    if not imported.questions:
+        told = "; ".join(f"{row.row}: {row.detail}" for row in imported.rows[:5])
+        raise SurveyError(f"{name}: no question can be imported: {told}")
+    file = DraftFile(imported.toml)
+    file.put(STUDY, "id", free_id(str(file.data(STUDY)["id"]), _ids()))
+    answer = _began(file.toml, {}, f"imported {name}", report(imported.rows))
+    return redirect(answer.location.replace("/edit", "/history#imported"), 303)
 
 
 def _began(toml: str, files: Mapping[str, bytes], what: str, imported: str = "") -> BaseResponse:
@@ -86,6 +128,11 @@ def _began(toml: str, files: Mapping[str, bytes], what: str, imported: str = "")
     if store.studies.get(survey.id).is_trial:
         raise SurveyError(f"id: expected another one, since {survey.id} is a trial copy")
     before = store.drafts.get(survey.id)
+    if before is not None and _number("number") != before.number:
+        raise SurveyError(
+            f"{survey.id}: there is a draft with this id, which {before.who} changed last, "
+            f"{before.at[:10]}. Open it, look at its page File and history, and upload it there"
+        )
     access.record("upload" if files or before else "begin a draft", survey.id)
     if before is None:
         store.drafts.begin(survey.id, toml, who, what, files, imported)
@@ -102,18 +149,19 @@ def _first_file() -> str:
     for label, given in (("Title", title), ("First question", text)):
         if not given:
             raise SurveyError(f"{label}: expected a text, got nothing")
+    name = _free_id(name)
+    if kind not in KINDS_IN_WORDS:
+        raise SurveyError(f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}")
+    return toml_of({"title": title, "id": name, "questions": [begun(kind, id_of(text), text)]})
+
+
+def _free_id(name: str) -> str:
+    """Return an id that was typed; raise SurveyError if it is none, or taken."""
     if not ID.fullmatch(name):
         raise SurveyError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
     if name in _ids():
         raise SurveyError(f"Id: expected one that is not taken, got {name}")
-    if kind not in KINDS_IN_WORDS:
-        raise SurveyError(f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}")
-    document = tomlkit.document()
-    document["title"], document["id"] = title, name
-    document.add(tomlkit.nl())
-    file = DraftFile(tomlkit.dumps(document))
-    file.add("question", begun(kind, id_of(text), text))
-    return file.toml
+    return name
 
 
 def _uploaded(files: Mapping[str, bytes]) -> tuple[str, dict[str, bytes]]:
@@ -132,6 +180,21 @@ def _uploaded(files: Mapping[str, bytes]) -> tuple[str, dict[str, bytes]]:
     except UnicodeDecodeError:
         raise SurveyError(f"{tables[0]}: expected a text file in UTF-8, got other bytes") from None
     return toml, {name: one for name, one in files.items() if name != tables[0]}
+
+
+@blueprint.post("/surveys/<survey_id>/draft")
+@access.for_analysts
+def begin_again(survey_id: str) -> BaseResponse:
+    """Begin a draft of the next version of a survey that was published without one."""
+    survey = asked_now(the_store(), survey_id).survey
+    if survey.is_pilot:
+        raise SurveyError("This is a copy itself.")
+    for names in (False, True):
+        tables, files = survey_tables(survey, names)
+        toml = toml_of(tables)
+        if read_draft(toml, files).survey.version == survey.version:
+            break
+    return _began(toml, files, "began the next version")
 
 
 @blueprint.get("/surveys/<survey_id>/file")

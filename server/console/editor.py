@@ -18,6 +18,7 @@ from server import access
 from server.console.blueprint import blueprint
 from server.console.costs import asked_costs
 from server.console.drafts import of_draft, reading_of, the_draft
+from server.console.study import study_page
 from server.editing.conditions import choices
 from server.editing.draft_file import STUDY, DraftFile, free_id
 from server.editing.draft_file import Missing as PartMissing
@@ -36,6 +37,7 @@ from server.editing.reading import Reading, read_draft
 from server.extensions import the_store
 from server.headers import WITH_PREVIEW
 from server.store.drafts import Draft, Outdated
+from server.stored_results import asked_now
 
 #: The part of a question's id that its author can change.
 _ID = "id"
@@ -59,10 +61,10 @@ class Asked:
 
 @blueprint.get("/surveys/<survey_id>/edit")
 @access.for_analysts
-def edit(survey_id: str) -> str | BaseResponse:
+def edit(survey_id: str) -> str:
     store = the_store()
     if store.drafts.get(survey_id) is None and store.surveys.has(survey_id):
-        return redirect(f"/surveys/{survey_id}", 303)
+        return study_page("undrafted.html", asked_now(store, survey_id))
     return _editor(the_draft(survey_id), request.args.get("part", ""))
 
 

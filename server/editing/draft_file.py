@@ -200,6 +200,27 @@ class DraftFile:
         return kind, self.ids(kind).index(name)
 
 
+def toml_of(tables: Mapping[str, Any]) -> str:
+    """Return the file of these tables: texts first, then tables, questions, and what they draw."""
+    lists = {_KINDS[key]: value for key, value in tables.items() if key in _KINDS}
+    document = tomlkit.document()
+    for key, value in tables.items():
+        if key not in _KINDS and not (isinstance(value, dict) and key in _TABLES):
+            document[key] = _written(value)
+    for key in _TABLES:
+        if tables.get(key):
+            document.add(tomlkit.nl())
+            document[key] = _table(tables[key])
+    document.add(tomlkit.nl())
+    file = DraftFile(tomlkit.dumps(document))
+    for kind, entries in lists.items():
+        for entry in entries:
+            file.add(kind, entry)
+    return file.toml
+
+
+#: Tables of a survey file that are written as such.
+_TABLES = ("privacy", "results", "page")
 #: Texts that can tell an earlier answer.
 _PIPED = ("text", "help", "matrix")
 

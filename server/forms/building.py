@@ -16,7 +16,7 @@ from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from analysis.survey.logic import written
 from analysis.survey.survey_file import MOST_ENTRIES, survey_of
-from server.editing.draft_file import DraftFile, free_id
+from server.editing.draft_file import free_id, toml_of
 from server.editing.fields import id_of
 from server.editing.reading import NAME
 from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, Row
@@ -244,12 +244,6 @@ def _head(form: Form) -> dict[str, Any]:
 
 
 def _toml(form: Form, entries: Any) -> str:
-    document = tomlkit.document()
-    for key, value in _head(form).items():
-        document[key] = value
-    document.add(tomlkit.nl())
-    file = DraftFile(tomlkit.dumps(document))
     proposed = {"epsilon": tomlkit.float_(str(PROPOSED)).comment("proposed")}
-    for entry in entries:
-        file.add("question", entry.data | (proposed if "epsilon" in entry.data else {}))
-    return file.toml
+    questions = [entry.data | (proposed if "epsilon" in entry.data else {}) for entry in entries]
+    return toml_of({**_head(form), "questions": questions})

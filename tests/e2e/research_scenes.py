@@ -29,7 +29,7 @@ def research(stage: Stage) -> Scene:
         page.goto(stage.collector.url + path)
         yield name, page
     page.goto(f"{stage.collector.url}/surveys/new")
-    page.get_by_label("Survey file").set_input_files(EXAMPLES / "staff-panel.toml")
+    page.get_by_label("Survey file, and").set_input_files(EXAMPLES / "staff-panel.toml")
     page.get_by_role("button", name="Upload").click()
     yield "write", page
     page.get_by_role("link", name="Publish").click()

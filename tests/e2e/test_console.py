@@ -98,7 +98,7 @@ def test_a_study_is_run_from_the_browser_alone(
     seen(console)
     (tmp_path / "study.toml").write_text(STUDY)
     console.get_by_role("link", name="A new survey").click()
-    console.get_by_label("Survey file").set_input_files(tmp_path / "study.toml")
+    console.get_by_label("Survey file, and").set_input_files(tmp_path / "study.toml")
     console.get_by_role("button", name="Upload").click()
     seen(console)
     console.get_by_role("link", name="Publish").click()

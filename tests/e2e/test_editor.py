@@ -68,7 +68,7 @@ def begin(page: Page) -> None:
     page.get_by_role("link", name="A new survey").click()
     seen(page)
     page.get_by_label("Title").fill("Working conditions 2026")
-    page.get_by_label("Id, in its address").fill("work-2026")
+    page.get_by_label("Id, in its address").first.fill("work-2026")
     page.get_by_label("First question").fill("In the last 12 months, were you harassed at work?")
     page.get_by_label("Its kind").select_option("Yes or no")
     page.get_by_role("button", name="Begin").click()
@@ -160,7 +160,7 @@ def test_the_preview_runs_as_the_page_will_and_sends_and_keeps_nothing(
     page = sign_in()
     draft = SURVEY.replace('"canteen"', '"draft"', 1).encode()
     page.goto(f"{served.url}/surveys/new")
-    page.get_by_label("Survey file").set_input_files(
+    page.get_by_label("Survey file, and").set_input_files(
         {"name": "d.toml", "mimeType": "text/plain", "buffer": draft}
     )
     page.get_by_role("button", name="Upload").click()

@@ -3,41 +3,20 @@
 import csv
 import hashlib
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from console_pages import NAMES, Browsers, app, signed_in, survey_file
 from flask import Flask
-from flask.testing import FlaskClient
 from forms import post
-from test_access import HTTPS, SECRET, log_in
+from test_access import HTTPS, log_in
 
-from server import access
-from server.app import create_app
 from server.clock import now
 from server.store import Store
-from server.store.researchers import Researcher
 
+__all__ = ["app", "signed_in", "survey_file"]
 ROOT = Path(__file__).parents[2]
-INVITED = 'access = "invited"\n'
-#: A draft, with two questions so that one of them can be deleted.
-IDEA = """\
-title = "Idea"
-id = "idea"
-
-[[questions]]
-id = "one"
-kind = "yes-no"
-text = "One?"
-epsilon = 1.0
-
-[[questions]]
-id = "two"
-kind = "yes-no"
-text = "Two?"
-epsilon = 1.0
-"""
 #: What is done to drafts stands in their history, not in the log.
 IN_HISTORY = ("/surveys/idea/edit", "/surveys/idea/translations")
 #: Who may see what.
@@ -84,6 +63,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "/surveys/canteen/invitations/replace": (("owner", "fieldworker"), {"link": "x"}),
     "/surveys/canteen/invitations/revoke": (("owner", "fieldworker"), {"link": "x"}),
     "/surveys/new": (("owner", "analyst"), {"title": "T", "text": "Q", "kind": "yes-no"}),
+    "/surveys/canteen/draft": (("owner", "analyst"), {}),
     "/surveys/idea/edit": (("owner", "analyst"), {"do": "add", "text": "Q", "kind": "note"}),
     "/surveys/idea/translations": (("owner", "analyst"), {"part": "study"}),
     "/surveys/idea/history": (("owner", "analyst"), {"do": "delete", "sure": "idea"}),
@@ -92,36 +72,6 @@ ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "/people/bob/remove": (("owner",), {}),
     "/sign-out-everywhere": (("owner", "analyst", "fieldworker"), {}),
 }
-NAMES = {"ada": "owner", "bob": "analyst", "cleo": "fieldworker"}
-Browsers = Callable[[str], FlaskClient]
-
-
-@pytest.fixture
-def survey_file(survey_file: Path) -> Path:
-    """The survey, for invited people."""
-    survey_file.write_text(INVITED + survey_file.read_text())
-    return survey_file
-
-
-@pytest.fixture
-def app(store: Store, database: Path) -> Flask:
-    secret = access.hashed(SECRET)
-    for name, role in NAMES.items():
-        store.researchers.put(Researcher(name, role), secret)
-    store.drafts.begin("idea", IDEA, "ada", "began it")
-    return create_app({"DATABASE": database})
-
-
-@pytest.fixture
-def signed_in(app: Flask) -> Browsers:
-    """A browser in which somebody has signed in."""
-
-    def call(name: str) -> FlaskClient:
-        browser = app.test_client()
-        assert log_in(browser, name).status_code == 303
-        return browser
-
-    return call
 
 
 @pytest.mark.parametrize("name", NAMES)

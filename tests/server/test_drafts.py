@@ -1,19 +1,21 @@
 """Drafts in the console: they begin, have a history, and are published as they were read."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from console_pages import IDEA, Browsers, app, signed_in, survey_file
 from drafting import EDIT, fields, seen, toml, upload
 from flask import Flask
 from flask.testing import FlaskClient
 from forms import post
 from test_access import HTTPS
-from test_console import IDEA, Browsers, app, signed_in, survey_file
 
 from analysis.survey.survey_file import read_survey
 from server.store import Store
 from server.store.drafts import KEPT, Outdated
+from server.studies import templates
 
 __all__ = ["app", "signed_in", "survey_file"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "well-being.toml"
@@ -160,3 +162,36 @@ def test_a_draft_is_deleted_with_its_history_alone(signed_in: Browsers, store: S
     assert browser.get(EDIT, **HTTPS).status_code == 404
     for table in ("draft", "draft_version", "draft_file"):
         assert store.file.query(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
+def test_an_upload_never_replaces_what_was_not_seen(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    files = {"files": [(io.BytesIO(IDEA.replace("One?", "Uno?").encode()), "idea.toml")]}
+    answer = post(browser, "/surveys/new", how="file", **files)
+    assert (answer.status_code, "which ada changed last" in answer.text) == (422, True)
+    files = {"files": [(io.BytesIO(IDEA.replace("One?", "Uno?").encode()), "idea.toml")]}
+    assert post(browser, "/surveys/new", how="file", number="1", **files).status_code == 303
+    assert "Uno?" in toml(store)
+
+
+def test_a_template_is_copied_whole(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    sent = {"how": "template", "template": "whistle-blowing", "id": "our-copy"}
+    assert post(browser, "/surveys/new", **sent).status_code == 303
+    text = templates()["whistle-blowing"].text
+    assert toml(store, "our-copy") == text.replace('id = "whistle-blowing"', 'id = "our-copy"', 1)
+    assert "not taken" in post(browser, "/surveys/new", **sent).text
+    assert "expected one of" in post(browser, "/surveys/new", how="template", id="x").text
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLE.parent.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_published_survey_becomes_a_draft_of_the_same_version(
+    signed_in: Browsers, store: Store, path: Path
+) -> None:
+    survey = read_survey(path)
+    store.surveys.publish(survey)
+    browser = signed_in("bob")
+    assert "Make a draft of it" in browser.get(f"/surveys/{survey.id}/edit", **HTTPS).text
+    assert post(browser, f"/surveys/{survey.id}/draft").status_code == 303
+    assert _version(browser, survey.id) == survey.version
+    assert "published as it is" in browser.get(f"/surveys/{survey.id}/edit", **HTTPS).text

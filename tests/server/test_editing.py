@@ -5,10 +5,10 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from console_pages import IDEA, Browsers, app, signed_in, survey_file
 from drafting import EDIT, fields, seen, toml, upload
 from forms import post
 from test_access import HTTPS
-from test_console import IDEA, Browsers, app, signed_in, survey_file
 
 from server.editing.draft_file import DraftFile
 from server.editing.reading import read_draft

@@ -26,6 +26,9 @@ class Kind(Protocol):
     def read(self, table: Table) -> dict[str, Any]:
         """Return the kind's own keys of a question, checked, as they stand in a frozen survey."""
 
+    def written(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the kind's own keys as an author would write them: what `read` reads."""
+
     def schema(self) -> tuple[Schema, Schema]:
         """Return JSON Schema of the kind's own keys of a question: required, optional."""
 

@@ -39,6 +39,10 @@ class Choice:
         shuffled = {"random_order": True} if table.flag("random_order") else {}
         return {"options": list(options.values()), **shuffled}
 
+    def written(self, question: dict[str, Any]) -> dict[str, Any]:
+        shuffled = {key: question[key] for key in ("random_order",) if key in question}
+        return {self.key: question["options"], **shuffled}
+
     def schema(self) -> tuple[Schema, Schema]:
         option = object_of({"id": IDENTIFIER, "text": TEXT})
         options = {"options": {"type": "array", "items": option, "minItems": 2}}
@@ -85,6 +89,9 @@ class YesNo(Choice):
 
     def read(self, table: Table) -> dict[str, Any]:
         return {"options": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}]}
+
+    def written(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {}
 
     def schema(self) -> tuple[Schema, Schema]:
         required, _ = super().schema()

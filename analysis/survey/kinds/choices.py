@@ -32,6 +32,11 @@ class Choices(Choice):
         )
         return frozen
 
+    def written(self, question: dict[str, Any]) -> dict[str, Any]:
+        all_of_them = question["at_most"] == len(question["options"])
+        at_most = {} if all_of_them else {"at_most": question["at_most"]}
+        return {**super().written(question), **at_most}
+
     def schema(self) -> tuple[Schema, Schema]:
         required, optional = super().schema()
         return required | {"at_most": COUNT}, optional

@@ -49,6 +49,10 @@ class Number:
             frozen["slider"] = True
         return frozen
 
+    def written(self, question: dict[str, Any]) -> dict[str, Any]:
+        keys = ("min", "max", "step", "unit", "slider")
+        return {key: question[key] for key in keys if key in question}
+
     def schema(self) -> tuple[Schema, Schema]:
         number = {"type": "number"}
         return {"min": number, "max": number}, {"step": POSITIVE, "unit": TEXT, "slider": TRUE}

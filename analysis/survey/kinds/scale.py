@@ -44,6 +44,10 @@ class Likert(Choice):
         matrix = table.text("matrix", default=None, may_tell_answers=True)
         return {"options": options} | ({} if matrix is None else {"matrix": matrix})
 
+    def written(self, question: dict[str, Any]) -> dict[str, Any]:
+        points = {"points": [option["text"] for option in question["options"]]}
+        return points | {key: question[key] for key in ("matrix",) if key in question}
+
     def schema(self) -> tuple[Schema, Schema]:
         required, _ = super().schema()
         return required, {"matrix": TEXT}

@@ -57,6 +57,10 @@ class Text:
                 frozen["letters"] = _letters(letters)
         return frozen
 
+    def written(self, question: dict[str, Any]) -> dict[str, Any]:
+        keys = ("longest", "candidates", "letters")
+        return {key: question[key] for key in keys if key in question}
+
     def schema(self) -> tuple[Schema, Schema]:
         candidates = {"type": "array", "items": STRING, "minItems": 2, "uniqueItems": True}
         return {"longest": COUNT}, {"letters": STRING, "candidates": candidates}

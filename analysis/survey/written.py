@@ -1,0 +1,84 @@
+"""From a frozen survey back to the tables of a survey file, which freeze to the same version."""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from analysis.mechanisms import MECHANISMS
+from analysis.survey.digest import NOTE
+from analysis.survey.kinds import KINDS
+from analysis.survey.logic import written
+from analysis.survey.survey import PILOT, WISHES, Survey
+
+#: Keys that stand in a survey file as they stand in a frozen survey.
+_OF_STUDY = (
+    *("title", "id", "languages", "organisation", "minutes", "introduction", "contact", "consent"),
+    *("thanks", "link", "link_text", "access", "proof_of_work"),
+)
+_OF_ENTRIES = ("id", "kind", "text", "help", "section", "new_page", "namely", "reason")
+
+
+def survey_tables(survey: Survey, names: bool = False) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the tables of a survey file, in the order in which authors write, and its images.
+
+    Parameters
+    ----------
+    names : bool
+        Whether every mechanism is named; else only those are that have parameters of their own.
+
+    Returns
+    -------
+    tables : dict
+        With lists of tables as `questions` and `together`, and numbers as floats.
+    files : dict
+        The content of the images that the tables name, by their names.
+    """
+    spec, files = survey.spec, dict[str, bytes]()
+    tables = {key: spec[key] for key in _OF_STUDY if key in spec}
+    tables |= {key: date.fromisoformat(spec[key])
+               for key in ("closes", "delete_reports_after") if key in spec}  # fmt: skip
+    if "logo" in spec:
+        tables["logo"] = _filed("logo", spec["logo"], files)
+    tables |= {key: dict(spec[key]) for key in ("privacy", "results", "page") if key in spec}
+    drawn = {name for table in spec.get("together", ()) for name in table["questions"]}
+    tables["questions"] = [
+        _entry(entry, entry["id"] in drawn, names, files) for entry in spec["questions"]
+    ]
+    if "together" in spec:
+        tables["together"] = [dict(table) for table in spec["together"]]
+    assert PILOT not in tables
+    return tables, files
+
+
+def _filed(name: str, image: Mapping[str, Any], files: dict[str, bytes]) -> str:
+    """Keep an image as a file, and return the file's name."""
+    file = f"{name}.{'png' if image['type'] == 'image/png' else 'jpg'}"
+    files[file] = b64decode(image["base64"])
+    return file
+
+
+def _entry(
+    entry: Mapping[str, Any], is_drawn_with_others: bool, names: bool, files: dict[str, bytes]
+) -> dict[str, Any]:
+    """Return the table of a question or note."""
+    table = {key: entry[key] for key in _OF_ENTRIES if key in entry}
+    if "image" in entry:
+        table["image"] = _filed(entry["id"], entry["image"], files)
+        table["image_text"] = entry["image"]["text"]
+    if "shows_if" in entry and "namely" not in entry:
+        table["shows_if"] = written(entry["shows_if"])
+    if entry["kind"] == NOTE:
+        return table
+    table |= KINDS[entry["kind"]].written(dict(entry))
+    if entry["required"]:
+        table["required"] = True
+    if is_drawn_with_others:
+        return table
+    mechanism = entry["mechanism"]
+    if MECHANISMS[mechanism["name"]].parameters is None:
+        table["epsilon"] = entry["epsilon"]
+    if len(mechanism) > 1 or MECHANISMS[mechanism["name"]].parameters is not None or names:
+        table["mechanism"] = dict(mechanism) if len(mechanism) > 1 else mechanism["name"]
+    more = ("epsilon_forever", "stable", *WISHES)
+    return table | {key: entry[key] for key in more if key in entry}
