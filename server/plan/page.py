@@ -43,6 +43,13 @@ def render(title: str, lead: str, sections: Sequence[tuple[str, str, Part]], foo
     )
 
 
+def render_sections(sections: Sequence[tuple[str, str, Part]]) -> str:
+    """Return sections without their page, for a page that has its own head."""
+    return _TEMPLATES.get_template("plan_sections.html").render(
+        sections=[section for section in sections if section[2]]
+    )
+
+
 def _computed(asked: Asked) -> Part:
     """Return the section that says how the numbers were computed."""
     texts = [

@@ -1,4 +1,4 @@
-"""What researchers ask for and takes long: tables of two questions, models, and trial copies.
+"""What researchers ask for and takes long: plans, tables of two questions, models, trial copies.
 
 A process of its own does it, one piece after another, at a low priority, so that the intake of
 reports does not wait. Results stay in the database: whoever asked can leave, and come back.
@@ -43,9 +43,16 @@ def kinds() -> "dict[str, type[Asked]]":
     from server.work.auditing import Auditing
     from server.work.crossing import Crossing
     from server.work.modelling import Modelling
+    from server.work.planning import Planning
     from server.work.trial import Trial
 
-    return {"crosstab": Crossing, "model": Modelling, "trial": Trial, "audit": Auditing}
+    return {
+        "crosstab": Crossing,
+        "model": Modelling,
+        "trial": Trial,
+        "audit": Auditing,
+        "plan": Planning,
+    }
 
 
 def key_of(asked: Asked) -> str:

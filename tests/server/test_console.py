@@ -29,6 +29,8 @@ PAGES = {
     "/surveys/canteen/together": ("owner", "analyst"),
     "/surveys/canteen/pilot": ("owner", "analyst"),
     "/surveys/idea/pilot": ("owner", "analyst"),
+    "/surveys/canteen/plan": ("owner", "analyst"),
+    "/surveys/idea/plan": ("owner", "analyst"),
     "/surveys/canteen/live": ("owner", "analyst", "fieldworker"),
     "/surveys/canteen/privacy": ("owner", "analyst"),
     "/surveys/canteen/downloads": ("owner", "analyst"),

@@ -1,5 +1,6 @@
 """Plans before a survey is held: what so many respondents and so much ε will show."""
 
+from analysis.study.planning.between import respondents_between
 from analysis.study.planning.check import MOST_RESPONDENTS, MOST_WAVES
 from analysis.study.planning.curves import EPSILONS, Point, curve_of_epsilon, curve_of_respondents
 from analysis.study.planning.half_width import HalfWidth, expected, normal_half_width
@@ -50,6 +51,7 @@ __all__ = [
     "power_of_share",
     "powers",
     "public_view",
+    "respondents_between",
     "respondents_for",
     "respondents_for_change",
     "respondents_for_share",

@@ -1,0 +1,258 @@
+"""What a study can tell before anybody is asked: fast answers first, exact numbers behind them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from flask import g, request
+from markupsafe import Markup
+from scipy.special import ndtri
+
+from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.epsilon import MICRO
+from analysis.study.planning import (
+    Point,
+    curve_of_epsilon,
+    curve_of_respondents,
+    respondents_between,
+)
+from analysis.study.planning.curves import EPSILONS
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+from server import access, work
+from server.console.blueprint import blueprint
+from server.console.costs import MOST, USUAL
+from server.console.live import EVERY_OF_WORK, follow, state_of_work
+from server.console.piloting import page_of
+from server.console.precision import quick, told
+from server.extensions import the_store
+from server.plan.pictures import respondents_charts
+from server.stored_results import Missing
+from server.work.planning import Planning
+from server.work.trial import to_try
+
+#: Half-widths are drawn at so many times the planned respondents.
+_TIMES = (0.25, 0.5, 1, 2, 4, 8)
+#: The chance with which a difference is to be found.
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the address asks for: numbers as they are shown, and the questions that are compared."""
+
+    respondents: int
+    waves: int
+    difference: float
+    width: float
+    outcome: str
+    groups: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A question: how precise it is, what it takes to be so precise, and its fair part of ε."""
+
+    name: str
+    text: str
+    epsilon: str
+    width: str
+    direct: str
+    epsilon_needed: str
+    share: str
+    width_then: str
+
+
+def _wishes(survey: Survey, planned: int) -> Wishes:
+    shares = [one.id for one in survey.questions if one.domain.estimand is Estimand.SHARES]
+    outcome = request.args.get("outcome") or (shares[0] if shares else "")
+    others = [one.id for one in survey.questions if _answers(one)[1:] and one.id != outcome]
+    groups = request.args.get("groups", others[-1] if others else "")
+    return Wishes(
+        int(_asked("respondents", planned, 1, MOST)),
+        int(_asked("waves", 1, 1, 100)),
+        _asked("difference", 10, 0.1, 100),
+        _asked("width", 10, 0.1, 50),
+        outcome,
+        groups,
+    )
+
+
+def _asked(name: str, usual: float, least: float, most: float) -> float:
+    given = request.args.get(name, "").strip().replace(",", "") or f"{usual:g}"
+    try:
+        number = float(given)
+    except ValueError:
+        number = -1.0
+    if not least <= number <= most:
+        expected = f"expected a number from {least:g} to {most:,g}"
+        raise Missing(f"{name}: {expected}, got {given[:20]!a}")
+    return number
+
+
+@blueprint.get("/surveys/<survey_id>/plan")
+@access.for_analysts
+def show_plan(survey_id: str) -> str:
+    store = the_store()
+    survey = to_try(store, survey_id)
+    wishes = _wishes(survey, store.studies.get(survey_id).planned or USUAL)
+    asked = Planning(
+        survey_id,
+        survey.version,
+        wishes.respondents,
+        wishes.waves,
+        wishes.difference / 100,
+        wishes.width / 100,
+    )
+    job = work.find(store, asked)
+    if job is None and "exact" in request.args:
+        if not work.ask(store, asked):
+            raise Missing("So much work waits that no more is taken; try again later.")
+        job = work.find(store, asked)
+    live = {}
+    if job is not None and not job.is_over:
+        live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+    numbers = [max(1, round(wishes.respondents * times)) for times in _TIMES]
+    points = [point for one in survey.questions for point in curve_of_respondents(one, numbers)]
+    return page_of(
+        "planned.html",
+        survey_id,
+        wishes=wishes,
+        lines=_lines(survey, wishes),
+        total=f"{survey.charge / MICRO:.4g}",
+        pictures=[Markup(one) for one in respondents_charts(survey, points, wishes.respondents)],
+        differences=_differences(survey, wishes),
+        asked={one.id: survey.wording(one) for one in survey.questions
+               if one.domain.estimand is Estimand.SHARES},
+        grouping={one.id: survey.wording(one) for one in survey.questions if _answers(one)[1:]},
+        job=job,
+        sections=Markup(job.result.get("sections", "")) if job is not None else "",
+        query=request.query_string.decode(),
+        may_compute=g.researcher is not None,
+        **live,
+    )  # fmt: skip
+
+
+def _lines(survey: Survey, wishes: Wishes) -> list[Line]:
+    """Return how precise each question is, and the ε that each needs for the wished half-width."""
+    n = wishes.respondents
+    curves = {one.id: _curve(one, n) for one in survey.questions}
+    free = [one for one in survey.questions if _is_free(one)]
+    fixed = survey.charge / MICRO - sum(one.randomizer.charge for one in free) / MICRO
+    shares = _divided(free, curves, survey.charge / MICRO - fixed)
+    lines = []
+    for question in survey.questions:
+        width, direct = quick(question, n)
+        curve, part = curves[question.id], shares.get(question.id)
+        needed = _epsilon_at(curve, wishes.width / 100) if _is_free(question) else None
+        then = None if part is None else _width_at(curve, part) * question.domain.span
+        lines.append(
+            Line(
+                question.id,
+                survey.wording(question),
+                f"{question.randomizer.epsilon:.3g}",
+                told(survey, question, width),
+                told(survey, question, direct),
+                "–" if needed is None else f"{needed:.2g}",
+                "–" if part is None else f"{part:.2g}",
+                told(survey, question, then),
+            )
+        )
+    return lines
+
+
+def _is_free(question: Question) -> bool:
+    """Whether a question's ε can be another without anything else being another."""
+    has_own = question.table is None and question.memo is None
+    return has_own and question.mechanism.parameters is None
+
+
+def _curve(question: Question, n: int) -> list[Point]:
+    """Return half-widths as parts of the range, by ε."""
+    span = question.domain.span
+    points = curve_of_epsilon(question, [n], EPSILONS[::2]) if _is_free(question) else []
+    return [Point(p.question, p.epsilon, n, p.half_width / span) for p in points]
+
+
+def _width_at(curve: Sequence[Point], epsilon: float) -> float:
+    """Return the half-width at an ε, between the points of a curve, by logarithms."""
+    before = max((p for p in curve if p.epsilon <= epsilon), key=lambda p: p.epsilon, default=None)
+    after = min((p for p in curve if p.epsilon > epsilon), key=lambda p: p.epsilon, default=None)
+    if before is None or after is None:
+        return (before or after or curve[0]).half_width
+    part = log(epsilon / before.epsilon) / log(after.epsilon / before.epsilon)
+    return exp((1 - part) * log(before.half_width) + part * log(after.half_width))
+
+
+def _epsilon_at(curve: Sequence[Point], width: float) -> float | None:
+    """Return the least ε of a curve with such a half-width; None if none is enough."""
+    if not curve or curve[-1].half_width > width:
+        return None
+    low, high = curve[0].epsilon, curve[-1].epsilon
+    while high / low > 1.005:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if _width_at(curve, middle) <= width else (middle, high)
+    return high
+
+
+def _divided(
+    questions: Sequence[Question], curves: dict[str, list[Point]], total: float
+) -> dict[str, float]:
+    """Return the ε of each question with which all are as precise, and which sum to `total`."""
+    if len(questions) < 2:
+        return {}
+    low, high = 1e-4, 0.5
+    parts: dict[str, float] = {}
+    for _ in range(40):
+        width = (low * high) ** 0.5
+        needed = {one.id: _epsilon_at(curves[one.id], width) for one in questions}
+        if (
+            any(part is None for part in needed.values())
+            or sum(part or 0.0 for part in needed.values()) > total
+        ):
+            low = width
+        else:
+            high, parts = width, {name: part or 0.0 for name, part in needed.items()}
+    return parts
+
+
+def _differences(survey: Survey, wishes: Wishes) -> list[tuple[str, str]]:
+    """Return how many respondents it takes to see the wished difference, by what is compared."""
+    questions = {one.id: one for one in survey.questions}
+    outcome = questions.get(wishes.outcome)
+    if outcome is None:
+        return []
+    apart = wishes.difference / 100
+    shares = (0.5 - apart / 2, 0.5 + apart / 2)
+    # Two groups of half as many: each has twice the variance of all.
+    one = quick(outcome, 10_000)[0] / float(ndtri(0.975))
+    reach = float(ndtri(0.975)) + float(ndtri(POWER))
+    groups = 4 * one**2 * 10_000 * (reach / apart) ** 2
+    term = next(iter(_answers(outcome)), "")
+    found = [
+        ("between two halves that you know, such as two links", f"{_rounded(groups)}"),
+        ("between two waves, in each of them", f"{_rounded(groups / 2)}"),
+    ]
+    other = questions.get(wishes.groups)
+    if other is not None and other is not outcome and term and _answers(other)[1:]:
+        names = _answers(other)
+        labels = [survey.labels(other).get(name, name) for name in names]
+        try:
+            n = respondents_between(outcome, term, other, (names[0], names[1]), shares)
+            answer = _rounded(n)
+        except ValueError as error:
+            answer = f"not known here: {error}"
+        found.append((f"between {labels[0]} and {labels[1]}, as randomized answers tell", answer))
+    return found
+
+
+def _answers(question: Question) -> list[str]:
+    """Return the answers of which one alone can be given, but for no answer."""
+    return [name for name in question.domain.alternatives if name != NO_ANSWER]
+
+
+def _rounded(number: float) -> str:
+    """Return a number of respondents with two digits, rounded up: it is an approximation."""
+    n = max(1, round(number))
+    step = 10 ** max(0, len(str(n)) - 2)
+    return f"{-(-n // step) * step:,}"

@@ -1,0 +1,74 @@
+"""The page that plans a study: fast answers at once, exact numbers when they are ready."""
+
+import re
+from html import unescape
+
+import pytest
+from console_pages import Browsers, app, signed_in, survey_file
+from flask import Flask
+from limits import wait_until
+from test_access import HTTPS
+from test_editing import ROOT
+
+from analysis.survey.survey_file import read_survey
+from server.store import Store
+
+__all__ = ["app", "signed_in", "survey_file"]
+ADDRESS = "/surveys/work-2026/plan"
+
+
+@pytest.fixture
+def published(store: Store) -> None:
+    store.surveys.publish(read_survey(ROOT / "examples" / "working-conditions.toml"))
+
+
+def test_questions_are_answered_in_a_researchers_words(
+    signed_in: Browsers, published: None
+) -> None:
+    page = signed_in("bob").get(f"{ADDRESS}?respondents=1000", **HTTPS).text
+    assert "What can 1,000 people tell?" in page
+    # As `deniable plan` prints: 8.98, 10.1, 7.11 points, and 444 EUR.
+    for width in ("± 9 points", "± 10 points", "± 7 points", "EUR"):
+        assert width in page
+    assert "between Laboratory and Office, as randomized answers tell" in page
+    (between,) = re.findall(r"answers tell</dt><dd><strong>([0-9,]+)</strong>", page)
+    (halves,) = re.findall(r"two links</dt><dd><strong>([0-9,]+)</strong>", page)
+    assert int(between.replace(",", "")) > 3 * int(halves.replace(",", ""))
+
+
+def test_an_even_division_spends_the_same_and_is_equally_precise(
+    signed_in: Browsers, published: None
+) -> None:
+    page = signed_in("bob").get(f"{ADDRESS}?respondents=2000", **HTTPS).text
+    table = page.partition('aria-label="ε"')[2].partition("</table>")[0]
+    rows = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in table.split("<tr>")[2:]]
+    assert sum(float(row[4]) for row in rows) == pytest.approx(5, abs=0.1)
+    widths = {row[5] for row in rows if "points" in row[5]}
+    assert len(widths) == 1
+
+
+def test_exact_numbers_come_by_themselves(signed_in: Browsers, published: None, app: Flask) -> None:
+    browser = signed_in("bob")
+    asked = f"{ADDRESS}?respondents=300&exact=1"
+    assert "They are being computed" in browser.get(asked, **HTTPS).text
+    wait_until(lambda: "being computed" not in browser.get(asked, **HTTPS).text)
+    page = browser.get(f"{ADDRESS}?respondents=300", **HTTPS).text
+    assert "Who else spends how much" in page
+    assert "How to divide the cap over the questions" in page
+    assert "Compute them" in browser.get(f"{ADDRESS}?respondents=301", **HTTPS).text
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("respondents=0", "respondents: expected a number from 1 to 100,000, got '0'"),
+        ("width=much", "width: expected a number from 0.1 to 50, got 'much'"),
+        ("difference=101", "difference: expected a number"),
+        ("waves=nan", "waves: expected a number"),
+    ],
+)
+def test_a_wish_that_cannot_be_is_told(
+    signed_in: Browsers, published: None, query: str, told: str
+) -> None:
+    answer = signed_in("bob").get(f"{ADDRESS}?{query}", **HTTPS)
+    assert (answer.status_code, told in unescape(answer.text)) == (404, True)
