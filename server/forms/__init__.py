@@ -1,4 +1,4 @@
-"""Questionnaires of other tools: XLSForm, LimeSurvey, SurveyJS and Qualtrics become survey files.
+"""Questionnaires of other tools become survey files.
 
 Each tool has a reader, which finds out what a file asks in our terms; `server.forms.building` makes
 the survey file, and accounts for each row of the source.
@@ -17,9 +17,6 @@ __all__ = ["TOOLS", "FormError", "Imported", "Row", "read_form", "report"]
 #: Each tool in words, by the name of its reader: a module with `is_ours` and `read`.
 TOOLS = {
     "xlsform": "XLSForm (Kobo, ODK, SurveyCTO)",
-    "limesurvey": "LimeSurvey (.lss or tab-separated)",
-    "surveyjs": "SurveyJS (JSON)",
-    "qualtrics": "Qualtrics (.qsf)",
 }
 
 

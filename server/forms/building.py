@@ -11,6 +11,7 @@ from typing import Any
 
 import tomlkit
 
+from analysis.core.domain import NONE, RESERVED
 from analysis.core.errors import SurveyError
 from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
@@ -24,7 +25,7 @@ from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, Row
 #: The ε of every question that is imported, until its author chooses another.
 PROPOSED = 1.0
 #: Ids that options cannot have.
-_RESERVED = ("no-answer", "none", "other")
+_RESERVED = (*RESERVED, NONE)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,101 @@
+"""The rows of a workbook: bounded, by the names that columns have today, and with no macros run."""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+from pyxform import xls2json_backends as backends
+from pyxform.errors import PyXFormError
+
+from server.forms.form import MOST_ROWS, FormError
+
+#: The most bytes that a workbook unpacks to.
+_UNPACKED = 64 << 20
+_ENTITY = re.compile(rb"<!\s*(DOCTYPE|ENTITY)|<\x00!\x00D", re.I)
+_READERS = {
+    ".xlsx": backends.xlsx_to_dict,
+    ".xlsm": backends.xlsx_to_dict,
+    ".xls": backends.xls_to_dict,
+    ".csv": backends.csv_to_dict,
+    ".md": backends.md_to_dict,
+}
+#: Names that columns had in other times and tools.
+_COLUMNS = {
+    "caption": "label", "value": "name", "list name": "list_name", "relevance": "relevant",
+    "constraint message": "constraint_message", "read_only": "readonly", "image": "media::image",
+    "command": "type", "tag": "name", "skipto": "relevant", "select_one_list": "list_name",
+}  # fmt: skip
+
+
+def workbook(content: bytes, name: str) -> dict[str, Any]:
+    """Return the rows of the sheets of a workbook, with the names of columns as they are today."""
+    ending = re.search(r"\.[a-z]+$", name.lower())
+    reader = _READERS.get(ending[0] if ending else "")
+    if reader is None:
+        raise FormError(f"{name}: expected a file that ends in {', '.join(_READERS)}")
+    if reader is backends.xlsx_to_dict:
+        _check_archive(content, name)
+    elif ending is not None and ending[0] != ".xls" and content.count(b"\n") > MOST_ROWS:
+        raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got more")
+    try:
+        text = ending is not None and ending[0] in (".csv", ".md")
+        given: Any = content.decode("utf-8-sig") if text else BytesIO(content)
+        book = reader(given)
+    except RecursionError:
+        raise
+    except (PyXFormError, UnicodeDecodeError, ValueError, KeyError, OSError) as error:
+        raise FormError(f"{name}: cannot be read as a workbook: {str(error)[:200]}") from None
+    except Exception as error:
+        # openpyxl and xlrd raise whatever a damaged file makes them stumble over.
+        told = type(error).__name__
+        raise FormError(f"{name}: cannot be read as a workbook ({told})") from None
+    sheets = {
+        key: [_renamed(row) for row in rows]
+        for key, rows in book.items()
+        if key in ("survey", "choices", "settings") and isinstance(rows, list)
+    }
+    if sum(map(len, sheets.values())) > MOST_ROWS:
+        raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got more")
+    return sheets
+
+
+def _check_archive(content: bytes, name: str) -> None:
+    """Refuse an archive that unpacks to too much, or has entities or too many rows."""
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > _UNPACKED:
+                raise FormError(
+                    f"{name}: expected at most {_UNPACKED >> 20} MiB unpacked, got more"
+                )
+            rows = 0
+            for part in archive.namelist():
+                if part.endswith((".xml", ".rels")):
+                    text = archive.read(part)
+                    if _ENTITY.search(text):
+                        raise FormError(f"{name}: {part}: expected no document type or entities")
+                    rows += text.count(b"<row") * part.startswith("xl/worksheets/")
+            if rows > 2 * MOST_ROWS:
+                raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got {rows:,}")
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+        raise FormError(f"{name}: cannot be read as a workbook: {error}") from None
+    except zlib.error:
+        raise FormError(f"{name}: cannot be read as a workbook: it is damaged") from None
+
+
+def _renamed(row: Mapping[Any, Any]) -> dict[str, str]:
+    """Return a row's cells that are not empty, by the names that columns have today."""
+    found: dict[str, str] = {}
+    for column, value in row.items():
+        text = str(value if value is not None else "").strip()
+        base, *rest = re.split(r"\s*::?\s*", str(column).strip(), maxsplit=1)
+        base = base.lower()
+        if base in ("media", "bind", "control", "instance") and rest:
+            base, rest = f"{base}::{rest[0].lower()}", []
+        base = _COLUMNS.get(base, base)
+        key = "::".join([base, *rest])
+        if text:
+            found.setdefault(key, text)
+    return found

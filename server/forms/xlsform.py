@@ -1,0 +1,315 @@
+"""XLSForm, the form of ODK, KoboToolbox, SurveyCTO and others, in spreadsheets or as CSV.
+
+After the XLSForm specification (xlsform.org). pyxform reads the workbook; rows are interpreted
+here, one by one, since a row that cannot be imported must not refuse the others.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from server.forms import texts
+from server.forms.form import IMPORTED, REFUSED, Asked, Form, FormError, Row
+from server.forms.workbook import workbook
+from server.forms.xlsform_kinds import OTHER, Kinds
+from server.forms.xpath import Untold, condition
+
+_REFUSED = {
+    "geopoint": "places are not collected", "geotrace": "places are not collected",
+    "geoshape": "places are not collected", "image": "files are not collected",
+    "photo": "files are not collected", "audio": "files are not collected",
+    "video": "files are not collected", "file": "files are not collected",
+    "barcode": "what is scanned identifies, and is not collected",
+    "calculate": "nothing is calculated on the device; compute it from the estimates",
+    "hidden": "nothing is sent that respondents do not see",
+    "xml-external": "data from elsewhere are not loaded",
+    "csv-external": "data from elsewhere are not loaded",
+    "background-audio": "nothing is recorded",
+    "time": "a time of day has no kind of its own: ask for the hour as a number, 0 to 23",
+    "datetime": "a date with a time has no kind of its own: ask for the year as a number",
+}  # fmt: skip
+_METADATA = (
+    "start", "end", "today", "deviceid", "subscriberid", "simserial", "phonenumber", "username",
+    "email", "audit", "start-geopoint", "devicephonenum", "deviceinfo", "caseid",
+)  # fmt: skip
+#: Columns that are read, or change nothing here.
+_READ = {
+    "type", "name", "label", "hint", "required", "relevant", "constraint", "appearance", "order",
+    "parameters", "readonly", "choice_filter", "calculation", "default", "repeat_count", "trigger",
+    "constraint_message", "required_message", "guidance_hint", "disabled", "notes", "list_name",
+}  # fmt: skip
+
+
+def is_ours(content: bytes, name: str) -> bool:
+    """Return whether a file has sheets or sections named survey and choices, or survey alone."""
+    try:
+        return bool(workbook(content, name).get("survey"))
+    except FormError:
+        return False
+
+
+def read(content: bytes, name: str) -> Form:
+    """Return a form; errors are those of `server.forms.read_form`."""
+    book = workbook(content, name)
+    if not book.get("survey"):
+        raise FormError(f"{name}: expected a sheet named survey with rows, got none")
+    return _Reader(book, name).form
+
+
+class _Reader:
+    """One workbook; its rows become items of `form`, in their order."""
+
+    def __init__(self, book: Mapping[str, list[dict[str, str]]], name: str) -> None:
+        survey, choices = book["survey"], book.get("choices", [])
+        settings = next(iter(book.get("settings", [])), {})
+        title = settings.get("form_title") or settings.get("title") or re.sub(r"\.\w+$", "", name)
+        known = settings.get("form_id") or settings.get("id_string") or re.sub(r"\.\w+$", "", name)
+        self._languages = _languages([*survey, *choices], settings.get("default_language", ""))
+        tags = [tag for tag, _ in self._languages]
+        self.form = Form(texts.plain(title)[0] or "Form", known, languages=tags[1:] and tags)
+        self._places: dict[str, list[tuple[int, str]]] = {}
+        self._own = Kinds()
+        self._kinds: dict[str, str] = {}
+        self._groups: list[tuple[str, str, list[Any] | None, bool]] = []
+        self._starts = {"section": "", "new_page": False}
+        self._section = ""
+        self._read_choices(choices)
+        for number, row in enumerate(survey, 2):
+            if row:
+                self._read_row(f"survey!{number}", row)
+        if name.lower().endswith(".xlsm"):
+            self.form.refuse(
+                "workbook", name, "macros", "macros are never run; cells alone are read"
+            )
+        for label, entries in self._places.items():
+            for at, value in entries:
+                is_used = label in self._own.used
+                told = "" if is_used else f"no question that is imported uses the list {label}"
+                outcome = IMPORTED if is_used else REFUSED
+                self.form.items.append(Row(f"choices!{at}", value, label, outcome, told))
+        for key, value in settings.items():
+            is_read = key in ("form_title", "title", "form_id", "id_string", "default_language")
+            told = "" if is_read else "it has no counterpart in a survey file"
+            self.form.items.append(
+                Row("settings!2", key, value[:60], IMPORTED if is_read else REFUSED, told)
+            )
+
+    def _read_choices(self, rows: list[dict[str, str]]) -> None:
+        for number, row in enumerate(rows, 2):
+            label = row.get("list_name", "")
+            value = row.get("name", "")
+            if not row:
+                continue
+            if not label or not value:
+                self.form.refuse(f"choices!{number}", value, label, "it has no list or no name")
+                continue
+            text, _ = self._text(row, "label")
+            self._own.lists.setdefault(label, []).append((value, text or value))
+            self._places.setdefault(label, []).append((number, value))
+
+    def _text(self, row: Mapping[str, str], column: str) -> tuple[Any, list[str]]:
+        """Return a text, plain or by language, and what is different from the source."""
+        found: dict[str, str] = {}
+        changes: list[str] = []
+        for tag, language in self._languages:
+            given = row.get(f"{column}::{language}" if language else column, "")
+            text, lost = texts.plain(given)
+            text, piped = texts.without_pipes(text, r"\$\{[^}]*\}")
+            found[tag] = text
+            changes += [f"{one} is left out of its {column}" for one in lost]
+            if piped:
+                changes.append(f"earlier answers are left out of its {column}")
+        there = [text for text in found.values() if text]
+        if not there:
+            return None, changes
+        if len(self._languages) == 1:
+            return there[0], changes
+        lacking = [tag for tag, text in found.items() if not text]
+        if lacking:
+            changes.append(f"its {column} in {', '.join(lacking)} is that of another language")
+        return {tag: text or there[0] for tag, text in found.items()}, list(dict.fromkeys(changes))
+
+    def _read_row(self, place: str, row: dict[str, str]) -> None:
+        given = row.get("type", "")
+        kind, _, rest = re.sub(r"\s+", " ", given).partition(" ")
+        kind, name = kind.lower(), row.get("name", "")
+        whole = re.sub(r"[\s_]+", " ", given.lower())
+        if row.get("disabled", "").lower() in ("yes", "true"):
+            self.form.refuse(place, name, given, "the row is disabled")
+        elif whole.startswith(("begin ", "end ")):
+            self._read_group(place, row, whole, given)
+        elif any(is_repeat for *_, is_repeat in self._groups):
+            self.form.refuse(place, name, given, "it stands in a group that repeats")
+        elif kind in _METADATA or whole in _METADATA:
+            self.form.refuse(
+                place, name, given, "nothing is collected about the device or the time"
+            )
+        elif kind in _REFUSED or whole.replace(" ", "-") in _REFUSED:
+            told = _REFUSED.get(kind) or _REFUSED[whole.replace(" ", "-")]
+            self.form.refuse(place, name, given, told)
+        elif not given:
+            self.form.refuse(place, name, given, "it has no type")
+        else:
+            self._read_question(place, row, given, kind, rest)
+
+    def _read_group(self, place: str, row: dict[str, str], whole: str, given: str) -> None:
+        is_repeat = "repeat" in whole
+        if whole.startswith("end "):
+            if self._groups:
+                self._groups.pop()
+            inside = any(repeats for *_, repeats in self._groups) or is_repeat
+            name = row.get("name", "")
+            if inside:
+                self.form.refuse(place, name, given, "groups that repeat are not asked")
+            else:
+                self.form.note(place, name, given)
+            return
+        label, changes = self._text(row, "label")
+        tree: list[Any] | None = None
+        if "relevant" in row and not is_repeat:
+            try:
+                tree = self._tree(row["relevant"])
+            except Untold as error:
+                changes.append(
+                    f"everybody is asked what it holds, since its condition {row['relevant']} is "
+                    f"left out: {error}"
+                )
+        self._groups.append((row.get("name", ""), row.get("appearance", ""), tree, is_repeat))
+        if is_repeat:
+            told = "groups that repeat are not asked: ask once, or how many"
+            self.form.refuse(place, row.get("name", ""), given, told)
+            return
+        self._starts = {
+            "section": label or "",
+            "new_page": "field-list" in row.get("appearance", ""),
+        }
+        told = "; ".join([*(["a heading"] if label else []), *changes])
+        outcome = "changed" if changes else IMPORTED
+        self.form.items.append(Row(place, row.get("name", ""), given, outcome, told))
+
+    def _tree(self, text: str) -> list[Any]:
+        """Return a condition in terms of what was read so far."""
+        return self._translated(condition(text))
+
+    def _translated(self, tree: list[Any]) -> list[Any]:
+        first, *rest = tree
+        if first in ("and", "or", "not"):
+            return [first, *(self._translated(part) for part in rest)]
+        name, value = rest
+        kind = self._kinds.get(name, "")
+        if name == ".":
+            raise Untold("it is about the answer itself")
+        if kind == "yes-no" and value != "no-answer":
+            value = self._own.yes_no[name].get(str(value), str(value))
+        elif kind in ("choice", "choices") and value != "no-answer":
+            value = str(value)
+        if kind == "choices":
+            if first in ("=", "selected") and value != "no-answer":
+                return ["selected", name, value]
+            if first == "!=" and value != "no-answer":
+                return ["not", ["selected", name, value]]
+        if first == "selected":
+            first = "="
+        if kind in ("choice", "yes-no") and first not in ("=", "!="):
+            raise Untold(f"the answers of {name} have no order")
+        if kind == "number" and isinstance(value, str):
+            raise Untold(f"{name} is a number, and cannot be compared with {value or 'nothing'}")
+        return [first, name, value]
+
+    def _read_question(
+        self, place: str, row: dict[str, str], given: str, kind: str, rest: str
+    ) -> None:
+        name = row.get("name", "") or place.replace("!", "-")
+        text, changes = self._text(row, "label")
+        if text is None:
+            text = name
+            if kind != "note":
+                changes.append("it has no label, so its name is its text")
+        asked = Asked(place, name, given, "", text, changes=changes)
+        hint, more = self._text(row, "hint")
+        asked.changes += more
+        if hint is not None:
+            asked.keys["help"] = hint
+        self._own.appearance = self._groups[-1][1] if self._groups else ""
+        why = self._own.fill(asked, row, kind, rest)
+        if why:
+            self.form.refuse(place, name, given, why)
+            return
+        self._place_on_page(asked)
+        if asked.kind != "note" and row.get("required", "").lower() in (
+            "yes",
+            "true",
+            "true()",
+            "1",
+        ):
+            asked.keys["required"] = True
+        self._set_condition(asked, row)
+        for column, value in row.items():
+            base = column.split("::")[0]
+            if base in ("choice_filter", "calculation", "default", "readonly", "trigger"):
+                asked.changes.append(f"{base} {value[:60]} is left out")
+            elif base == "media":
+                asked.changes.append(f"{column} {value[:60]} is left out")
+            elif base == "constraint_message" and "constraint" not in row:
+                asked.changes.append("its constraint_message is left out")
+            elif base not in _READ and base not in ("guidance_hint", "bind", "body", "control"):
+                asked.changes.append(f"the column {column} is left out")
+        self._kinds[name] = asked.kind
+        self.form.items.append(asked)
+        if asked.kind in ("choice", "choices") and OTHER.search(rest):
+            self._add_other(asked)
+
+    def _add_other(self, asked: Asked) -> None:
+        asked.options.append(("other", self._same("Other")))
+        self.form.items.append(
+            Asked(
+                asked.row,
+                f"{asked.name}-other",
+                asked.type,
+                "text",
+                self._same("Please specify"),
+                {"namely": "other"},
+                changes=["or_other is an option and a text, of which frequent answers are found"],
+            )
+        )
+
+    def _same(self, text: str) -> Any:
+        tags = [tag for tag, _ in self._languages]
+        return text if len(tags) == 1 else dict.fromkeys(tags, text)
+
+    def _place_on_page(self, asked: Asked) -> None:
+        if self._starts["section"]:
+            asked.keys["section"] = self._starts["section"]
+        if self._starts["new_page"] and self.form.items:
+            asked.keys["new_page"] = True
+        self._starts = {"section": "", "new_page": False}
+
+    def _set_condition(self, asked: Asked, row: dict[str, str]) -> None:
+        trees = [tree for _, _, tree, _ in self._groups if tree]
+        if "relevant" in row:
+            try:
+                trees.append(self._tree(row["relevant"]))
+            except Untold as error:
+                told = f"the condition {row['relevant']} is left out: {error}"
+                asked.changes.append(f"everybody is asked, since {told}")
+                trees = []
+        if trees:
+            asked.condition = trees[0] if len(trees) == 1 else ["and", *trees]
+
+
+def _languages(rows: list[dict[str, str]], default: str) -> list[tuple[str, str]]:
+    """Return the tag and the name of each language of the labels, the default one first."""
+    names = dict.fromkeys(
+        column.partition("::")[2] for row in rows for column in row if column.startswith("label")
+    )
+    named = [name for name in names if name]
+    if not named:
+        return [("", "")]
+    ordered = sorted(named, key=lambda name: name != default)
+    found: dict[str, str] = {}
+    for name in ordered:
+        tag = texts.tag_of(name) or f"x{len(found)}"
+        if re.fullmatch(r"x\d", tag):
+            tag = "qa" + chr(ord("a") + len(found) % 26)  # of private use
+        found.setdefault(tag, name)
+    return list(found.items())

@@ -1,0 +1,153 @@
+"""Which of our kinds a question of an XLSForm is, and with which keys."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.forms.form import Asked
+from server.forms.xpath import bounds
+
+_YES, _NO = ("yes", "y", "1", "oui", "si", "sí", "ja"), ("no", "n", "0", "2", "non", "nein")
+
+
+#: What follows the name of a list where another answer can be typed.
+OTHER = re.compile(r"\bor[ _]other\b")
+
+
+@dataclass
+class Kinds:
+    """The lists of options of a form, and what was used of them; `appearance` is the group's."""
+
+    lists: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    #: Of each question of yes and no, which value is which.
+    yes_no: dict[str, dict[str, str]] = field(default_factory=dict)
+    appearance: str = ""
+
+    def fill(self, asked: Asked, row: dict[str, str], kind: str, rest: str) -> str:
+        """Give a question its kind and that kind's keys; return why it cannot have one."""
+        one = {"select1", "select_one", "select_one_external", "select"}
+        if kind.startswith("select") and "file" in kind:
+            return "its options stand in a file of their own: put them into the sheet choices"
+        if kind in one or kind in ("select_multiple", "add", "rank", "odk:rank"):
+            label = re.sub(r"^(one|multiple|all that apply)?\s*(from )?", "", rest).split(" ")[0]
+            multiple = kind == "select_multiple" or rest.startswith(("multiple", "all that"))
+            multiple = multiple or kind == "add"
+            has_other = OTHER.search(rest) is not None
+            return self._choose(
+                asked, row, label, "rank" if "rank" in kind else multiple, has_other
+            )
+        if kind in ("integer", "int", "decimal", "range"):
+            return self._number(asked, row, kind)
+        if kind == "date":
+            return self._date(asked, row)
+        if kind in ("text", "string"):
+            if "multiline" in row.get("appearance", ""):
+                return "free prose cannot be randomized: ask a question with options instead"
+            asked.kind = "text"
+            asked.changes.append("an open text, of which only frequent answers are found")
+            if "constraint" in row:
+                asked.changes.append(f"the constraint {row['constraint']} is left out")
+            return ""
+        if kind == "note":
+            asked.kind = "note"
+            asked.text = asked.text or asked.name
+            return ""
+        if kind in ("acknowledge", "trigger"):
+            asked.kind = "note"
+            asked.changes.append("a note, since what everybody has to tick tells nothing")
+            return ""
+        return f"the type {asked.type[:40]} is not known here"
+
+    def _choose(
+        self, asked: Asked, row: dict[str, str], label: str, many: bool | str, has_other: bool
+    ) -> str:
+        options = self.lists.get(label)
+        if not options:
+            return f"its list of options {label[:40] or '(no name)'} is not in the sheet choices"
+        options = list({value: (value, text) for value, text in options}.values())
+        if len(options) < 2:
+            return f"its list {label} has one option: a question needs two"
+        self.used.add(label)
+        values = [value.lower() for value, _ in options]
+        if many == "rank":
+            asked.kind = "rank"
+        elif many:
+            asked.kind = "choices"
+        elif has_other:
+            asked.kind = "choice"
+        elif len(values) == 2 and values[0] in _YES and values[1] in _NO and _is_yes(options[0][1]):
+            asked.kind = "yes-no"
+            self.yes_no[asked.name] = {options[0][0]: "yes", options[1][0]: "no"}
+            return ""
+        elif _is_row(row.get("appearance", "")) or _is_row(self.appearance):
+            asked.kind, asked.keys["points"] = "scale", [text for _, text in options]
+            if any(isinstance(text, dict) for _, text in options) is False and len(
+                {str(text) for _, text in options}
+            ) < len(options):
+                asked.kind = "choice"
+                del asked.keys["points"]
+        else:
+            asked.kind = "choice"
+        if asked.kind != "scale":
+            asked.options = list(options)
+        if "randomize=true" in row.get("parameters", "").replace(" ", "").lower():
+            asked.keys["random_order"] = True
+        if "constraint" in row:
+            most = re.fullmatch(r"count-selected\(\s*\.\s*\)\s*<=?\s*(\d+)", row["constraint"])
+            if most and asked.kind == "choices":
+                limit = int(most[1]) - ("<=" not in row["constraint"])
+                asked.keys["at_most"] = max(1, min(limit, len(options)))
+            else:
+                asked.changes.append(f"the constraint {row['constraint']} is left out")
+        return ""
+
+    def _number(self, asked: Asked, row: dict[str, str], kind: str) -> str:
+        found, beside = bounds(row.get("constraint", "")) if "constraint" in row else ({}, "")
+        given = dict(re.findall(r"(\w+)\s*=\s*(-?[\d.]+)", row.get("parameters", "")))
+        if kind == "range":
+            found = {"min": float(given.get("start", 1)), "max": float(given.get("end", 10))}
+            asked.keys["slider"] = True
+        if "min" not in found or "max" not in found:
+            return (
+                "a number needs its lowest and highest value: add a constraint such as "
+                ". >= 0 and . <= 120"
+            )
+        if beside:
+            asked.changes.append(f"of the constraint {beside} its bounds alone are kept")
+        asked.kind = "number"
+        asked.keys |= {key: _short(value) for key, value in found.items()}
+        if kind in ("integer", "int"):
+            asked.keys["integer"] = True
+        if "step" in given and kind == "range":
+            asked.keys["step"] = _short(float(given["step"]))
+        return ""
+
+    def _date(self, asked: Asked, row: dict[str, str]) -> str:
+        years = [
+            int(year)
+            for year in re.findall(r"\b((?:19|20)\d\d)-\d\d-\d\d", row.get("constraint", ""))
+        ]
+        if len(years) != 2 or years[0] >= years[1]:
+            return (
+                "a date needs its first and last day: add a constraint such as "
+                ". >= date('1920-01-01') and . <= date('2010-12-31')"
+            )
+        asked.kind = "number"
+        asked.keys |= {"min": years[0], "max": years[1], "integer": True}
+        asked.changes.append("a date is its year, a number")
+        return ""
+
+
+def _is_yes(text: Any) -> bool:
+    """Whether an option is labelled as yes, in the first language."""
+    first = str(next(iter(text.values())) if isinstance(text, dict) else text)
+    return first.strip().lower().rstrip(".") in (*_YES, "true")
+
+
+def _is_row(appearance: str) -> bool:
+    return bool(re.search(r"\b(likert|list-nolabel|table-list)\b", appearance))
+
+
+def _short(number: float) -> int | float:
+    return int(number) if float(number).is_integer() else number
