@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from flask import request
 from markupsafe import Markup
@@ -58,7 +59,7 @@ class Costs:
         """How many times as large every ε is as in the file."""
         return round(float(2 ** (self.step / 2)), 2)
 
-    @property
+    @cached_property
     def lines(self) -> list[Line]:
         """A line for each question and note."""
         asked = {question.id: question for question in self.survey.questions}
@@ -94,7 +95,7 @@ class Costs:
         """How many times as likely all reports of one wave can be under other answers."""
         return readable_odds(self.survey.charge)
 
-    @property
+    @cached_property
     def remarks(self) -> list[str]:
         """What `deniable check` says, but for the line that has the version."""
         return list(remarks(self.survey, check(self.survey)))[1:]

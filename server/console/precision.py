@@ -72,7 +72,24 @@ def planned(survey: Survey, respondents: int) -> list[tuple[float, float]]:
     return _KNOWN[key]
 
 
+#: Keys of a question that its precision does not depend on.
+_WORDS = ("id", "text", "help", "section", "reason", "image", "matrix", "shows_if", "new_page")
+#: What was told quickly, by all that it depends on.
+_QUICK: dict[tuple[object, ...], tuple[float, float]] = {}
+
+
 def quick(question: Question, respondents: int) -> tuple[float, float]:
-    """Return half-widths of a question, also if asked directly, while it is being written."""
-    rng = np.random.default_rng(0)
-    return half_widths(question, respondents, rng=rng)
+    """Return half-widths of a question, also if asked directly, while it is being written.
+
+    They are those of `half_widths`, remembered for all questions that are randomized alike.
+    """
+    spec = {key: value for key, value in question.spec.items() if key not in _WORDS}
+    if "options" in spec:
+        spec["options"] = len(spec["options"])
+    # What is drawn together depends on the others of its table.
+    key = (repr(spec), question.randomizer.charge, question.table, respondents)
+    if question.table is not None or key not in _QUICK:
+        if len(_QUICK) >= 5000:
+            _QUICK.clear()
+        _QUICK[key] = half_widths(question, respondents, rng=np.random.default_rng(0))
+    return _QUICK[key]
