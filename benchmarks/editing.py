@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from server.app import create_app
 from server.store import Store
@@ -62,11 +63,14 @@ def main() -> None:
         toml = 'title = "Hundred"\nid = "hundred"\n' + "".join(map(QUESTIONS.format, range(25)))
         store.drafts.begin("hundred", toml, "somebody", "began it")
         browser = create_app({"DATABASE": store.file.path}).test_client()
-        options = {"headers": {"Authorization": "Bearer token"}, "base_url": "https://localhost"}
+        options: dict[str, Any] = {
+            "headers": {"Authorization": "Bearer token"},
+            "base_url": "https://localhost",
+        }
         part, address = "question/often3", "/surveys/hundred/edit"
 
         def page() -> str:
-            return str(browser.get(f"{address}?part={part}", **options).text)  # type: ignore[arg-type]
+            return str(browser.get(f"{address}?part={part}", **options).text)
 
         print(f"the first page: {1000 * took(page):.0f} ms")
         edits, previews = [], []
@@ -78,12 +82,12 @@ def main() -> None:
             form |= {"epsilon": "1"}
 
             def edit(form: dict[str, str] = form) -> None:
-                answer = browser.post(address, data=form, **options)  # type: ignore[arg-type]
+                answer = browser.post(address, data=form, **options)
                 assert answer.status_code == 303, answer.text
                 page()
 
             edits.append(took(edit))
-            previews.append(took(lambda: browser.get("/surveys/hundred/preview", **options)))  # type: ignore[arg-type]
+            previews.append(took(lambda: browser.get("/surveys/hundred/preview", **options)))
         for what, times in {"an edit": edits, "the preview": previews}.items():
             middle = sorted(times)[2]
             print(f"{what}: {1000 * middle:.0f} ms, {middle / LIMIT:.2f} of the limit")
