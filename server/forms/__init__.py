@@ -17,6 +17,7 @@ __all__ = ["TOOLS", "FormError", "Imported", "Row", "read_form", "report"]
 #: Each tool in words, by the name of its reader: a module with `is_ours` and `read`.
 TOOLS = {
     "xlsform": "XLSForm (Kobo, ODK, SurveyCTO)",
+    "surveyjs": "SurveyJS (JSON)",
 }
 
 

@@ -1,0 +1,379 @@
+"""SurveyJS: questionnaires of its Form Library and Creator, as JSON.
+
+After the library's documentation of its JSON schema (surveyjs.io). Conditions are translated in
+`server.forms.surveyjs_logic`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from server.forms import texts
+from server.forms.form import IMPORTED, MOST_ROWS, Asked, Form, FormError, Row
+from server.forms.surveyjs_logic import condition
+from server.forms.xpath import Untold
+
+#: Types that ask nothing that can be randomized, and why.
+_REFUSED = {
+    "comment": "free prose cannot be randomized: ask a question with options instead",
+    "file": "files are not collected",
+    "signaturepad": "signatures are not collected",
+    "expression": "nothing is calculated on the device; compute it from the estimates",
+    "paneldynamic": "groups that repeat are not asked: ask once, or how many",
+    "matrixdynamic": "groups that repeat are not asked: ask once, or how many",
+    "matrixdropdown": "a table with a list in each cell is not asked: ask each column by itself",
+    "image": "an image without a text asks nothing",
+}
+#: Keys of a question that are left out, and named if they stand there.
+_LEFT_OUT = (
+    *("requiredIf", "defaultValue", "defaultValueExpression", "correctAnswer", "choicesVisibleIf"),
+    *("choicesEnableIf", "setValueExpression", "resetValueIf", "enableIf", "maskType"),
+)
+#: Keys of a survey that have no counterpart.
+_OF_SURVEY = (
+    *("triggers", "calculatedValues", "completedHtmlOnCondition", "navigateToUrl", "timeLimit"),
+)
+_PIPE = r"\{[^{}]+\}"
+_RATES = 5
+
+
+def is_ours(content: bytes, name: str) -> bool:
+    """Return whether a file is JSON with pages or elements."""
+    try:
+        return _is_form(_parsed(content, name))
+    except FormError:
+        return False
+
+
+def read(content: bytes, name: str) -> Form:
+    """Return a form; errors are those of `server.forms.read_form`."""
+    data = _parsed(content, name)
+    if not _is_form(data):
+        raise FormError(f"{name}: expected JSON with pages or elements, got something else")
+    return _Reader(data, name).form
+
+
+def _parsed(content: bytes, name: str) -> Any:
+    try:
+        return json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise FormError(f"{name}: expected JSON in UTF-8: {str(error)[:100]}") from None
+
+
+def _is_form(data: Any) -> bool:
+    keys = ("pages", "elements", "questions")
+    return isinstance(data, dict) and any(isinstance(data.get(key), list) for key in keys)
+
+
+class _Reader:
+    """One questionnaire; its elements become items of `form`, in their order."""
+
+    def __init__(self, data: Mapping[str, Any], name: str) -> None:
+        self._languages = _languages(data)
+        first = str(data.get("locale") or "en")
+        self._default = first if first in self._languages or not self._languages else "en"
+        stem = re.sub(r"\.\w+$", "", name)
+        self.form = Form(stem or "Form", stem or "form", languages=self._languages)
+        title, _ = self._text(data.get("title"))
+        self.form.title = title or stem or "Form"
+        study = {"description": "introduction", "completedHtml": "thanks"}
+        found = {ours: self._text(data.get(theirs))[0] for theirs, ours in study.items()}
+        self.form.study = {key: text for key, text in found.items() if text}
+        self._kinds: dict[str, str] = {}
+        self._conditions: list[list[Any]] = []
+        self._starts: dict[str, Any] = {}
+        self._count = 0
+        pages = data.get("pages")
+        pages = pages if isinstance(pages, list) else [data]
+        for number, page in enumerate(pages):
+            place = f"pages[{number}]" if pages[0] is not data else ""
+            if number:
+                self._starts["new_page"] = True
+            self._read_panel(place, page)
+        for key in _OF_SURVEY:
+            if data.get(key):
+                self.form.refuse(key, key, "survey", "it has no counterpart in a survey file")
+
+    def _read_panel(self, place: str, panel: Any) -> None:
+        """Read the elements of a page or a panel, whose condition each of them has."""
+        if not isinstance(panel, Mapping):
+            self.form.refuse(place, "", "", "it is no table of keys")
+            return
+        given = panel.get("elements") or panel.get("questions") or []
+        title, _ = self._text(panel.get("title"))
+        if title:
+            self._starts["section"] = title
+        before = len(self._conditions)
+        if panel.get("visibleIf"):
+            try:
+                self._conditions.append(condition(str(panel["visibleIf"]), self._kinds))
+            except Untold as error:
+                told = f"everybody is asked what it holds: its condition is left out: {error}"
+                self.form.items.append(
+                    Row(place, str(panel.get("name", "")), "panel", "changed", told)
+                )
+        for number, element in enumerate(given if isinstance(given, list) else []):
+            self._count += 1
+            if self._count > MOST_ROWS:
+                raise FormError(f"expected at most {MOST_ROWS:,} elements, got more")
+            self._read_element(f"{place}.elements[{number}]".lstrip("."), element)
+        del self._conditions[before:]
+
+    def _read_element(self, place: str, element: Any) -> None:
+        if not isinstance(element, Mapping):
+            self.form.refuse(place, "", "", "it is no table of keys")
+            return
+        kind, name = str(element.get("type", "")), str(element.get("name", "") or place)
+        if kind == "panel":
+            self.form.note(place, name, kind)
+            self._read_panel(place, element)
+        elif kind in _REFUSED:
+            self.form.refuse(place, name, kind, _REFUSED[kind])
+        elif kind == "matrix":
+            self._read_matrix(place, name, element)
+        elif kind == "multipletext":
+            self.form.note(place, name, kind, "each of its fields is a question")
+            for number, item in enumerate(_list(element.get("items"))):
+                one = item if isinstance(item, Mapping) else {"name": str(item)}
+                named = {**one, "name": f"{name}-{one.get('name', number)}", "type": "text"}
+                self._ask(f"{place}.items[{number}]", named, str(named["name"]), "text")
+        else:
+            self._ask(place, element, name, kind)
+
+    def _ask(self, place: str, element: Mapping[str, Any], name: str, kind: str) -> None:
+        title = element.get("title") or element.get("html") or element.get("label")
+        text, changes = self._text(title)
+        asked = Asked(place, name, kind, "", text or name, changes=changes)
+        help_text, more = self._text(element.get("description"))
+        asked.changes += more
+        if help_text:
+            asked.keys["help"] = help_text
+        why = self._fill(asked, element, kind)
+        if why:
+            self.form.refuse(place, name, kind, why)
+            return
+        self._finish(asked, element)
+        if asked.kind in ("choice", "choices") and _is_on(element, "hasOther", "showOtherItem"):
+            label, _ = self._text(element.get("otherText"))
+            asked.options.append(("other", label or self._same("Other")))
+            specify = self._same("Please specify")
+            keys = {"namely": "other"}
+            more = ["the other answer is a text of its own, of which frequent answers are found"]
+            self.form.items.append(
+                Asked(f"{place}.other", f"{name}-other", kind, "text", specify, keys, changes=more)
+            )
+
+    def _finish(self, asked: Asked, element: Mapping[str, Any]) -> None:
+        """Add what all kinds have: page and heading, condition, and what is left out."""
+        asked.keys |= self._starts
+        self._starts = {}
+        if asked.kind != "note" and element.get("isRequired") is True:
+            asked.keys["required"] = True
+        trees = [*self._conditions]
+        if element.get("visibleIf"):
+            try:
+                trees.append(condition(str(element["visibleIf"]), self._kinds))
+            except Untold as error:
+                told = f"the condition {str(element['visibleIf'])[:200]} is left out: {error}"
+                asked.changes.append(f"everybody is asked, since {told}")
+                trees = []
+        if trees:
+            asked.condition = trees[0] if len(trees) == 1 else ["and", *trees]
+        for key in _LEFT_OUT:
+            if element.get(key) not in (None, "", [], False):
+                asked.changes.append(f"{key} is left out")
+        if element.get("visible") is False:
+            asked.changes.append("it was hidden, and is shown")
+        self._kinds[asked.name] = asked.kind
+        self.form.items.append(asked)
+
+    def _fill(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
+        """Give a question its kind and that kind's keys; return why it cannot have one."""
+        if kind in (
+            "radiogroup",
+            "dropdown",
+            "buttongroup",
+            "checkbox",
+            "tagbox",
+            "imagepicker",
+            "ranking",
+        ):
+            return self._choose(asked, element, kind)
+        if kind == "boolean":
+            asked.kind = "yes-no"
+            return ""
+        if kind == "rating":
+            return self._rate(asked, element)
+        if kind in ("text", "nouislider", "slider"):
+            return self._type(asked, element, kind)
+        if kind == "html":
+            asked.kind = "note"
+            return "" if asked.text != asked.name else "it has no text"
+        return f"the type {kind[:40] or '(none)'} is not known here"
+
+    def _choose(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
+        if element.get("choicesByUrl") or element.get("choicesFromQuestion"):
+            return "its options come from elsewhere: put them into its choices"
+        options: dict[str, Any] = {}
+        for choice in _list(element.get("choices")):
+            one = choice if isinstance(choice, Mapping) else {"value": choice}
+            value = str(one.get("value", ""))
+            text, _ = self._text(one.get("text"))
+            options.setdefault(value, text or self._same(value))
+        if len([value for value in options if value]) < 2:
+            return "it has fewer than two options"
+        many = kind in ("checkbox", "tagbox") or (
+            kind == "imagepicker" and element.get("multiSelect")
+        )
+        asked.kind = "rank" if kind == "ranking" else "choices" if many else "choice"
+        asked.options = [(value, text) for value, text in options.items() if value]
+        if kind == "imagepicker":
+            asked.changes.append("its images are left out")
+        if element.get("choicesOrder") == "random":
+            asked.keys["random_order"] = True
+        most = element.get("maxSelectedChoices")
+        if many and type(most) is int and 0 < most <= len(asked.options):
+            asked.keys["at_most"] = most
+        if _is_on(element, "hasNone", "showNoneItem") and not many:
+            label, _ = self._text(element.get("noneText"))
+            asked.options.append(("none-of-these", label or self._same("None")))
+        return ""
+
+    def _rate(self, asked: Asked, element: Mapping[str, Any]) -> str:
+        values = _list(element.get("rateValues"))
+        points: list[Any] = []
+        for value in values:
+            text, _ = self._text(value.get("text") if isinstance(value, Mapping) else str(value))
+            points.append(text or str(value.get("value", "")))
+        if not points:
+            low, high = (
+                element.get("rateMin", 1),
+                element.get("rateMax", element.get("rateCount", _RATES)),
+            )
+            step = element.get("rateStep", 1)
+            numbers = all(type(one) is int for one in (low, high, step))
+            if not numbers or step < 1 or not 2 <= (high - low) // step + 1 <= 50:
+                return "its rates are no 2 to 50 whole numbers"
+            points = [str(number) for number in range(low, high + 1, step)]
+        asked.kind, asked.keys["points"] = "scale", points
+        ends = [self._text(element.get(f"{end}RateDescription"))[0] for end in ("min", "max")]
+        if any(ends):
+            asked.changes.append(f"what its ends mean is left out: {ends[0]}, {ends[1]}")
+        return ""
+
+    def _type(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
+        typed = str(element.get("inputType", "text"))
+        if kind == "text" and typed not in ("number", "range"):
+            if typed == "text":
+                asked.kind = "text"
+                asked.changes.append("an open text, of which only frequent answers are found")
+                return ""
+            if typed in ("date", "month", "datetime-local", "week"):
+                years = [re.match(r"(\d{4})", str(element.get(end, ""))) for end in ("min", "max")]
+                if not all(years):
+                    return "a date needs its first and last day: give it min and max"
+                asked.kind = "number"
+                bounds = {
+                    key: int(year[1])
+                    for key, year in zip(("min", "max"), years, strict=True)
+                    if year
+                }
+                asked.keys |= {**bounds, "integer": True}
+                asked.changes.append("a date is its year, a number")
+                return ""
+            return f"an answer of type {typed[:20]} identifies, or cannot be randomized"
+        ends = ("rangeMin", "rangeMax") if kind == "nouislider" else ("min", "max")
+        found = {
+            ours: element.get(theirs) for ours, theirs in zip(("min", "max"), ends, strict=True)
+        }
+        for rule in _list(element.get("validators")):
+            if isinstance(rule, Mapping) and rule.get("type") in ("numeric", "numericvalidator"):
+                found["min"] = rule.get("minValue") if found["min"] is None else found["min"]
+                found["max"] = rule.get("maxValue") if found["max"] is None else found["max"]
+            elif isinstance(rule, Mapping):
+                asked.changes.append(f"the validator {str(rule.get('type'))[:20]} is left out")
+        if kind == "slider":
+            found = {"min": found["min"] or 0, "max": found["max"] or 100}
+        if any(type(one) not in (int, float) for one in found.values()):
+            return "a number needs its lowest and highest value: give it min and max"
+        asked.kind = "number"
+        asked.keys |= found
+        if kind != "text" or typed == "range":
+            asked.keys["slider"] = True
+        return ""
+
+    def _read_matrix(self, place: str, name: str, element: Mapping[str, Any]) -> None:
+        """Read the rows of a matrix: each is a scale of the same points."""
+        matrix, changes = self._text(element.get("title"))
+        points: list[Any] = []
+        for column in _list(element.get("columns")):
+            one = column if isinstance(column, Mapping) else {"value": column}
+            text, _ = self._text(one.get("text"))
+            points.append(text or self._same(str(one.get("value", ""))))
+        self.form.items.append(
+            Row(place, name, "matrix", "changed" if changes else IMPORTED, "; ".join(changes))
+        )
+        for number, row in enumerate(_list(element.get("rows"))):
+            one = row if isinstance(row, Mapping) else {"value": row}
+            text, more = self._text(one.get("text"))
+            value = str(one.get("value", number))
+            asked = Asked(
+                f"{place}.rows[{number}]",
+                f"{name}.{value}",
+                "matrix",
+                "scale",
+                text or self._same(value),
+                {"points": points, "matrix": matrix or self._same(name)},
+                changes=more,
+            )
+            required = {"isRequired": element.get("isAllRowRequired") is True}
+            self._finish(asked, {**element, **required})
+
+    def _text(self, value: Any) -> tuple[Any, list[str]]:
+        """Return a text, plain or in all languages, and what is different from the source."""
+        given = value if isinstance(value, Mapping) else {self._default: value}
+        changes: list[str] = []
+        found: dict[str, str] = {}
+        for tag in self._languages or [self._default]:
+            one = given.get(tag, given.get("default", "") if tag == self._default else "")
+            text, lost = texts.plain(str(one if one is not None else ""))
+            text, piped = texts.without_pipes(text, _PIPE)
+            found[tag] = text
+            changes += [f"{one} is left out of a text" for one in lost]
+            if piped:
+                changes.append("earlier answers are left out of a text")
+        there = [text for text in found.values() if text]
+        if not there:
+            return None, changes
+        if not self._languages:
+            return there[0], list(dict.fromkeys(changes))
+        return {tag: text or there[0] for tag, text in found.items()}, list(dict.fromkeys(changes))
+
+    def _same(self, text: str) -> Any:
+        text = texts.plain(text)[0] or "–"
+        return dict.fromkeys(self._languages, text) if self._languages else text
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_on(element: Mapping[str, Any], *keys: str) -> bool:
+    return any(element.get(key) is True for key in keys)
+
+
+def _languages(data: Any) -> list[str]:
+    """Return the languages of texts; none if there is one only."""
+    found: dict[str, None] = {}
+    waiting, default = [data], str(data.get("locale") or "en")
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if "default" in value and all(isinstance(one, str) for one in value.values()):
+                found |= dict.fromkeys(default if key == "default" else key for key in value)
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    tags = [tag for tag in found if texts.tag_of(tag) == tag]
+    return [default, *(tag for tag in tags if tag != default)] if len(tags) > 1 else []

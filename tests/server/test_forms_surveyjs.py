@@ -1,0 +1,194 @@
+"""SurveyJS: what becomes of each element, and that nothing in a file can do harm."""
+
+import json
+import random
+import tomllib
+from contextlib import suppress
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.survey.document import parsed
+from analysis.survey.survey_file import survey_of
+from server.forms import FormError, Imported, read_form
+
+FORM: dict[str, Any] = {
+    "title": {"default": "Nights", "de": "Nächte"},
+    "description": "Why we ask",
+    "pages": [
+        {
+            "name": "first",
+            "title": "You",
+            "elements": [
+                {"type": "html", "name": "hello", "html": "<p>Hello</p>"},
+                {
+                    "type": "radiogroup",
+                    "name": "Drink",
+                    "title": {"default": "What do you drink?", "de": "Was trinken Sie?"},
+                    "choices": ["beer", {"value": "w", "text": {"default": "Wine", "de": "Wein"}}],
+                    "showOtherItem": True,
+                },
+                {
+                    "type": "checkbox",
+                    "name": "why",
+                    "title": "Why?",
+                    "visibleIf": "{Drink} = 'beer' and {Drink} notempty",
+                    "choices": ["fun", "habit", "thirst"],
+                    "maxSelectedChoices": 2,
+                },
+                {"type": "boolean", "name": "drove", "title": "Did you drive?"},
+                {
+                    "type": "rating",
+                    "name": "mood",
+                    "title": "How was {Drink}?",
+                    "visibleIf": "{why} contains 'fun'",
+                },
+            ],
+        },
+        {
+            "name": "second",
+            "elements": [
+                {
+                    "type": "panel",
+                    "name": "more",
+                    "visibleIf": "{drove} = true",
+                    "elements": [
+                        {"type": "text", "name": "km", "inputType": "number", "min": 0, "max": 90},
+                        {"type": "text", "name": "born", "inputType": "date", "min": "1920-01-01",
+                         "max": "2010-12-31"},
+                    ],
+                },
+                {
+                    "type": "matrix",
+                    "name": "grid",
+                    "title": "How often?",
+                    "columns": ["never", "often"],
+                    "rows": [{"value": "am", "text": "Mornings"}, "pm"],
+                    "isAllRowRequired": True,
+                },
+                {"type": "ranking", "name": "order", "choices": ["a", "b", "c"]},
+                {"type": "multipletext", "name": "names", "items": [{"name": "x"}, {"name": "y"}]},
+                {"type": "comment", "name": "story"},
+                {"type": "text", "name": "mail", "inputType": "email"},
+                {"type": "text", "name": "weight", "inputType": "number"},
+                {"type": "dropdown", "name": "url", "choicesByUrl": {"url": "https://example.org"}},
+                {"type": "boolean", "name": "last", "visibleIf": "{km} + 1 > 3",
+                 "defaultValue": True},
+                {"type": "poem", "name": "poem"},
+            ],
+        },
+    ],
+    "triggers": [{"type": "complete"}],
+}  # fmt: skip
+
+
+def imported(form: Any) -> Imported:
+    found = read_form(json.dumps(form).encode(), "nights.json")
+    if found.toml:
+        survey_of(parsed(found.toml, "x"), "x", Path("."))
+    return found
+
+
+def test_what_can_be_asked_is_asked() -> None:
+    tables = tomllib.loads(imported(FORM).toml)
+    assert tables["title"] == {"en": "Nights", "de": "Nächte"}
+    entries = {entry["id"]: entry for entry in tables["questions"]}
+    assert [*entries] == [
+        *("hello", "drink", "drink-other", "why", "drove", "mood", "km", "born", "grid-am"),
+        *("grid-pm", "order", "names-x", "names-y", "last"),
+    ]
+    drink = entries["drink"]
+    assert [option["id"] for option in drink["options"]] == ["beer", "w", "other"]
+    assert drink["options"][1]["text"] == {"en": "Wine", "de": "Wein"}
+    assert entries["drink-other"]["namely"] == "other"
+    assert entries["why"]["shows_if"] == "drink = 'beer' and drink != 'no-answer'"
+    assert entries["why"]["at_most"] == 2
+    assert entries["mood"]["shows_if"] == "selected(why, 'fun')"
+    assert entries["mood"]["text"]["en"] == "How was …?"
+    assert entries["mood"]["points"] == ["1", "2", "3", "4", "5"]
+    assert entries["km"]["shows_if"] == "drove = 'yes'"
+    assert entries["km"]["new_page"]
+    assert (entries["born"]["min"], entries["born"]["max"]) == (1920, 2010)
+    assert entries["grid-am"]["matrix"]["en"] == "How often?"
+    assert entries["grid-pm"]["required"]
+
+
+def test_each_element_is_told_of() -> None:
+    rows = imported(FORM).rows
+    places = [row.row for row in rows]
+    for number in range(5):
+        assert f"pages[0].elements[{number}]" in places
+    for number in range(10):
+        assert f"pages[1].elements[{number}]" in places
+    assert len(set(places)) == len(places)
+    told = {row.name: (row.outcome, row.detail) for row in rows}
+    for name, why in {
+        "story": "free prose cannot be randomized",
+        "mail": "an answer of type email identifies",
+        "weight": "give it min and max",
+        "url": "its options come from elsewhere",
+        "poem": "the type poem is not known here",
+        "triggers": "no counterpart",
+    }.items():
+        assert told[name][0] == "refused"
+        assert why in told[name][1]
+    assert told["last"][0] == "changed"
+    assert "everybody is asked, since the condition {km} + 1 > 3" in told["last"][1]
+    assert "defaultValue is left out" in told["last"][1]
+    assert told["drove"] == ("imported", "ε = 1 is proposed")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"[" * 100_000, "expected JSON"),
+        (b"\xff", "expected JSON in UTF-8"),
+        (b"{}", "expected JSON with pages or elements"),
+        (b"[1]", "expected JSON with pages or elements"),
+        (
+            json.dumps({"elements": [{"type": "html", "name": "x"}] * 100_000}).encode(),
+            "at most 5,000 elements",
+        ),
+    ],
+)
+def test_files_that_are_none_are_refused(content: bytes, told: str) -> None:
+    with pytest.raises(FormError, match=told):
+        read_form(content, "x.json", "surveyjs")
+
+
+def test_deep_panels_are_refused_with_a_sentence() -> None:
+    panel: dict[str, Any] = {"type": "boolean", "name": "x"}
+    for _ in range(400):
+        panel = {"type": "panel", "name": "p", "elements": [panel]}
+    with suppress(FormError):
+        imported({"elements": [panel]})
+
+
+def test_whatever_stands_in_a_file_the_result_can_be_checked() -> None:
+    rng = random.Random(5)
+    strange = [
+        None,
+        True,
+        0,
+        -1e300,
+        "",
+        "{",
+        "x" * 5000,
+        [],
+        {},
+        ["a", "a"],
+        {"default": 3},
+        "{a} =",
+    ]
+    for _ in range(60):
+        form = deepcopy(FORM)
+        for _ in range(rng.randint(1, 12)):
+            table: Any = rng.choice(rng.choice(form["pages"])["elements"])
+            if isinstance(table, dict) and table:
+                table[rng.choice([*table, "choices", "title", "visibleIf", "name"])] = rng.choice(
+                    strange
+                )
+        with suppress(FormError):
+            imported(form)
