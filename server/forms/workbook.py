@@ -1,6 +1,7 @@
 """The rows of a workbook: bounded, by the names that columns have today, and with no macros run."""
 
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -43,7 +44,9 @@ def workbook(content: bytes, name: str) -> dict[str, Any]:
     try:
         text = ending is not None and ending[0] in (".csv", ".md")
         given: Any = content.decode("utf-8-sig") if text else BytesIO(content)
-        book = reader(given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl tells of styles that it does not know
+            book = reader(given)
     except RecursionError:
         raise
     except (PyXFormError, UnicodeDecodeError, ValueError, KeyError, OSError) as error:

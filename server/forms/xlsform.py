@@ -41,7 +41,9 @@ _READ = {
 
 
 def is_ours(content: bytes, name: str) -> bool:
-    """Return whether a file has sheets or sections named survey and choices, or survey alone."""
+    """Return whether a file is a workbook, or a text with rows under the word survey."""
+    if name.lower().endswith((".xlsx", ".xlsm", ".xls")):
+        return True
     try:
         return bool(workbook(content, name).get("survey"))
     except FormError:
