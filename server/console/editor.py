@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import g, redirect, render_template, request
+from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.errors import SurveyError
 from analysis.mechanisms import MECHANISMS
+from analysis.study.planning.together import possible_draws
 from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from analysis.survey.kinds import KINDS
 from analysis.survey.survey import Survey
 from server import access
 from server.console.blueprint import blueprint
-from server.console.costs import asked_costs
+from server.console.costs import USUAL, asked_costs
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.study import study_page
 from server.editing.conditions import choices
@@ -36,6 +38,8 @@ from server.editing.forms import (
 from server.editing.reading import Reading, read_draft
 from server.extensions import the_store
 from server.headers import WITH_PREVIEW
+from server.plan.pictures import tradeoff_charts
+from server.plan.tables import Asked, together
 from server.store.drafts import Draft, Outdated
 from server.stored_results import asked_now
 
@@ -50,7 +54,7 @@ class Conflict(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Change:
     """What a form asks to have changed: a part, as it was `seen`, and what to `do` with it."""
 
     part: str
@@ -100,7 +104,16 @@ def _editor(
         kinds=KINDS_IN_WORDS,
         problem=problem,
         typed=typed or {},
+        tradeoff=_tradeoff(reading.survey, part) if "draw" in request.args else [],
     )
+
+
+def _tradeoff(survey: Survey, part: str) -> list[Markup]:
+    """Return pictures of how many respondents a draw takes, against the limit of one answer."""
+    name = part.partition("/")[2]
+    draws = [draw for draw in possible_draws(survey) if draw.id == name]
+    rows = [row for row in together(Asked(survey, USUAL)) if row.table == name] if draws else []
+    return [Markup(svg) for draw in draws for svg in tradeoff_charts(rows, draw)]
 
 
 def _first(file: DraftFile) -> str:
@@ -164,7 +177,7 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
         for name, one in request.files.items()
         if one.filename
     }
-    asked = Asked(
+    asked = Change(
         request.form.get("part", ""),
         request.form.get("seen", ""),
         request.form.get("do", "save"),
@@ -192,7 +205,7 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
     return _editor(draft, asked.part, "Others change this draft all the time; try again."), 409
 
 
-def _stored(draft: Draft, file: DraftFile, part: str, asked: Asked) -> BaseResponse:
+def _stored(draft: Draft, file: DraftFile, part: str, asked: Change) -> BaseResponse:
     """Store a draft that was changed, if it was and can be read, and show a part of it."""
     files = the_store().drafts.files(draft.id) | asked.form.taken
     if file.toml != draft.toml:
@@ -204,7 +217,7 @@ def _stored(draft: Draft, file: DraftFile, part: str, asked: Asked) -> BaseRespo
     return redirect(f"/surveys/{draft.id}/edit?part={part}", 303)
 
 
-def _changed(file: DraftFile, asked: Asked, reading: Reading) -> str:
+def _changed(file: DraftFile, asked: Change, reading: Reading) -> str:
     """Change a file as it was asked, and return the part that is to be shown then.
 
     Raises
@@ -222,7 +235,7 @@ def _changed(file: DraftFile, asked: Asked, reading: Reading) -> str:
     return _ACTIONS[do](file, asked, reading)
 
 
-def _save(file: DraftFile, asked: Asked, reading: Reading) -> str:
+def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
     part, form = asked.part, asked.form
     data = file.data(part)
     survey = reading.survey
@@ -252,7 +265,7 @@ def _save(file: DraftFile, asked: Asked, reading: Reading) -> str:
     return part
 
 
-def _add(file: DraftFile, asked: Asked, _: Reading) -> str:
+def _add(file: DraftFile, asked: Change, _: Reading) -> str:
     """Add a question behind the part that is shown, or a table of questions drawn together."""
     text, kind = asked.form.get("text"), asked.form.get("kind")
     if not text:
@@ -267,7 +280,7 @@ def _add(file: DraftFile, asked: Asked, _: Reading) -> str:
     return file.add("question", begun(kind, name, text), after)
 
 
-def _together(file: DraftFile, asked: Asked, reading: Reading) -> str:
+def _together(file: DraftFile, asked: Change, reading: Reading) -> str:
     """Have questions drawn together, at the ε that they have alone."""
     names = [one for one in asked.form.values.getlist("questions") if one in file.ids()]
     if len(names) < 2:
@@ -287,7 +300,7 @@ def _together(file: DraftFile, asked: Asked, reading: Reading) -> str:
     return file.add("together", table)
 
 
-def _apart(file: DraftFile, asked: Asked, _: Reading) -> str:
+def _apart(file: DraftFile, asked: Change, _: Reading) -> str:
     """Draw the questions of a table one by one again, each at its part of the table's ε."""
     data = file.data(asked.part)
     for name in data["questions"]:
@@ -297,19 +310,19 @@ def _apart(file: DraftFile, asked: Asked, _: Reading) -> str:
     return f"question/{data['questions'][0]}"
 
 
-def _move(step: int) -> Callable[[DraftFile, Asked, Reading], str]:
-    def act(file: DraftFile, asked: Asked, _: Reading) -> str:
+def _move(step: int) -> Callable[[DraftFile, Change, Reading], str]:
+    def act(file: DraftFile, asked: Change, _: Reading) -> str:
         file.move(asked.part, step)
         return asked.part
 
     return act
 
 
-def _copy(file: DraftFile, asked: Asked, _: Reading) -> str:
+def _copy(file: DraftFile, asked: Change, _: Reading) -> str:
     return file.copy(asked.part)
 
 
-def _delete(file: DraftFile, asked: Asked, _: Reading) -> str:
+def _delete(file: DraftFile, asked: Change, _: Reading) -> str:
     names = file.ids()
     place = names.index(asked.part.partition("/")[2])
     file.delete(asked.part)
@@ -319,7 +332,7 @@ def _delete(file: DraftFile, asked: Asked, _: Reading) -> str:
     return f"question/{left[max(0, place - 1)]}"
 
 
-def _scale(file: DraftFile, asked: Asked, _: Reading) -> str:
+def _scale(file: DraftFile, asked: Change, _: Reading) -> str:
     """Keep the respondents and the ε that the sliders show."""
     costs = asked_costs(_.survey, str(file.data(STUDY)["id"]), asked.form.values)
     the_store().studies.plan(str(file.data(STUDY)["id"]), costs.respondents)
@@ -328,7 +341,7 @@ def _scale(file: DraftFile, asked: Asked, _: Reading) -> str:
     return asked.part
 
 
-_ACTIONS: dict[str, Callable[[DraftFile, Asked, Reading], str]] = {
+_ACTIONS: dict[str, Callable[[DraftFile, Change, Reading], str]] = {
     "save": _save,
     "add": _add,
     "up": _move(-1),

@@ -53,7 +53,8 @@ def told(survey: Survey, question: Question, width: float | None) -> str:
     if width is None:
         return "–"
     if question.domain.estimand is Estimand.MEAN:
-        return f"± {width:,.3g} {survey.text(question.spec.get('unit', ''))}".rstrip()
+        number = f"{width:,.0f}" if width >= 1000 else f"{width:.3g}"
+        return f"± {number} {survey.text(question.spec.get('unit', ''))}".rstrip()
     return f"± {100 * min(width, 1):.0f} points"
 
 

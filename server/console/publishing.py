@@ -1,5 +1,6 @@
 """Publishing a draft: what will be frozen, promised and found out, then its link and hash."""
 
+import re
 from dataclasses import dataclass
 
 from flask import abort, redirect, render_template, request
@@ -21,6 +22,8 @@ from server.store.studies import DELETED
 
 #: A share that is known no better than to so many points tells little: 30 % could be 15 % or 45 %.
 LITTLE = 15
+#: What templates leave to be filled in, within texts.
+_UNFILLED = re.compile(r"\[[A-Z][^\[\]\n=]{5,200}\]")
 #: The numbers of respondents beside the planned one for which precision is told.
 _TIMES = (0.5, 1, 2, 5)
 
@@ -59,6 +62,7 @@ def ask_to_publish(survey_id: str) -> str:
         address=address_of(survey_id),
         code=Markup(qr_code(address_of(survey_id))),
         languages=survey.spec.get("languages", ()),
+        unfilled=sorted(set(_UNFILLED.findall(re.sub("(?m)^#.*", "", draft.toml)))),
     )
 
 

@@ -201,3 +201,13 @@ def test_sliders_change_what_is_shown_and_are_kept_if_asked(
     assert post(browser, EDIT, do="scale", **sent).status_code == 303
     assert toml(store) == IDEA.replace("epsilon = 1.0", "epsilon = 2.0")
     assert store.studies.get("idea").planned == 900
+
+
+def test_what_a_looser_limit_buys_is_drawn_if_asked(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    base = {"part": "question/one", "seen": seen(browser, "question/one")}
+    post(browser, EDIT, do="together", questions=["one", "two"], **base)
+    part = f"{EDIT}?part=together/together"
+    assert "<svg" not in browser.get(part, **HTTPS).text.partition('id="aside"')[2]
+    page = browser.get(f"{part}&draw=1", **HTTPS).text.partition('id="aside"')[2]
+    assert page.count("<svg") == 3
