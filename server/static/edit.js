@@ -25,6 +25,8 @@ function exchange(old, fresh, keeps) {
   for (const details of old.querySelectorAll("details[open][data-keep]")) {
     fresh.querySelector(`details[data-keep="${details.dataset.keep}"]`)?.setAttribute("open", "");
   }
+  // A question that is being added stays as far as it is written, whatever is stored meanwhile.
+  for (const field of old.querySelectorAll(".add [id]")) find(field.id, fresh).value = field.value;
   old.replaceWith(fresh);
   prepare(fresh);
   const again = focused?.id && find(focused.id, fresh);
@@ -35,11 +37,12 @@ function exchange(old, fresh, keeps) {
 }
 
 /** Shows the parts that an answer has; after a mistake the form stays as it was typed. */
-function show({ page, address, isFine }, keeps) {
+function show({ page, address, isFine }, keeps, isAdded) {
   if (!page?.querySelector("[data-part]")) {
     location.reload(); // signed out, say
     return;
   }
+  if (isFine && isAdded) document.querySelector(".add").reset();
   for (const fresh of page.querySelectorAll("[data-part]")) {
     const old = find(fresh.id);
     if (!isFine && fresh.id !== "said") {
@@ -59,6 +62,7 @@ let waiting = Promise.resolve();
 let latest = 0;
 /** Sends one thing after another, so that each knows what the one before has stored. */
 function send(method, address, data, keeps = false) {
+  const isAdded = data?.get("do") === "add";
   latest += 1;
   const mine = latest;
   waiting = waiting.then(async () => {
@@ -68,7 +72,7 @@ function send(method, address, data, keeps = false) {
     for (const name of data ? ["part", "seen"] : []) {
       data.set(name, document.querySelector(`#form [name=${name}]`).value);
     }
-    show(await load(method, address, data), keeps);
+    show(await load(method, address, data), keeps, isAdded);
   }).catch(({ message }) => {
     const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
     told.textContent = message;
@@ -111,7 +115,6 @@ document.addEventListener("submit", (event) => {
   if (!event.target.action.endsWith("/edit")) return;
   event.preventDefault();
   store(event.target, event.submitter);
-  if (event.target.classList.contains("add")) event.target.reset();
 });
 // Another part of the draft, without loading all the page.
 document.addEventListener("click", (event) => {
