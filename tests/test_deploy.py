@@ -129,7 +129,17 @@ def test_proxy_leads_to_the_respondents_port() -> None:
 
 
 #: Commands of authors and researchers, who need no server.
-OTHERS = {"demo", "simulate", "plan", "decode", "analyze", "codebook", "crosstab", "regress"}
+OTHERS = {
+    "demo",
+    "import",
+    "simulate",
+    "plan",
+    "decode",
+    "analyze",
+    "codebook",
+    "crosstab",
+    "regress",
+}
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - OTHERS))
