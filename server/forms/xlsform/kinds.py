@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from server.forms.form import Asked
-from server.forms.xpath import bounds
+from server.forms.xlsform.xpath import bounds
 
 _YES, _NO = ("yes", "y", "1", "oui", "si", "sí", "ja"), ("no", "n", "0", "2", "non", "nein")
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from server.forms import texts
 from server.forms.form import IMPORTED, REFUSED, Asked, Form, FormError, Row
-from server.forms.workbook import workbook
-from server.forms.xlsform_kinds import OTHER, Kinds
-from server.forms.xpath import Untold, condition
+from server.forms.xlsform.workbook import workbook
+from server.forms.xlsform.kinds import OTHER, Kinds
+from server.forms.xlsform.xpath import Untold, condition
 
 _REFUSED = {
     "geopoint": "places are not collected", "geotrace": "places are not collected",

@@ -1,7 +1,7 @@
 """SurveyJS: questionnaires of its Form Library and Creator, as JSON.
 
 After the library's documentation of its JSON schema (surveyjs.io). Conditions are translated in
-`server.forms.surveyjs_logic`.
+`server.forms.surveyjs.logic`.
 """
 
 import json
@@ -11,8 +11,8 @@ from typing import Any
 
 from server.forms import texts
 from server.forms.form import IMPORTED, MOST_ROWS, Asked, Form, FormError, Row
-from server.forms.surveyjs_logic import condition
-from server.forms.xpath import Untold
+from server.forms.surveyjs.logic import condition
+from server.forms.xlsform.xpath import Untold
 
 #: Types that ask nothing that can be randomized, and why.
 _REFUSED = {

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from server.forms.xpath import Untold
+from server.forms.xlsform.xpath import Untold
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<name>\{[^{}]+\})|(?P<text>'[^']*'|"[^"]*")|(?P<number>-?\d+(?:\.\d+)?)"""
