@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,10 +16,12 @@ from analysis.core.errors import SurveyError
 from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from analysis.survey.logic import written
+from analysis.survey.survey import Survey
 from analysis.survey.survey_file import MOST_ENTRIES, survey_of
 from server.editing.draft_file import free_id, toml_of
 from server.editing.fields import id_of
 from server.editing.reading import NAME
+from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
 from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, Row
 
 #: The ε of every question that is imported, until its author chooses another.
@@ -39,11 +41,11 @@ class Imported:
 
 @dataclass
 class _Entry:
-    """A question that is imported as `data`; values of its options in the source have these ids."""
+    """A question that is imported as `data`; values of its answers in the source have these ids."""
 
     asked: Asked
     data: dict[str, Any]
-    values: Mapping[str, str]
+    values: Mapping[str, str] = field(default_factory=dict)
     changes: list[str] = field(default_factory=list)
 
 
@@ -60,7 +62,7 @@ def build(form: Form) -> Imported:
         if isinstance(item, Row):
             told[place] = item
             continue
-        entry = _entry(item, taken)
+        entry = _entry(form, item, taken)
         why = _mistake(form, entry)
         if why or len(entries) >= MOST_ENTRIES:
             more = f"a survey has at most {MOST_ENTRIES} questions and notes"
@@ -86,30 +88,62 @@ def _row(asked: Asked, outcome: str, detail: str) -> Row:
     return Row(asked.row, asked.name, asked.type, outcome, detail)
 
 
-def _entry(asked: Asked, taken: list[str]) -> _Entry:
+def _entry(form: Form, asked: Asked, taken: list[str]) -> _Entry:
     """Return the table of a question, with ids that a survey file can have."""
-    changes = []
     name = free_id(plain_id(asked.name), taken)
+    entry = _Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})
     if name != asked.name:
-        changes.append(f"its id is {name}")
-    data: dict[str, Any] = {"id": name, "kind": asked.kind, "text": asked.text}
+        entry.changes.append(f"its id is {name}")
+    if asked.kind in _ANSWERS:
+        _ANSWERS[asked.kind](entry)
+    entry.data |= asked.keys
+    if asked.kind != NOTE:
+        entry.data["epsilon"] = PROPOSED
+    return entry
+
+
+def _add_options(entry: _Entry, key: str = "options") -> None:
+    """Add options, with ids as near to the values of the source as ids can be."""
     values: dict[str, str] = {}
-    for value, text in asked.options:
+    for value, text in entry.asked.options:
         wanted = plain_id(value if value.strip() else _first(text))
         wanted = f"{wanted}-option" if wanted in _RESERVED else wanted
         values[value] = free_id(wanted, [*values.values()])
     renamed = [f"{value} is {new}" for value, new in values.items() if value != new]
     if renamed:
         more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
-        changes.append(f"ids of options: {', '.join(renamed[:5])}{more}")
-    if asked.options:
-        key = "items" if asked.kind == "rank" else "options"
-        options = zip(values.values(), asked.options, strict=False)
-        data[key] = [{"id": new, "text": text} for new, (_, text) in options]
-    data |= asked.keys
-    if asked.kind != NOTE:
-        data["epsilon"] = PROPOSED
-    return _Entry(asked, data, values, changes)
+        entry.changes.append(f"ids of options: {', '.join(renamed[:5])}{more}")
+    options = zip(values.values(), entry.asked.options, strict=False)
+    entry.data[key] = [{"id": new, "text": text} for new, (_, text) in options]
+    entry.values = values
+
+
+def _add_points(entry: _Entry) -> None:
+    """Add the points of a scale; those that look alike can only be options."""
+    points = [text for _, text in entry.asked.options]
+    if any(points.count(text) > 1 for text in points):
+        entry.data["kind"] = "choice"
+        entry.changes.append("some of its points look alike, so it is no scale but a choice")
+        entry.asked.keys.pop("matrix", None)
+        _add_options(entry)
+    else:
+        entry.data["points"] = points
+
+
+def _name_both(entry: _Entry) -> None:
+    """Tell which of the values of the source is "yes", and which is "no"."""
+    values = [value for value, _ in entry.asked.options] or ["yes", "no"]
+    entry.values = dict(zip(values, ("yes", "no"), strict=True))
+
+
+#: What the kinds do with the options of the source.
+_ANSWERS: Mapping[str, Callable[[_Entry], None]] = {
+    "choice": _add_options,
+    "choices": _add_options,
+    "rank": lambda entry: _add_options(entry, "items"),
+    "scale": _add_points,
+    "yes-no": _name_both,
+}
 
 
 def plain_id(name: str) -> str:
@@ -128,9 +162,14 @@ def _mistake(form: Form, entry: _Entry) -> str:
     """Return what is wrong with a question by itself; "" if nothing is."""
     data = {key: value for key, value in entry.data.items() if key not in ("namely", "matrix")}
     try:
-        _read(form, [data, _QUESTION])
+        survey = _read(form, [data, _QUESTION])
     except SurveyError as error:
         return _told(error)
+    if data["kind"] == "scale":
+        # The survey decides which ids its points have.
+        options = survey.spec["questions"][0]["options"]
+        values = [value for value, _ in entry.asked.options]
+        entry.values = dict(zip(values, (option["id"] for option in options), strict=True))
     return ""
 
 
@@ -156,38 +195,33 @@ def _join(entries: Mapping[int, _Entry]) -> None:
                 entry.changes.append("it stands alone, since its option is not there")
             else:
                 entry.data["namely"] = option
-        elif asked.condition is not None:
-            try:
-                entry.data["shows_if"] = written(_ours(asked.condition, earlier))
-            except KeyError as error:
-                _drop(entry, f"{error.args[0]} is not among the earlier questions and answers")
+        else:
+            _add_conditions(entry, earlier)
         earlier[asked.name] = entry
 
 
+def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
+    """Put into the table of a question what can be told of its conditions."""
+    trees = []
+    for condition in entry.asked.conditions:
+        notes: list[str] = []
+        try:
+            tree = in_our_terms(condition.tree, earlier, notes)
+        except Untold as error:
+            entry.asked.ask_all(condition.text, error)
+            continue
+        entry.changes += dict.fromkeys(notes)
+        if tree == NEVER:
+            entry.asked.ask_all(condition.text, "it never holds")
+        elif tree != ALWAYS:
+            trees.append(tree)
+    if trees:
+        entry.data["shows_if"] = written(joined("and", trees))
+
+
 def _drop(entry: _Entry, why: str) -> None:
-    """Leave the condition of a question out, and say so."""
-    theirs = written(entry.asked.condition or [])
-    entry.data.pop("shows_if", None)
-    entry.changes.append(f"everybody is asked, since the condition {theirs} is left out: {why}")
-
-
-def _ours(tree: list[Any], earlier: Mapping[str, _Entry]) -> list[Any]:
-    """Return a condition with our ids; raise KeyError with the name that is not known."""
-    first, *rest = tree
-    if first in ("and", "or", "not"):
-        return [first, *(_ours(part, earlier) for part in rest)]
-    name, value = rest
-    if name not in earlier:
-        raise KeyError(name)
-    entry = earlier[name]
-    if isinstance(value, str) and value != "no-answer":
-        if entry.asked.kind == "yes-no":
-            value = {**{"yes": "yes", "no": "no"}, **entry.values}.get(value, "")
-        elif entry.values:
-            value = entry.values.get(value, "")
-        if not value:
-            raise KeyError(f"{name} = {rest[1]}")
-    return [first, entry.data["id"], value]
+    """Leave the conditions of a question out, and say so."""
+    entry.asked.ask_all(entry.data.pop("shows_if"), why)
 
 
 def _refused(form: Form, entries: dict[int, _Entry]) -> Iterator[tuple[int, str]]:
@@ -223,11 +257,11 @@ def asked_names(condition: str) -> set[str]:
     return set(re.findall(r"[a-z0-9][a-z0-9-]*", re.sub(r"'[^']*'", "", condition)))
 
 
-def _read(form: Form, questions: list[dict[str, Any]]) -> None:
-    """Read a survey of these questions as its file would be read; raise SurveyError."""
+def _read(form: Form, questions: list[dict[str, Any]]) -> Survey:
+    """Return a survey of these questions as its file would be read; raise SurveyError."""
     document = {**_head(form), "questions": deepcopy(questions)}
     with tempfile.TemporaryDirectory() as folder:
-        survey_of(_exact(document), NAME, Path(folder))
+        return survey_of(_exact(document), NAME, Path(folder))
 
 
 def _exact(value: Any) -> Any:

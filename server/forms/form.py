@@ -28,6 +28,14 @@ class Row:
     detail: str
 
 
+@dataclass(frozen=True)
+class Condition:
+    """When a question is asked: as `server.forms.conditions` describes it, and in the source."""
+
+    tree: list[Any]
+    text: str
+
+
 @dataclass
 class Asked:
     """A question or note of the source, in our terms.
@@ -41,15 +49,14 @@ class Asked:
     text : str or dict
         Plain, or by language.
     keys : dict
-        Our other keys: of its kind, such as ``points``, ``min`` or ``candidates``, and ``help``,
-        ``section``, ``new_page``, ``required``, ``random_order``, ``matrix``, ``namely`` (the
-        value of the option), ``image_text`` ...; without ``epsilon``, ``options`` and ``items``.
+        Our other keys: of its kind, such as ``min`` or ``candidates``, and ``help``, ``section``,
+        ``new_page``, ``required``, ``random_order``, ``matrix``, ``namely`` (the value of the
+        option) ...; without ``epsilon``, ``options``, ``items`` and ``points``.
     options : list of tuple
-        Of choice, choices and rank: the value in the source, and the text.
-    condition : list, optional
-        As frozen surveys have it, with names and values of the source: ``["=", "q1", "yes"]``,
-        ``["selected", "q2", "tea"]``, ``[">=", "age", 18]``, ``["and", ...]``, ``["or", ...]``,
-        ``["not", ...]``.
+        Of choice, choices, rank and scale: the value in the source, and the text; of yes-no, if
+        its values are others than yes and no, the two, yes first.
+    conditions : list of Condition
+        All of these have to hold where it is asked.
     changes : list of str
         What is different from the source, each without a capital and a stop: "an open text, of
         which the frequent answers are found", "the constraint . < 7 is left out".
@@ -62,8 +69,16 @@ class Asked:
     text: Any
     keys: dict[str, Any] = field(default_factory=dict)
     options: list[tuple[str, Any]] = field(default_factory=list)
-    condition: list[Any] | None = None
+    conditions: list[Condition] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
+
+    def ask_all(self, condition: str, why: object) -> None:
+        """Note that a condition of the source is left out, so that more people are asked."""
+        given = " ".join(condition.split())
+        shown = given if len(given) <= 200 else f"{given[:199]}…"
+        self.changes.append(
+            f"more people are asked, since the condition {shown} is left out: {why}"
+        )
 
 
 @dataclass

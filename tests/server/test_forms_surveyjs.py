@@ -135,7 +135,7 @@ def test_each_element_is_told_of() -> None:
         assert told[name][0] == "refused"
         assert why in told[name][1]
     assert told["last"][0] == "changed"
-    assert "everybody is asked, since the condition {km} + 1 > 3" in told["last"][1]
+    assert "more people are asked, since the condition {km} + 1 > 3" in told["last"][1]
     assert "defaultValue is left out" in told["last"][1]
     assert told["drove"] == ("imported", "ε = 1 is proposed")
 

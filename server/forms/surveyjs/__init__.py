@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import IMPORTED, MOST_ROWS, Asked, Form, FormError, Row
+from server.forms.conditions import Untold
+from server.forms.form import CHANGED, IMPORTED, MOST_ROWS, Asked, Condition, Form, FormError, Row
 from server.forms.surveyjs.logic import condition
-from server.forms.xlsform.xpath import Untold
 
 #: Types that ask nothing that can be randomized, and why.
 _REFUSED = {
@@ -80,8 +80,7 @@ class _Reader:
         study = {"description": "introduction", "completedHtml": "thanks"}
         found = {ours: self._text(data.get(theirs))[0] for theirs, ours in study.items()}
         self.form.study = {key: text for key, text in found.items() if text}
-        self._kinds: dict[str, str] = {}
-        self._conditions: list[list[Any]] = []
+        self._conditions: list[Condition] = []
         self._starts: dict[str, Any] = {}
         self._count = 0
         pages = data.get("pages")
@@ -105,14 +104,17 @@ class _Reader:
         if title:
             self._starts["section"] = title
         before = len(self._conditions)
-        if panel.get("visibleIf"):
+        text = str(panel.get("visibleIf") or "")
+        if text:
             try:
-                self._conditions.append(condition(str(panel["visibleIf"]), self._kinds))
+                self._conditions.append(Condition(condition(text), text))
             except Untold as error:
-                told = f"everybody is asked what it holds: its condition is left out: {error}"
-                self.form.items.append(
-                    Row(place, str(panel.get("name", "")), "panel", "changed", told)
+                told = (
+                    "more people are asked what it holds, since the condition "
+                    f"{text[:200]} is left out: {error}"
                 )
+                name = str(panel.get("name", ""))
+                self.form.items.append(Row(place, name, "panel", CHANGED, told))
         for number, element in enumerate(given if isinstance(given, list) else []):
             self._count += 1
             if self._count > MOST_ROWS:
@@ -170,22 +172,18 @@ class _Reader:
         self._starts = {}
         if asked.kind != "note" and element.get("isRequired") is True:
             asked.keys["required"] = True
-        trees = [*self._conditions]
-        if element.get("visibleIf"):
+        asked.conditions = [*self._conditions]
+        text = str(element.get("visibleIf") or "")
+        if text:
             try:
-                trees.append(condition(str(element["visibleIf"]), self._kinds))
+                asked.conditions.append(Condition(condition(text), text))
             except Untold as error:
-                told = f"the condition {str(element['visibleIf'])[:200]} is left out: {error}"
-                asked.changes.append(f"everybody is asked, since {told}")
-                trees = []
-        if trees:
-            asked.condition = trees[0] if len(trees) == 1 else ["and", *trees]
+                asked.ask_all(text, error)
         for key in _LEFT_OUT:
             if element.get(key) not in (None, "", [], False):
                 asked.changes.append(f"{key} is left out")
         if element.get("visible") is False:
             asked.changes.append("it was hidden, and is shown")
-        self._kinds[asked.name] = asked.kind
         self.form.items.append(asked)
 
     def _fill(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
@@ -202,6 +200,8 @@ class _Reader:
             return self._choose(asked, element, kind)
         if kind == "boolean":
             asked.kind = "yes-no"
+            ends = (("valueTrue", "true", "Yes"), ("valueFalse", "false", "No"))
+            asked.options = [(str(element.get(key, usual)), label) for key, usual, label in ends]
             return ""
         if kind == "rating":
             return self._rate(asked, element)
@@ -242,10 +242,11 @@ class _Reader:
 
     def _rate(self, asked: Asked, element: Mapping[str, Any]) -> str:
         values = _list(element.get("rateValues"))
-        points: list[Any] = []
-        for value in values:
-            text, _ = self._text(value.get("text") if isinstance(value, Mapping) else str(value))
-            points.append(text or str(value.get("value", "")))
+        points: list[tuple[str, Any]] = []
+        for one in values:
+            value = str(one.get("value", "") if isinstance(one, Mapping) else one)
+            text, _ = self._text(one.get("text") if isinstance(one, Mapping) else None)
+            points.append((value, text or self._same(value)))
         if not points:
             low, high = (
                 element.get("rateMin", 1),
@@ -255,8 +256,8 @@ class _Reader:
             numbers = all(type(one) is int for one in (low, high, step))
             if not numbers or step < 1 or not 2 <= (high - low) // step + 1 <= 50:
                 return "its rates are no 2 to 50 whole numbers"
-            points = [str(number) for number in range(low, high + 1, step)]
-        asked.kind, asked.keys["points"] = "scale", points
+            points = [(str(number), str(number)) for number in range(low, high + 1, step)]
+        asked.kind, asked.options = "scale", points
         ends = [self._text(element.get(f"{end}RateDescription"))[0] for end in ("min", "max")]
         if any(ends):
             asked.changes.append(f"what its ends mean is left out: {ends[0]}, {ends[1]}")
@@ -306,11 +307,12 @@ class _Reader:
     def _read_matrix(self, place: str, name: str, element: Mapping[str, Any]) -> None:
         """Read the rows of a matrix: each is a scale of the same points."""
         matrix, changes = self._text(element.get("title"))
-        points: list[Any] = []
+        points: list[tuple[str, Any]] = []
         for column in _list(element.get("columns")):
             one = column if isinstance(column, Mapping) else {"value": column}
             text, _ = self._text(one.get("text"))
-            points.append(text or self._same(str(one.get("value", ""))))
+            value = str(one.get("value", ""))
+            points.append((value, text or self._same(value)))
         self.form.items.append(
             Row(place, name, "matrix", "changed" if changes else IMPORTED, "; ".join(changes))
         )
@@ -324,7 +326,8 @@ class _Reader:
                 "matrix",
                 "scale",
                 text or self._same(value),
-                {"points": points, "matrix": matrix or self._same(name)},
+                {"matrix": matrix or self._same(name)},
+                points,
                 changes=more,
             )
             required = {"isRequired": element.get("isAllRowRequired") is True}

@@ -6,13 +6,15 @@ here, one by one, since a row that cannot be imported must not refuse the others
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import IMPORTED, REFUSED, Asked, Form, FormError, Row
-from server.forms.xlsform.workbook import workbook
+from server.forms.conditions import Untold
+from server.forms.form import IMPORTED, REFUSED, Asked, Condition, Form, FormError, Row
 from server.forms.xlsform.kinds import OTHER, Kinds
-from server.forms.xlsform.xpath import Untold, condition
+from server.forms.xlsform.workbook import workbook
+from server.forms.xlsform.xpath import condition
 
 _REFUSED = {
     "geopoint": "places are not collected", "geotrace": "places are not collected",
@@ -58,6 +60,15 @@ def read(content: bytes, name: str) -> Form:
     return _Reader(book, name).form
 
 
+@dataclass(frozen=True)
+class _Group:
+    """A group that is open: how its rows look, and when they are asked."""
+
+    appearance: str
+    is_repeat: bool
+    condition: Condition | None
+
+
 class _Reader:
     """One workbook; its rows become items of `form`, in their order."""
 
@@ -71,8 +82,7 @@ class _Reader:
         self.form = Form(texts.plain(title)[0] or "Form", known, languages=tags[1:] and tags)
         self._places: dict[str, list[tuple[int, str]]] = {}
         self._own = Kinds()
-        self._kinds: dict[str, str] = {}
-        self._groups: list[tuple[str, str, list[Any] | None, bool]] = []
+        self._groups: list[_Group] = []
         self._starts = {"section": "", "new_page": False}
         self._section = ""
         self._read_choices(choices)
@@ -140,7 +150,7 @@ class _Reader:
             self.form.refuse(place, name, given, "the row is disabled")
         elif whole.startswith(("begin ", "end ")):
             self._read_group(place, row, whole, given)
-        elif any(is_repeat for *_, is_repeat in self._groups):
+        elif any(group.is_repeat for group in self._groups):
             self.form.refuse(place, name, given, "it stands in a group that repeats")
         elif kind in _METADATA or whole in _METADATA:
             self.form.refuse(
@@ -159,7 +169,7 @@ class _Reader:
         if whole.startswith("end "):
             if self._groups:
                 self._groups.pop()
-            inside = any(repeats for *_, repeats in self._groups) or is_repeat
+            inside = any(group.is_repeat for group in self._groups) or is_repeat
             name = row.get("name", "")
             if inside:
                 self.form.refuse(place, name, given, "groups that repeat are not asked")
@@ -167,16 +177,16 @@ class _Reader:
                 self.form.note(place, name, given)
             return
         label, changes = self._text(row, "label")
-        tree: list[Any] | None = None
+        found: Condition | None = None
         if "relevant" in row and not is_repeat:
             try:
-                tree = self._tree(row["relevant"])
+                found = Condition(condition(row["relevant"]), row["relevant"])
             except Untold as error:
                 changes.append(
-                    f"everybody is asked what it holds, since its condition {row['relevant']} is "
-                    f"left out: {error}"
+                    "more people are asked what it holds, since the condition "
+                    f"{row['relevant']} is left out: {error}"
                 )
-        self._groups.append((row.get("name", ""), row.get("appearance", ""), tree, is_repeat))
+        self._groups.append(_Group(row.get("appearance", ""), is_repeat, found))
         if is_repeat:
             told = "groups that repeat are not asked: ask once, or how many"
             self.form.refuse(place, row.get("name", ""), given, told)
@@ -188,35 +198,6 @@ class _Reader:
         told = "; ".join([*(["a heading"] if label else []), *changes])
         outcome = "changed" if changes else IMPORTED
         self.form.items.append(Row(place, row.get("name", ""), given, outcome, told))
-
-    def _tree(self, text: str) -> list[Any]:
-        """Return a condition in terms of what was read so far."""
-        return self._translated(condition(text))
-
-    def _translated(self, tree: list[Any]) -> list[Any]:
-        first, *rest = tree
-        if first in ("and", "or", "not"):
-            return [first, *(self._translated(part) for part in rest)]
-        name, value = rest
-        kind = self._kinds.get(name, "")
-        if name == ".":
-            raise Untold("it is about the answer itself")
-        if kind == "yes-no" and value != "no-answer":
-            value = self._own.yes_no[name].get(str(value), str(value))
-        elif kind in ("choice", "choices") and value != "no-answer":
-            value = str(value)
-        if kind == "choices":
-            if first in ("=", "selected") and value != "no-answer":
-                return ["selected", name, value]
-            if first == "!=" and value != "no-answer":
-                return ["not", ["selected", name, value]]
-        if first == "selected":
-            first = "="
-        if kind in ("choice", "yes-no") and first not in ("=", "!="):
-            raise Untold(f"the answers of {name} have no order")
-        if kind == "number" and isinstance(value, str):
-            raise Untold(f"{name} is a number, and cannot be compared with {value or 'nothing'}")
-        return [first, name, value]
 
     def _read_question(
         self, place: str, row: dict[str, str], given: str, kind: str, rest: str
@@ -232,7 +213,7 @@ class _Reader:
         asked.changes += more
         if hint is not None:
             asked.keys["help"] = hint
-        self._own.appearance = self._groups[-1][1] if self._groups else ""
+        self._own.appearance = self._groups[-1].appearance if self._groups else ""
         why = self._own.fill(asked, row, kind, rest)
         if why:
             self.form.refuse(place, name, given, why)
@@ -256,7 +237,6 @@ class _Reader:
                 asked.changes.append("its constraint_message is left out")
             elif base not in _READ and base not in ("guidance_hint", "bind", "body", "control"):
                 asked.changes.append(f"the column {column} is left out")
-        self._kinds[name] = asked.kind
         self.form.items.append(asked)
         if asked.kind in ("choice", "choices") and OTHER.search(rest):
             self._add_other(asked)
@@ -287,16 +267,14 @@ class _Reader:
         self._starts = {"section": "", "new_page": False}
 
     def _set_condition(self, asked: Asked, row: dict[str, str]) -> None:
-        trees = [tree for _, _, tree, _ in self._groups if tree]
+        asked.conditions = [group.condition for group in self._groups if group.condition]
         if "relevant" in row:
             try:
-                trees.append(self._tree(row["relevant"]))
+                tree = condition(row["relevant"])
             except Untold as error:
-                told = f"the condition {row['relevant']} is left out: {error}"
-                asked.changes.append(f"everybody is asked, since {told}")
-                trees = []
-        if trees:
-            asked.condition = trees[0] if len(trees) == 1 else ["and", *trees]
+                asked.ask_all(row["relevant"], error)
+            else:
+                asked.conditions.append(Condition(tree, row["relevant"]))
 
 
 def _languages(rows: list[dict[str, str]], default: str) -> list[tuple[str, str]]:

@@ -20,8 +20,6 @@ class Kinds:
 
     lists: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    #: Of each question of yes and no, which value is which.
-    yes_no: dict[str, dict[str, str]] = field(default_factory=dict)
     appearance: str = ""
 
     def fill(self, asked: Asked, row: dict[str, str], kind: str, rest: str) -> str:
@@ -78,20 +76,13 @@ class Kinds:
             asked.kind = "choice"
         elif len(values) == 2 and values[0] in _YES and values[1] in _NO and _is_yes(options[0][1]):
             asked.kind = "yes-no"
-            self.yes_no[asked.name] = {options[0][0]: "yes", options[1][0]: "no"}
-            return ""
         elif _is_row(row.get("appearance", "")) or _is_row(self.appearance):
-            asked.kind, asked.keys["points"] = "scale", [text for _, text in options]
-            if any(isinstance(text, dict) for _, text in options) is False and len(
-                {str(text) for _, text in options}
-            ) < len(options):
-                asked.kind = "choice"
-                del asked.keys["points"]
+            asked.kind = "scale"
         else:
             asked.kind = "choice"
-        if asked.kind != "scale":
-            asked.options = list(options)
-        if "randomize=true" in row.get("parameters", "").replace(" ", "").lower():
+        asked.options = options
+        is_random = "randomize=true" in row.get("parameters", "").replace(" ", "").lower()
+        if is_random and asked.kind not in ("yes-no", "scale"):
             asked.keys["random_order"] = True
         if "constraint" in row:
             most = re.fullmatch(r"count-selected\(\s*\.\s*\)\s*<=?\s*(\d+)", row["constraint"])
@@ -103,7 +94,7 @@ class Kinds:
         return ""
 
     def _number(self, asked: Asked, row: dict[str, str], kind: str) -> str:
-        found, beside = bounds(row.get("constraint", "")) if "constraint" in row else ({}, "")
+        found, beside = self._bounds(row, kind)
         given = dict(re.findall(r"(\w+)\s*=\s*(-?[\d.]+)", row.get("parameters", "")))
         if kind == "range":
             found = {"min": float(given.get("start", 1)), "max": float(given.get("end", 10))}
@@ -122,6 +113,10 @@ class Kinds:
         if "step" in given and kind == "range":
             asked.keys["step"] = _short(float(given["step"]))
         return ""
+
+    def _bounds(self, row: dict[str, str], kind: str) -> tuple[dict[str, float], str]:
+        given = row.get("constraint", "")
+        return bounds(given, kind in ("integer", "int")) if given else ({}, "")
 
     def _date(self, asked: Asked, row: dict[str, str]) -> str:
         years = [

@@ -1,27 +1,15 @@
 """Conditions and constraints of XLSForms, as far as survey files can have them.
 
-condition  = and_term ("or" and_term)*          and_term = factor ("and" factor)*
-factor     = "not" "(" condition ")" | "(" condition ")" | "selected" "(" name "," text ")"
+comparison = "selected" "(" name "," text ")"
            | operand ("=" | "!=" | "<" | "<=" | ">" | ">=") operand
 operand    = "${" name "}" | "." | text | number
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<name>\$\{\s*[^}]*\})|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’|“[^”]*”)"""
-    r"""|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z][\w:-]*)|(?P<mark>!=|<=|>=|[=<>(),.]))"""
-)
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
-#: The most parentheses in each other, more than anyone writes.
-_DEEPEST = 50
-
-
-class Untold(ValueError):
-    """A condition that survey files cannot have; the message says which part."""
+from server.forms.conditions import TURNED, Parser, Untold, short
 
 
 @dataclass(frozen=True)
@@ -38,18 +26,14 @@ def condition(text: str) -> list[Any]:
     Untold
         If a part of it is none of the grammar's.
     """
-    parser = _Parser(text)
-    tree = parser.joined("or", lambda: parser.joined("and", parser.factor))
-    if parser.kind != "end":
-        raise Untold(f"{parser.token} is not understood")
-    return tree
+    return _Parser(text).tree()
 
 
-def bounds(text: str) -> tuple[dict[str, float], str]:
+def bounds(text: str, is_whole: bool) -> tuple[dict[str, float], str]:
     """Return `min` and `max` that a constraint on the answer itself sets, and what it says beside.
 
-    The second is "" if the bounds say all of it. A bound that is excluded counts as the bound of
-    whole numbers next to it.
+    The second is "" if the bounds say all of it. A whole number that is excluded leaves the next
+    one as the bound; of other numbers the bound itself is allowed, and `beside` tells.
     """
     try:
         tree = condition(text)
@@ -57,83 +41,46 @@ def bounds(text: str) -> tuple[dict[str, float], str]:
         return {}, text
     parts = tree[1:] if tree[0] == "and" else [tree]
     found: dict[str, float] = {}
+    beside = ""
     for part in parts:
         if part[0] not in (">", ">=", "<", "<=") or part[1] != "." or isinstance(part[2], str):
             return found, text
         key = "min" if part[0][0] == ">" else "max"
         if key in found:
             return found, text
-        found[key] = part[2] + {">": 1, "<": -1}.get(part[0], 0)
-    return found, ""
+        found[key] = part[2] + ({">": 1, "<": -1}.get(part[0], 0) if is_whole else 0)
+        beside = beside if is_whole or part[0].endswith("=") else text
+    return found, beside
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._text, self._at, self._depth = text, 0, 0
-        self.kind, self.token = "", ""
-        self._next()
+class _Parser(Parser):
+    TOKENS = re.compile(
+        r"""\s*(?:(?P<name>\$\{\s*[^}]*\})|(?P<text>'[^']*'|"[^"]*"|[‘’][^‘’]*’|“[^”]*”)"""
+        r"""|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z][\w:-]*)|(?P<mark>!=|<=|>=|[=<>(),.]))"""
+    )
 
-    def _next(self) -> str:
-        before = self.token
-        match = _TOKEN.match(self._text, self._at)
-        if match:
-            self._at = match.end()
-            self.kind, self.token = str(match.lastgroup), match[str(match.lastgroup)]
-        elif self._text[self._at :].strip():
-            raise Untold(f"{self._text[self._at :].strip()[:20]} is not understood")
-        else:
-            self.kind, self.token = "end", ""
-        return before
-
-    def _expect(self, mark: str) -> None:
-        if self.token != mark:
-            raise Untold(f"{self.token or 'its end'} is not understood, where {mark} is expected")
-        self._next()
-
-    def joined(self, word: str, part: Callable[[], list[Any]]) -> list[Any]:
-        parts = [part()]
-        while self.token.lower() == word:
-            self._next()
-            parts.append(part())
-        return parts[0] if len(parts) == 1 else [word, *parts]
-
-    def _bracket(self) -> list[Any]:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise Untold("it has too many parentheses in each other")
-        self._expect("(")
-        tree = self.joined("or", lambda: self.joined("and", self.factor))
-        self._expect(")")
-        self._depth -= 1
-        return tree
-
-    def factor(self) -> list[Any]:
-        if self.token == "not":
-            self._next()
-            return ["not", self._bracket()]
-        if self.token == "(":
-            return self._bracket()
+    def comparison(self) -> list[Any]:
         if self.token == "selected":
-            self._next()
-            self._expect("(")
+            self.next()
+            self.expect("(")
             name = self._operand()
-            self._expect(",")
+            self.expect(",")
             value = self._operand()
-            self._expect(")")
+            self.expect(")")
             if name.kind != "name" or value.kind == "name":
                 raise Untold("selected() is understood of a question and a value alone")
-            return ["selected", name.value, _as_text(value.value)]
-        left, sign, right = self._operand(), self.token, None
-        if sign not in _TURNED:
-            raise Untold(f"{sign or 'its end'} is not understood, where a comparison is expected")
-        self._next()
+            return ["selected", name.value, str(value.value)]
+        left, sign = self._operand(), self.token
+        if sign not in TURNED:
+            raise self.untold("a comparison")
+        self.next()
         right = self._operand()
         if left.kind != "name":
-            left, sign, right = right, _TURNED[sign], left
+            left, sign, right = right, TURNED[sign], left
         if left.kind != "name" or right.kind == "name":
             raise Untold("a comparison is understood of a question and a value alone")
-        if right.value == "" and sign in ("=", "!="):
-            return [sign, left.value, "no-answer"]
+        if left.value != "." and right.value == "" and sign in ("=", "!="):
+            return [sign, left.value, None]
         return [sign, left.value, right.value]
 
     def _operand(self) -> _Operand:
@@ -145,13 +92,8 @@ class _Parser:
         elif kind == "text":
             found = _Operand("value", token[1:-1])
         elif kind == "number":
-            number = float(token)
-            found = _Operand("value", int(number) if number.is_integer() else number)
+            found = _Operand("value", short(float(token)))
         else:
-            raise Untold(f"{token or 'its end'} is not understood")
-        self._next()
+            raise self.untold()
+        self.next()
         return found
-
-
-def _as_text(value: Any) -> str:
-    return str(value)
