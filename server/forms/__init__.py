@@ -17,7 +17,10 @@ __all__ = ["TOOLS", "FormError", "Imported", "Row", "read_form", "report"]
 #: Each tool in words, by the name of its reader: a module with `is_ours` and `read`.
 TOOLS = {
     "xlsform": "XLSForm (Kobo, ODK, SurveyCTO)",
+    "limesurvey": "LimeSurvey (.lss, or a table with tabs)",
     "surveyjs": "SurveyJS (JSON)",
+    "qualtrics": "Qualtrics (.qsf)",
+    "googleforms": "Google Forms (JSON of its API)",
 }
 
 

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -22,7 +22,8 @@ from server.editing.draft_file import free_id, toml_of
 from server.editing.fields import id_of
 from server.editing.reading import NAME
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
-from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, Row
+from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, PartRow, Row
+from server.forms.texts import first
 
 #: The ε of every question that is imported, until its author chooses another.
 PROPOSED = 1.0
@@ -61,8 +62,9 @@ def build(form: Form) -> Imported:
     for place, item in enumerate(form.items):
         if isinstance(item, Row):
             told[place] = item
+        if not isinstance(item, Asked):
             continue
-        entry = _entry(form, item, taken)
+        entry = _entry(item, taken)
         why = _mistake(form, entry)
         if why or len(entries) >= MOST_ENTRIES:
             more = f"a survey has at most {MOST_ENTRIES} questions and notes"
@@ -79,16 +81,44 @@ def build(form: Form) -> Imported:
         if entry.asked.kind != NOTE:
             details.append(f"ε = {PROPOSED:g} is proposed")
         told[place] = _row(entry.asked, outcome, "; ".join(details))
-    rows = tuple(told[place] for place in sorted(told))
+    asked = {row.row for row in told.values() if row.outcome != REFUSED}
+    for place, item in enumerate(form.items):
+        if isinstance(item, PartRow):
+            told[place] = _part(item, asked)
+    rows = _merged([told[place] for place in sorted(told)])
     questions = sum(entry.asked.kind != NOTE for entry in entries.values())
     return Imported(_toml(form, entries.values()) if questions else "", rows, questions)
+
+
+def _part(part: PartRow, asked: Set[str]) -> Row:
+    """Return what became of a part of questions, of which those in the rows `asked` are there."""
+    if not part.of:
+        return Row(part.row, part.name, part.type, REFUSED, part.unused)
+    is_there = not asked.isdisjoint(part.of)
+    why = "" if is_there else f"it belongs to {part.of[0]}, which is refused"
+    return Row(part.row, part.name, part.type, IMPORTED if is_there else REFUSED, why)
+
+
+def _merged(rows: list[Row]) -> tuple[Row, ...]:
+    """Return a line for each row of the source; what was made of the same row is told in one."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.row, []).append(row)
+    merged = []
+    for row, *more in found.values():
+        outcomes = {row.outcome, *(one.outcome for one in more)}
+        outcome = outcomes.pop() if len(outcomes) == 1 else CHANGED
+        details = [row.detail, *(f"{one.name}: {one.detail}" for one in more if one.detail)]
+        detail = "; ".join(filter(None, details))
+        merged.append(Row(row.row, row.name, row.type, outcome, detail))
+    return tuple(merged)
 
 
 def _row(asked: Asked, outcome: str, detail: str) -> Row:
     return Row(asked.row, asked.name, asked.type, outcome, detail)
 
 
-def _entry(form: Form, asked: Asked, taken: list[str]) -> _Entry:
+def _entry(asked: Asked, taken: list[str]) -> _Entry:
     """Return the table of a question, with ids that a survey file can have."""
     name = free_id(plain_id(asked.name), taken)
     entry = _Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})
@@ -106,7 +136,7 @@ def _add_options(entry: _Entry, key: str = "options") -> None:
     """Add options, with ids as near to the values of the source as ids can be."""
     values: dict[str, str] = {}
     for value, text in entry.asked.options:
-        wanted = plain_id(value if value.strip() else _first(text))
+        wanted = plain_id(value if value.strip() else first(text))
         wanted = f"{wanted}-option" if wanted in _RESERVED else wanted
         values[value] = free_id(wanted, [*values.values()])
     renamed = [f"{value} is {new}" for value, new in values.items() if value != new]
@@ -152,10 +182,6 @@ def plain_id(name: str) -> str:
         return name
     lower = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-")
     return lower or id_of(name)
-
-
-def _first(text: Any) -> str:
-    return str(next(iter(text.values()))) if isinstance(text, dict) else str(text)
 
 
 def _mistake(form: Form, entry: _Entry) -> str:

@@ -154,6 +154,8 @@ def in_our_terms(tree: list[Any], earlier: Mapping[str, Known], notes: list[str]
         inner = in_our_terms(rest[0], earlier, notes)
         if inner in (ALWAYS, NEVER):
             return NEVER if inner == ALWAYS else ALWAYS
+        if inner[0] in ("=", "!="):
+            return ["!=" if inner[0] == "=" else "=", *inner[1:]]
         return ["not", inner]
     if first in ("and", "or"):
         neutral, decided = (ALWAYS, NEVER) if first == "and" else (NEVER, ALWAYS)

@@ -1,10 +1,11 @@
 """A questionnaire of another tool, as its reader found it: what it asks, and what is refused."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.core.errors import SurveyError
+from server.forms.conditions import Untold
 
 #: What became of a row of the source.
 IMPORTED, CHANGED, REFUSED = "imported", "changed", "refused"
@@ -34,6 +35,24 @@ class Condition:
 
     tree: list[Any]
     text: str
+
+
+#: Gives the tree of a condition of the source, or raises `Untold`.
+Translate = Callable[[], list[Any]]
+
+
+def condition_of(text: str, translate: Translate) -> tuple[Condition | None, str]:
+    """Return a condition of the source; or None, and in words that it is left out, and why."""
+    try:
+        return Condition(translate(), text), ""
+    except Untold as error:
+        return None, _left_out(text, error)
+
+
+def _left_out(text: str, why: object) -> str:
+    given = " ".join(text.split())
+    shown = given if len(given) <= 200 else f"{given[:199]}…"
+    return f"the condition {shown} is left out: {why}"
 
 
 @dataclass
@@ -72,28 +91,78 @@ class Asked:
     conditions: list[Condition] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
 
-    def ask_all(self, condition: str, why: object) -> None:
+    def ask_if(self, text: str, translate: Translate) -> None:
+        """Have it asked only if this condition of the source holds, too, as far as that can be."""
+        condition, untold = condition_of(text, translate)
+        if condition:
+            self.conditions.append(condition)
+        else:
+            self.changes.append(f"more people are asked, since {untold}")
+
+    def explain_ends(self, ends: Mapping[str, Any]) -> None:
+        """Say in the help what the first and the last point of a scale mean, by their labels."""
+        known = {point: text for point, text in ends.items() if text}
+        if not known:
+            return
+        parts = [{} if text is None else text for text in (self.keys.get("help"), *known.values())]
+        tags = dict.fromkeys(tag for part in parts if isinstance(part, dict) for tag in part)
+
+        def told(tag: str) -> str:
+            given, *texts = [
+                part.get(tag, "") if isinstance(part, dict) else part for part in parts
+            ]
+            points = [f"{point}: {text}" for point, text in zip(known, texts, strict=True)]
+            meant = ", ".join(points)
+            return f"{given} ({meant})" if given else meant
+
+        self.keys["help"] = {tag: told(tag) for tag in tags} if tags else told("")
+        self.changes.append("what its ends mean stands in its help")
+
+    def ask_all(self, text: str, why: object) -> None:
         """Note that a condition of the source is left out, so that more people are asked."""
-        given = " ".join(condition.split())
-        shown = given if len(given) <= 200 else f"{given[:199]}…"
-        self.changes.append(
-            f"more people are asked, since the condition {shown} is left out: {why}"
-        )
+        self.changes.append(f"more people are asked, since {_left_out(text, why)}")
+
+
+@dataclass(frozen=True)
+class PartRow:
+    """A row of the source that is part of questions, such as an option: imported if one of them is.
+
+    `of` has the rows of these questions; `unused` says why it is refused if there are none.
+    """
+
+    row: str
+    name: str
+    type: str
+    of: Sequence[str]
+    unused: str = "no question has it"
 
 
 @dataclass
 class Form:
-    """A questionnaire as it was read: `items` has its questions, and rows that are refused.
+    """A questionnaire as it was read: `items` has its questions, and other rows of the source.
 
-    Both stand in the order of the source. `study` has our keys of a survey file that are texts,
-    such as ``introduction``; `languages` the tags in which texts are given, if there are several.
+    They stand in the order of the source. Items of the same row become one line of the report.
+    `study` has our keys of a survey file that are texts, such as ``introduction``; `languages` the
+    tags in which texts are given, if there are several.
     """
 
     title: Any
     name: str
-    items: list[Asked | Row] = field(default_factory=list)
+    items: list[Asked | PartRow | Row] = field(default_factory=list)
     languages: Sequence[str] = ()
     study: Mapping[str, Any] = field(default_factory=dict)
+    #: What the next question begins with: ``section`` and ``new_page``.
+    starts: dict[str, Any] = field(default_factory=dict)
+
+    def put(self, asked: Asked) -> None:
+        """Add a question or note, with the heading and the page that begin with it."""
+        is_first = not any(isinstance(item, Asked) for item in self.items)
+        starts = {key: value for key, value in self.starts.items() if value}
+        if is_first:
+            starts.pop("new_page", None)
+        asked.keys = starts | asked.keys
+        self.starts = {}
+        self.items.append(asked)
 
     def refuse(self, row: str, name: str, kind: str, why: str) -> None:
         """Note that a row of the source is not imported, and why."""

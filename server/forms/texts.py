@@ -1,7 +1,10 @@
 """Texts of other tools as plain texts, and their languages as tags."""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import unescape
+from typing import Any
 
 _TAGS = {
     "english": "en", "français": "fr", "french": "fr", "español": "es", "spanish": "es",
@@ -39,3 +42,68 @@ def without_pipes(text: str, pattern: str) -> tuple[str, bool]:
     """Return a text in which what tells an earlier answer is an ellipsis, and whether one did."""
     without = re.sub(pattern, "…", text).replace("{answer", "(answer")
     return without, without != text
+
+
+@dataclass(frozen=True)
+class Languages:
+    """The languages of a form, the first one first.
+
+    Parameters
+    ----------
+    tags : mapping
+        The tag of each language, by its name in the source.
+    pipes : str
+        The pattern of what tells an earlier answer in a text.
+    """
+
+    tags: Mapping[str, str]
+    pipes: str
+
+    @property
+    def several(self) -> Sequence[str]:
+        """The tags, if there are several."""
+        return tuple(self.tags.values()) if len(self.tags) > 1 else ()
+
+    def same(self, text: str) -> Any:
+        """Return a text that is the same in all languages, as survey files have it."""
+        return dict.fromkeys(self.several, text) if self.several else text
+
+    def text(self, given: Mapping[str, str], what: str = "text") -> tuple[Any, list[str]]:
+        """Return a text as survey files have it, and what is different from the source.
+
+        Parameters
+        ----------
+        given : mapping
+            The text by the names of languages in the source.
+        what : str
+            What the text is of a question.
+
+        Returns
+        -------
+        text : str, dict or None
+            Plain if there is one language, else by tag; None if it is missing in all.
+        changes : list of str
+        """
+        found: dict[str, str] = {}
+        changes: list[str] = []
+        for name, tag in self.tags.items():
+            clean, lost = plain(given.get(name, ""))
+            found[tag], is_piped = without_pipes(clean, self.pipes)
+            changes += [f"{one} is left out of its {what}" for one in lost]
+            if is_piped:
+                changes.append(f"earlier answers are left out of its {what}")
+        changes = list(dict.fromkeys(changes))
+        there = [text for text in found.values() if text]
+        if not there:
+            return None, changes
+        if not self.several:
+            return there[0], changes
+        lacking = [tag for tag, text in found.items() if not text]
+        if lacking:
+            changes.append(f"its {what} in {', '.join(lacking)} is that of another language")
+        return {tag: text or there[0] for tag, text in found.items()}, changes
+
+
+def first(text: Any) -> str:
+    """Return a text in its first language."""
+    return str(next(iter(text.values()))) if isinstance(text, dict) else str(text)

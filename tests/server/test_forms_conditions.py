@@ -50,12 +50,12 @@ def meant(tree: list[Any], answers: Mapping[str, Any]) -> bool:
         return (all if first == "and" else any)(meant(part, answers) for part in rest)
     answer, value = answers[rest[0]], rest[1]
     if value is None:
-        return (answer in (None, ())) == (first == "=")
+        return (answer in (None, ())) is (first == "=")
     if isinstance(answer, tuple):
-        return (value in answer) != (first == "!=")
+        return (value in answer) is not (first == "!=")
     if first in _SIGNS:
-        return answer is not None and _SIGNS[first](float(answer), float(value))
-    return (answer is not None and str(answer) == str(value)) != (first == "!=")
+        return answer is not None and bool(_SIGNS[first](float(answer), float(value)))
+    return (answer is not None and str(answer) == str(value)) is not (first == "!=")
 
 
 def written(answer: Any, values: Mapping[str, str]) -> str:

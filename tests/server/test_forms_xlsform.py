@@ -129,7 +129,6 @@ def test_each_row_of_the_source_is_told_of(imported: Imported) -> None:
         "child": "it stands in a group that repeats",
         "p": "the type poem is not known here",
         "x": "no question that is imported uses the list unused",
-        "version": "no counterpart",
     }.items():
         assert told[name][0] == "refused", name
         assert why in told[name][1]
@@ -143,6 +142,9 @@ def test_each_row_of_the_source_is_told_of(imported: Imported) -> None:
         assert told[name][0] == "changed", name
         assert change in told[name][1]
     assert told["age"] == ("imported", "ε = 1 is proposed")
+    assert len(rows) == len(set(rows))
+    settings = next(row for row in imported.rows if row.row == "settings!2")
+    assert (settings.outcome, "version 3" in settings.detail) == ("changed", True)
 
 
 def test_it_is_the_same_in_csv(imported: Imported) -> None:

@@ -4,14 +4,24 @@ After the library's documentation of its JSON schema (surveyjs.io). Conditions a
 `server.forms.surveyjs.logic`.
 """
 
-import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.conditions import Untold
-from server.forms.form import CHANGED, IMPORTED, MOST_ROWS, Asked, Condition, Form, FormError, Row
+from server.forms.form import (
+    CHANGED,
+    IMPORTED,
+    MOST_ROWS,
+    Asked,
+    Condition,
+    Form,
+    FormError,
+    Row,
+    condition_of,
+)
+from server.forms.json_file import items, parsed
 from server.forms.surveyjs.logic import condition
 
 #: Types that ask nothing that can be randomized, and why.
@@ -41,24 +51,17 @@ _RATES = 5
 def is_ours(content: bytes, name: str) -> bool:
     """Return whether a file is JSON with pages or elements."""
     try:
-        return _is_form(_parsed(content, name))
+        return _is_form(parsed(content, name))
     except FormError:
         return False
 
 
 def read(content: bytes, name: str) -> Form:
     """Return a form; errors are those of `server.forms.read_form`."""
-    data = _parsed(content, name)
+    data = parsed(content, name)
     if not _is_form(data):
         raise FormError(f"{name}: expected JSON with pages or elements, got something else")
     return _Reader(data, name).form
-
-
-def _parsed(content: bytes, name: str) -> Any:
-    try:
-        return json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise FormError(f"{name}: expected JSON in UTF-8: {str(error)[:100]}") from None
 
 
 def _is_form(data: Any) -> bool:
@@ -70,25 +73,22 @@ class _Reader:
     """One questionnaire; its elements become items of `form`, in their order."""
 
     def __init__(self, data: Mapping[str, Any], name: str) -> None:
-        self._languages = _languages(data)
-        first = str(data.get("locale") or "en")
-        self._default = first if first in self._languages or not self._languages else "en"
+        self._languages = texts.Languages(_languages(data), _PIPE)
         stem = re.sub(r"\.\w+$", "", name)
-        self.form = Form(stem or "Form", stem or "form", languages=self._languages)
+        self.form = Form(stem or "Form", stem or "form", languages=self._languages.several)
         title, _ = self._text(data.get("title"))
         self.form.title = title or stem or "Form"
         study = {"description": "introduction", "completedHtml": "thanks"}
         found = {ours: self._text(data.get(theirs))[0] for theirs, ours in study.items()}
         self.form.study = {key: text for key, text in found.items() if text}
         self._conditions: list[Condition] = []
-        self._starts: dict[str, Any] = {}
         self._count = 0
         pages = data.get("pages")
         pages = pages if isinstance(pages, list) else [data]
         for number, page in enumerate(pages):
             place = f"pages[{number}]" if pages[0] is not data else ""
             if number:
-                self._starts["new_page"] = True
+                self.form.starts["new_page"] = True
             self._read_panel(place, page)
         for key in _OF_SURVEY:
             if data.get(key):
@@ -102,17 +102,15 @@ class _Reader:
         given = panel.get("elements") or panel.get("questions") or []
         title, _ = self._text(panel.get("title"))
         if title:
-            self._starts["section"] = title
+            self.form.starts["section"] = title
         before = len(self._conditions)
         text = str(panel.get("visibleIf") or "")
         if text:
-            try:
-                self._conditions.append(Condition(condition(text), text))
-            except Untold as error:
-                told = (
-                    "more people are asked what it holds, since the condition "
-                    f"{text[:200]} is left out: {error}"
-                )
+            found, untold = condition_of(text, partial(condition, text))
+            if found:
+                self._conditions.append(found)
+            else:
+                told = f"more people are asked what it holds, since {untold}"
                 name = str(panel.get("name", ""))
                 self.form.items.append(Row(place, name, "panel", CHANGED, told))
         for number, element in enumerate(given if isinstance(given, list) else []):
@@ -136,7 +134,7 @@ class _Reader:
             self._read_matrix(place, name, element)
         elif kind == "multipletext":
             self.form.note(place, name, kind, "each of its fields is a question")
-            for number, item in enumerate(_list(element.get("items"))):
+            for number, item in enumerate(items(element.get("items"))):
                 one = item if isinstance(item, Mapping) else {"name": str(item)}
                 named = {**one, "name": f"{name}-{one.get('name', number)}", "type": "text"}
                 self._ask(f"{place}.items[{number}]", named, str(named["name"]), "text")
@@ -163,28 +161,23 @@ class _Reader:
             keys = {"namely": "other"}
             more = ["the other answer is a text of its own, of which frequent answers are found"]
             self.form.items.append(
-                Asked(f"{place}.other", f"{name}-other", kind, "text", specify, keys, changes=more)
+                Asked(place, f"{name}-other", kind, "text", specify, keys, changes=more)
             )
 
     def _finish(self, asked: Asked, element: Mapping[str, Any]) -> None:
         """Add what all kinds have: page and heading, condition, and what is left out."""
-        asked.keys |= self._starts
-        self._starts = {}
         if asked.kind != "note" and element.get("isRequired") is True:
             asked.keys["required"] = True
         asked.conditions = [*self._conditions]
         text = str(element.get("visibleIf") or "")
         if text:
-            try:
-                asked.conditions.append(Condition(condition(text), text))
-            except Untold as error:
-                asked.ask_all(text, error)
+            asked.ask_if(text, partial(condition, text))
         for key in _LEFT_OUT:
             if element.get(key) not in (None, "", [], False):
                 asked.changes.append(f"{key} is left out")
         if element.get("visible") is False:
             asked.changes.append("it was hidden, and is shown")
-        self.form.items.append(asked)
+        self.form.put(asked)
 
     def _fill(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
         """Give a question its kind and that kind's keys; return why it cannot have one."""
@@ -216,7 +209,7 @@ class _Reader:
         if element.get("choicesByUrl") or element.get("choicesFromQuestion"):
             return "its options come from elsewhere: put them into its choices"
         options: dict[str, Any] = {}
-        for choice in _list(element.get("choices")):
+        for choice in items(element.get("choices")):
             one = choice if isinstance(choice, Mapping) else {"value": choice}
             value = str(one.get("value", ""))
             text, _ = self._text(one.get("text"))
@@ -241,7 +234,7 @@ class _Reader:
         return ""
 
     def _rate(self, asked: Asked, element: Mapping[str, Any]) -> str:
-        values = _list(element.get("rateValues"))
+        values = items(element.get("rateValues"))
         points: list[tuple[str, Any]] = []
         for one in values:
             value = str(one.get("value", "") if isinstance(one, Mapping) else one)
@@ -259,8 +252,8 @@ class _Reader:
             points = [(str(number), str(number)) for number in range(low, high + 1, step)]
         asked.kind, asked.options = "scale", points
         ends = [self._text(element.get(f"{end}RateDescription"))[0] for end in ("min", "max")]
-        if any(ends):
-            asked.changes.append(f"what its ends mean is left out: {ends[0]}, {ends[1]}")
+        labels = [str(texts.first(text)) for _, text in (points[0], points[-1])]
+        asked.explain_ends(dict(zip(labels, ends, strict=True)))
         return ""
 
     def _type(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
@@ -288,7 +281,7 @@ class _Reader:
         found = {
             ours: element.get(theirs) for ours, theirs in zip(("min", "max"), ends, strict=True)
         }
-        for rule in _list(element.get("validators")):
+        for rule in items(element.get("validators")):
             if isinstance(rule, Mapping) and rule.get("type") in ("numeric", "numericvalidator"):
                 found["min"] = rule.get("minValue") if found["min"] is None else found["min"]
                 found["max"] = rule.get("maxValue") if found["max"] is None else found["max"]
@@ -308,7 +301,7 @@ class _Reader:
         """Read the rows of a matrix: each is a scale of the same points."""
         matrix, changes = self._text(element.get("title"))
         points: list[tuple[str, Any]] = []
-        for column in _list(element.get("columns")):
+        for column in items(element.get("columns")):
             one = column if isinstance(column, Mapping) else {"value": column}
             text, _ = self._text(one.get("text"))
             value = str(one.get("value", ""))
@@ -316,7 +309,7 @@ class _Reader:
         self.form.items.append(
             Row(place, name, "matrix", "changed" if changes else IMPORTED, "; ".join(changes))
         )
-        for number, row in enumerate(_list(element.get("rows"))):
+        for number, row in enumerate(items(element.get("rows"))):
             one = row if isinstance(row, Mapping) else {"value": row}
             text, more = self._text(one.get("text"))
             value = str(one.get("value", number))
@@ -335,48 +328,37 @@ class _Reader:
 
     def _text(self, value: Any) -> tuple[Any, list[str]]:
         """Return a text, plain or in all languages, and what is different from the source."""
-        given = value if isinstance(value, Mapping) else {self._default: value}
-        changes: list[str] = []
-        found: dict[str, str] = {}
-        for tag in self._languages or [self._default]:
-            one = given.get(tag, given.get("default", "") if tag == self._default else "")
-            text, lost = texts.plain(str(one if one is not None else ""))
-            text, piped = texts.without_pipes(text, _PIPE)
-            found[tag] = text
-            changes += [f"{one} is left out of a text" for one in lost]
-            if piped:
-                changes.append("earlier answers are left out of a text")
-        there = [text for text in found.values() if text]
-        if not there:
-            return None, changes
-        if not self._languages:
-            return there[0], list(dict.fromkeys(changes))
-        return {tag: text or there[0] for tag, text in found.items()}, list(dict.fromkeys(changes))
+        given = value if isinstance(value, Mapping) else {"default": value}
+        first = next(iter(self._languages.tags))
+        by_name = {name: given.get(name) for name in self._languages.tags}
+        by_name[first] = given.get("default", by_name[first])
+        texts_of = {name: "" if one is None else str(one) for name, one in by_name.items()}
+        return self._languages.text(texts_of)
 
     def _same(self, text: str) -> Any:
-        text = texts.plain(text)[0] or "–"
-        return dict.fromkeys(self._languages, text) if self._languages else text
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+        return self._languages.same(texts.plain(text)[0] or "–")
 
 
 def _is_on(element: Mapping[str, Any], *keys: str) -> bool:
     return any(element.get(key) is True for key in keys)
 
 
-def _languages(data: Any) -> list[str]:
-    """Return the languages of texts; none if there is one only."""
-    found: dict[str, None] = {}
-    waiting, default = [data], str(data.get("locale") or "en")
+#: Keys whose values can be tables with a text for each language.
+_TEXTS = ("title", "description", "text", "html", "label", "completedHtml", "otherText", "noneText")
+
+
+def _languages(data: Any) -> dict[str, str]:
+    """Return the tags of the languages of texts by their names; the default one comes first."""
+    default = str(data.get("locale") or "en")
+    found = {default: texts.tag_of(default) or "en"}
+    waiting = [("", data)]
     while waiting:
-        value = waiting.pop()
+        key, value = waiting.pop()
         if isinstance(value, Mapping):
-            if "default" in value and all(isinstance(one, str) for one in value.values()):
-                found |= dict.fromkeys(default if key == "default" else key for key in value)
-            waiting += value.values()
+            is_text = "default" in value or key in _TEXTS
+            if is_text and all(isinstance(one, str) for one in value.values()):
+                found |= {name: name for name in value if texts.tag_of(str(name)) == name}
+            waiting += value.items()
         elif isinstance(value, list):
-            waiting += value
-    tags = [tag for tag in found if texts.tag_of(tag) == tag]
-    return [default, *(tag for tag in tags if tag != default)] if len(tags) > 1 else []
+            waiting += [(key, one) for one in value]
+    return found

@@ -7,11 +7,21 @@ here, one by one, since a row that cannot be imported must not refuse the others
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.conditions import Untold
-from server.forms.form import IMPORTED, REFUSED, Asked, Condition, Form, FormError, Row
+from server.forms.form import (
+    CHANGED,
+    IMPORTED,
+    Asked,
+    Condition,
+    Form,
+    FormError,
+    PartRow,
+    Row,
+    condition_of,
+)
 from server.forms.xlsform.kinds import OTHER, Kinds
 from server.forms.xlsform.workbook import workbook
 from server.forms.xlsform.xpath import condition
@@ -77,13 +87,13 @@ class _Reader:
         settings = next(iter(book.get("settings", [])), {})
         title = settings.get("form_title") or settings.get("title") or re.sub(r"\.\w+$", "", name)
         known = settings.get("form_id") or settings.get("id_string") or re.sub(r"\.\w+$", "", name)
-        self._languages = _languages([*survey, *choices], settings.get("default_language", ""))
-        tags = [tag for tag, _ in self._languages]
-        self.form = Form(texts.plain(title)[0] or "Form", known, languages=tags[1:] and tags)
+        tags = _languages([*survey, *choices], settings.get("default_language", ""))
+        self._languages = texts.Languages(tags, r"\$\{[^}]*\}")
+        title = texts.plain(title)[0] or "Form"
+        self.form = Form(title, known, languages=self._languages.several)
         self._places: dict[str, list[tuple[int, str]]] = {}
         self._own = Kinds()
         self._groups: list[_Group] = []
-        self._starts = {"section": "", "new_page": False}
         self._section = ""
         self._read_choices(choices)
         for number, row in enumerate(survey, 2):
@@ -94,17 +104,16 @@ class _Reader:
                 "workbook", name, "macros", "macros are never run; cells alone are read"
             )
         for label, entries in self._places.items():
+            of = self._own.used.get(label, [])
+            why = f"no question that is imported uses the list {label}"
             for at, value in entries:
-                is_used = label in self._own.used
-                told = "" if is_used else f"no question that is imported uses the list {label}"
-                outcome = IMPORTED if is_used else REFUSED
-                self.form.items.append(Row(f"choices!{at}", value, label, outcome, told))
-        for key, value in settings.items():
-            is_read = key in ("form_title", "title", "form_id", "id_string", "default_language")
-            told = "" if is_read else "it has no counterpart in a survey file"
-            self.form.items.append(
-                Row("settings!2", key, value[:60], IMPORTED if is_read else REFUSED, told)
-            )
+                self.form.items.append(PartRow(f"choices!{at}", value, label, of, why))
+        read = ("form_title", "title", "form_id", "id_string", "default_language")
+        lost = [f"{key} {value[:60]}" for key, value in settings.items() if key not in read]
+        told = f"without counterpart in a survey file: {', '.join(lost)}" if lost else ""
+        if settings:
+            outcome = CHANGED if lost else IMPORTED
+            self.form.items.append(Row("settings!2", "", "settings", outcome, told))
 
     def _read_choices(self, rows: list[dict[str, str]]) -> None:
         for number, row in enumerate(rows, 2):
@@ -121,25 +130,11 @@ class _Reader:
 
     def _text(self, row: Mapping[str, str], column: str) -> tuple[Any, list[str]]:
         """Return a text, plain or by language, and what is different from the source."""
-        found: dict[str, str] = {}
-        changes: list[str] = []
-        for tag, language in self._languages:
-            given = row.get(f"{column}::{language}" if language else column, "")
-            text, lost = texts.plain(given)
-            text, piped = texts.without_pipes(text, r"\$\{[^}]*\}")
-            found[tag] = text
-            changes += [f"{one} is left out of its {column}" for one in lost]
-            if piped:
-                changes.append(f"earlier answers are left out of its {column}")
-        there = [text for text in found.values() if text]
-        if not there:
-            return None, changes
-        if len(self._languages) == 1:
-            return there[0], changes
-        lacking = [tag for tag, text in found.items() if not text]
-        if lacking:
-            changes.append(f"its {column} in {', '.join(lacking)} is that of another language")
-        return {tag: text or there[0] for tag, text in found.items()}, list(dict.fromkeys(changes))
+        given = {
+            language: row.get(f"{column}::{language}" if language else column, "")
+            for language in self._languages.tags
+        }
+        return self._languages.text(given, column)
 
     def _read_row(self, place: str, row: dict[str, str]) -> None:
         given = row.get("type", "")
@@ -179,22 +174,16 @@ class _Reader:
         label, changes = self._text(row, "label")
         found: Condition | None = None
         if "relevant" in row and not is_repeat:
-            try:
-                found = Condition(condition(row["relevant"]), row["relevant"])
-            except Untold as error:
-                changes.append(
-                    "more people are asked what it holds, since the condition "
-                    f"{row['relevant']} is left out: {error}"
-                )
+            found, untold = condition_of(row["relevant"], partial(condition, row["relevant"]))
+            if untold:
+                changes.append(f"more people are asked what it holds, since {untold}")
         self._groups.append(_Group(row.get("appearance", ""), is_repeat, found))
         if is_repeat:
             told = "groups that repeat are not asked: ask once, or how many"
             self.form.refuse(place, row.get("name", ""), given, told)
             return
-        self._starts = {
-            "section": label or "",
-            "new_page": "field-list" in row.get("appearance", ""),
-        }
+        self.form.starts |= {"section": label} if label else {}
+        self.form.starts |= {"new_page": True} if "field-list" in row.get("appearance", "") else {}
         told = "; ".join([*(["a heading"] if label else []), *changes])
         outcome = "changed" if changes else IMPORTED
         self.form.items.append(Row(place, row.get("name", ""), given, outcome, told))
@@ -218,7 +207,6 @@ class _Reader:
         if why:
             self.form.refuse(place, name, given, why)
             return
-        self._place_on_page(asked)
         if asked.kind != "note" and row.get("required", "").lower() in (
             "yes",
             "true",
@@ -237,59 +225,41 @@ class _Reader:
                 asked.changes.append("its constraint_message is left out")
             elif base not in _READ and base not in ("guidance_hint", "bind", "body", "control"):
                 asked.changes.append(f"the column {column} is left out")
-        self.form.items.append(asked)
+        self.form.put(asked)
         if asked.kind in ("choice", "choices") and OTHER.search(rest):
             self._add_other(asked)
 
     def _add_other(self, asked: Asked) -> None:
-        asked.options.append(("other", self._same("Other")))
+        asked.options.append(("other", self._languages.same("Other")))
         self.form.items.append(
             Asked(
                 asked.row,
                 f"{asked.name}-other",
                 asked.type,
                 "text",
-                self._same("Please specify"),
+                self._languages.same("Please specify"),
                 {"namely": "other"},
                 changes=["or_other is an option and a text, of which frequent answers are found"],
             )
         )
 
-    def _same(self, text: str) -> Any:
-        tags = [tag for tag, _ in self._languages]
-        return text if len(tags) == 1 else dict.fromkeys(tags, text)
-
-    def _place_on_page(self, asked: Asked) -> None:
-        if self._starts["section"]:
-            asked.keys["section"] = self._starts["section"]
-        if self._starts["new_page"] and self.form.items:
-            asked.keys["new_page"] = True
-        self._starts = {"section": "", "new_page": False}
-
     def _set_condition(self, asked: Asked, row: dict[str, str]) -> None:
         asked.conditions = [group.condition for group in self._groups if group.condition]
         if "relevant" in row:
-            try:
-                tree = condition(row["relevant"])
-            except Untold as error:
-                asked.ask_all(row["relevant"], error)
-            else:
-                asked.conditions.append(Condition(tree, row["relevant"]))
+            asked.ask_if(row["relevant"], partial(condition, row["relevant"]))
 
 
-def _languages(rows: list[dict[str, str]], default: str) -> list[tuple[str, str]]:
-    """Return the tag and the name of each language of the labels, the default one first."""
+def _languages(rows: list[dict[str, str]], default: str) -> dict[str, str]:
+    """Return the tag of each language of the labels by its name, the default one first."""
     names = dict.fromkeys(
         column.partition("::")[2] for row in rows for column in row if column.startswith("label")
     )
     named = [name for name in names if name]
     if not named:
-        return [("", "")]
-    ordered = sorted(named, key=lambda name: name != default)
+        return {"": ""}
     found: dict[str, str] = {}
-    for name in ordered:
-        tag = texts.tag_of(name) or f"x{len(found)}"
-        if re.fullmatch(r"x\d", tag):
-            tag = "qa" + chr(ord("a") + len(found) % 26)  # of private use
-        found.setdefault(tag, name)
-    return list(found.items())
+    for at, name in enumerate(sorted(named, key=lambda name: name != default)):
+        tag = texts.tag_of(name) or "qa" + chr(ord("a") + at % 26)  # of private use
+        if tag not in found.values():
+            found[name] = tag
+    return found

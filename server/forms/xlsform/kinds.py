@@ -4,7 +4,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from server.forms.conditions import short
 from server.forms.form import Asked
+from server.forms.texts import first
 from server.forms.xlsform.xpath import bounds
 
 _YES, _NO = ("yes", "y", "1", "oui", "si", "sí", "ja"), ("no", "n", "0", "2", "non", "nein")
@@ -16,10 +18,10 @@ OTHER = re.compile(r"\bor[ _]other\b")
 
 @dataclass
 class Kinds:
-    """The lists of options of a form, and what was used of them; `appearance` is the group's."""
+    """The lists of options of a form, and the rows that use each; `appearance` is the group's."""
 
     lists: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
+    used: dict[str, list[str]] = field(default_factory=dict)
     appearance: str = ""
 
     def fill(self, asked: Asked, row: dict[str, str], kind: str, rest: str) -> str:
@@ -66,7 +68,7 @@ class Kinds:
         options = list({value: (value, text) for value, text in options}.values())
         if len(options) < 2:
             return f"its list {label} has one option: a question needs two"
-        self.used.add(label)
+        self.used.setdefault(label, []).append(asked.row)
         values = [value.lower() for value, _ in options]
         if many == "rank":
             asked.kind = "rank"
@@ -107,11 +109,11 @@ class Kinds:
         if beside:
             asked.changes.append(f"of the constraint {beside} its bounds alone are kept")
         asked.kind = "number"
-        asked.keys |= {key: _short(value) for key, value in found.items()}
+        asked.keys |= {key: short(value) for key, value in found.items()}
         if kind in ("integer", "int"):
             asked.keys["integer"] = True
         if "step" in given and kind == "range":
-            asked.keys["step"] = _short(float(given["step"]))
+            asked.keys["step"] = short(float(given["step"]))
         return ""
 
     def _bounds(self, row: dict[str, str], kind: str) -> tuple[dict[str, float], str]:
@@ -136,13 +138,8 @@ class Kinds:
 
 def _is_yes(text: Any) -> bool:
     """Whether an option is labelled as yes, in the first language."""
-    first = str(next(iter(text.values())) if isinstance(text, dict) else text)
-    return first.strip().lower().rstrip(".") in (*_YES, "true")
+    return first(text).strip().lower().rstrip(".") in (*_YES, "true")
 
 
 def _is_row(appearance: str) -> bool:
     return bool(re.search(r"\b(likert|list-nolabel|table-list)\b", appearance))
-
-
-def _short(number: float) -> int | float:
-    return int(number) if float(number).is_integer() else number

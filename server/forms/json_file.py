@@ -1,0 +1,35 @@
+"""Files of JSON, of which nothing is known: what is not of the expected type counts as missing."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from server.forms.conditions import short
+from server.forms.form import FormError
+
+
+def parsed(content: bytes, name: str) -> Any:
+    """Return the value of a file; raise FormError if it is not JSON in UTF-8."""
+    try:
+        return json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise FormError(f"{name}: expected JSON in UTF-8: {str(error)[:100]}") from None
+
+
+def table(value: Any) -> Mapping[str, Any]:
+    """Return a value if it is a table of keys, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """Return a value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def amount(value: Any) -> int | float | None:
+    """Return a number, or a text of one, if its size is less than 10¹²; else None."""
+    try:
+        number = float(value) if isinstance(value, str | int | float) else float("nan")
+    except (ValueError, OverflowError):
+        return None
+    return short(number) if abs(number) < 1e12 and not isinstance(value, bool) else None
