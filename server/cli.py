@@ -13,6 +13,7 @@ import click
 COMMANDS = {
     "check": ("survey.check", "Check a survey file; print each question's mechanism and ε."),
     "import": ("forms.import_", "Make a survey file of another tool's questionnaire."),
+    "convert": ("forms.convert", "Write a survey as another tool's questionnaire."),
     "plan": ("plan.plan", "Say how precise each question will be, before fielding."),
     "simulate": ("simulate.simulate", "Randomize a table of made-up answers, as devices would."),
     "publish": ("survey.publish", "Freeze a survey, and store it; print its version."),

@@ -132,6 +132,7 @@ def test_proxy_leads_to_the_respondents_port() -> None:
 OTHERS = {
     "demo",
     "import",
+    "convert",
     "simulate",
     "plan",
     "decode",

@@ -1,13 +1,16 @@
-"""`deniable import`: questionnaires of other tools become survey files."""
+"""`deniable import` and `convert`: from questionnaires of other tools, and back."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from analysis.survey.files import read_file
+from analysis.survey.survey_file import read_survey
 from server.commands import print_message
-from server.forms import TOOLS, FormError, read_form, report
+from server.forms import TOOLS, WRITTEN, FormError, Row, read_form, report, write_form
+from server.forms.form import CHANGED, REFUSED
 
 
 @click.command("import")
@@ -26,16 +29,49 @@ def import_(context: click.Context, file: Path, tool: str | None, report_to: Pat
     except OSError as error:
         raise FormError(f"{file}: cannot be read: {error.strerror}") from None
     imported = read_form(content, file.name, tool)
-    if report_to is not None:
-        try:
-            report_to.write_text(report(imported.rows), encoding="utf-8", newline="")
-        except OSError as error:
-            raise FormError(f"{report_to}: cannot be written: {error.strerror}") from None
+    _write_report(report_to, imported.rows)
     click.echo(imported.toml, nl=False)
-    outcomes = Counter(row.outcome for row in imported.rows)
-    told = ", ".join(f"{outcomes[one]} {one}" for one in ("imported", "changed", "refused"))
-    print_message(f"{file}: {imported.questions} questions; of {len(imported.rows)} rows {told}")
-    for row in imported.rows if report_to is None else ():
-        if row.outcome != "imported":
-            print_message(f"{row.row}: {row.name or row.type}: {row.outcome}: {row.detail}")
+    questions = f"{imported.questions} question{'s' * (imported.questions != 1)}"
+    _summarize(f"{file}: {questions}", imported.rows, report_to)
     context.exit(0 if imported.questions else 1)
+
+
+@click.command
+@click.argument("survey_file", type=click.Path(path_type=Path))
+@click.option("--to", "tool", type=click.Choice(list(WRITTEN)), required=True)
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="A new file.")
+@click.option("--report", "report_to", type=click.Path(path_type=Path), help="CSV: a line a part.")
+def convert(survey_file: Path, tool: str, output: Path, report_to: Path | None) -> None:
+    """Write a survey as another tool's questionnaire, which would collect true answers.
+
+    The report says what the other tool can carry, and what not.
+    """
+    written = write_form(read_survey(survey_file), tool)
+    _write_report(report_to, written.rows)
+    try:
+        with output.open("xb") as file:
+            file.write(written.content)
+    except FileExistsError:
+        raise click.ClickException(f"{output}: expected a new file, got one that exists") from None
+    except OSError as error:
+        raise click.ClickException(f"{output}: cannot be written: {error.strerror}") from None
+    _summarize(f"{output}: written", written.rows, report_to)
+
+
+def _write_report(path: Path | None, rows: Sequence[Row]) -> None:
+    if path is None:
+        return
+    try:
+        path.write_text(report(rows), encoding="utf-8", newline="")
+    except OSError as error:
+        raise FormError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _summarize(what: str, rows: Sequence[Row], report_to: Path | None) -> None:
+    """Print how many rows became what, and without a report each that is not as it was."""
+    outcomes = Counter(row.outcome for row in rows)
+    told = ", ".join(f"{outcomes[one]} {one}" for one in dict.fromkeys(row.outcome for row in rows))
+    print_message(f"{what}; of {len(rows)} rows {told}")
+    for row in rows if report_to is None else ():
+        if row.outcome in (CHANGED, REFUSED):
+            print_message(f"{row.row}: {row.name or row.type}: {row.outcome}: {row.detail}")

@@ -18,7 +18,7 @@ from server.editing.fields import FILE_NAME, id_of
 from server.editing.forms import KINDS_IN_WORDS, begun
 from server.editing.reading import Reading, read_draft
 from server.extensions import the_store
-from server.forms import TOOLS, read_form, report
+from server.forms import TOOLS, WRITTEN, read_form, report, write_form
 from server.headers import previewed
 from server.pages.respondents import the_pages
 from server.store.drafts import Draft
@@ -200,14 +200,24 @@ def begin_again(survey_id: str) -> BaseResponse:
 @blueprint.get("/surveys/<survey_id>/file")
 @access.for_analysts
 def download_draft(survey_id: str) -> BaseResponse:
-    """Send the file of a draft, or of an earlier version of it."""
+    """Send the file of a draft, or of an earlier version of it; or as one of another tool."""
     draft = the_draft(survey_id, _number("number"))
-    name = f"{survey_id}.toml"
-    return BaseResponse(
-        draft.toml,
-        content_type="application/toml; charset=utf-8",
-        headers={"Content-Disposition": f"attachment; filename={name}"},
-    )
+    tool = request.args.get("to")
+    if tool is None:
+        return _download(f"{survey_id}.toml", draft.toml, "application/toml; charset=utf-8")
+    if tool not in WRITTEN:
+        raise SurveyError(f"to: expected one of {', '.join(WRITTEN)}, got {tool[:20]!a}")
+    ending, media_type = WRITTEN[tool]
+    written = write_form(reading_of(draft).survey, tool)
+    if "report" in request.args:
+        name = f"{survey_id}-{tool}-report.csv"
+        return _download(name, report(written.rows), "text/csv; charset=utf-8")
+    return _download(f"{survey_id}{ending}", written.content, media_type)
+
+
+def _download(name: str, content: str | bytes, media_type: str) -> BaseResponse:
+    headers = {"Content-Disposition": f"attachment; filename={name}"}
+    return BaseResponse(content, content_type=media_type, headers=headers)
 
 
 @blueprint.get("/surveys/<survey_id>/history")
@@ -220,6 +230,7 @@ def history(survey_id: str) -> str:
         versions=the_store().drafts.history(survey_id),
         imported=list(csv.reader(the_store().drafts.imported(survey_id).splitlines())),
         files=the_store().drafts.files(survey_id),
+        tools={tool: TOOLS[tool] for tool in WRITTEN},
     )
 
 

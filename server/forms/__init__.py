@@ -9,10 +9,22 @@ from dataclasses import asdict, fields
 from importlib import import_module
 
 from analysis.core.csv_json import to_text
+from analysis.survey.survey import Survey
 from server.forms.building import Imported, build
 from server.forms.form import LARGEST, Form, FormError, Row
+from server.forms.leaving import Leaving, Written
 
-__all__ = ["TOOLS", "FormError", "Imported", "Row", "read_form", "report"]
+__all__ = [
+    "TOOLS",
+    "WRITTEN",
+    "FormError",
+    "Imported",
+    "Row",
+    "Written",
+    "read_form",
+    "report",
+    "write_form",
+]
 
 #: Each tool in words, by the name of its reader: a module with `is_ours` and `read`.
 TOOLS = {
@@ -21,6 +33,13 @@ TOOLS = {
     "surveyjs": "SurveyJS (JSON)",
     "qualtrics": "Qualtrics (.qsf)",
     "googleforms": "Google Forms (JSON of its API)",
+}
+
+#: The tools for which surveys are written, with the ending and the media type of their files: the
+#: reader of each has a module `writing`.
+WRITTEN = {
+    "xlsform": (".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    "surveyjs": (".json", "application/json"),
 }
 
 
@@ -58,6 +77,12 @@ def read_form(content: bytes, name: str, tool: str | None = None) -> Imported:
         f"{name}: expected a questionnaire of {', '.join(TOOLS.values())}, got something else. A "
         "table of answers, as Google Forms exports it, has no questions to import"
     )
+
+
+def write_form(survey: Survey, tool: str) -> Written:
+    """Return a survey as a questionnaire of one of `WRITTEN`, and what it cannot carry."""
+    write: Callable[[Leaving], Written] = import_module(f"server.forms.{tool}.writing").write
+    return write(Leaving(survey))
 
 
 def report(rows: Sequence[Row]) -> str:

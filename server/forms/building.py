@@ -16,6 +16,7 @@ from analysis.core.errors import SurveyError
 from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
 from analysis.survey.logic import written
+from analysis.survey.piping import KEYS as PIPED
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import MOST_ENTRIES, survey_of
 from server.editing.draft_file import free_id, toml_of
@@ -23,7 +24,7 @@ from server.editing.fields import id_of
 from server.editing.reading import NAME
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
 from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, PartRow, Row
-from server.forms.texts import first
+from server.forms.texts import answers_in, first, retold
 
 #: The ε of every question that is imported, until its author chooses another.
 PROPOSED = 1.0
@@ -127,6 +128,12 @@ def _entry(asked: Asked, taken: list[str]) -> _Entry:
     if asked.kind in _ANSWERS:
         _ANSWERS[asked.kind](entry)
     entry.data |= asked.keys
+    for key, where in (("options", "options"), ("items", "items"), ("section", "heading")):
+        parts = entry.data.get(key, [])
+        texts = [part["text"] for part in parts] if isinstance(parts, list) else [parts]
+        if any(map(answers_in, texts)):
+            entry.changes.append(f"earlier answers are left out of its {where}")
+    entry.data = retold(entry.data)
     if asked.kind != NOTE:
         entry.data["epsilon"] = PROPOSED
     return entry
@@ -223,7 +230,24 @@ def _join(entries: Mapping[int, _Entry]) -> None:
                 entry.data["namely"] = option
         else:
             _add_conditions(entry, earlier)
+        _add_answers(entry, earlier)
         earlier[asked.name] = entry
+
+
+def _add_answers(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
+    """Have the texts of a question tell earlier answers, if these are those of questions here."""
+    # Of what was made of the same row, the question itself comes first.
+    ids = {known.asked.row: known.data["id"] for known in reversed([*earlier.values()])}
+    ids |= {name: known.data["id"] for name, known in earlier.items()}
+    for key in PIPED:
+        text = entry.asked.text if key == "text" else entry.asked.keys.get(key, "")
+        names = answers_in(text)
+        if not names:
+            continue
+        if ids.keys() >= {*names}:
+            entry.data[key] = retold(text, lambda name: f"{{answer.{ids[name]}|…}}")
+        else:
+            entry.changes.append(f"earlier answers are left out of its {key}")
 
 
 def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
@@ -241,8 +265,31 @@ def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
             entry.asked.ask_all(condition.text, "it never holds")
         elif tree != ALWAYS:
             trees.append(tree)
-    if trees:
+    option = _namely(entry, trees, next(reversed([*earlier.values()]), None))
+    if option:
+        entry.data["namely"] = option
+    elif trees:
         entry.data["shows_if"] = written(joined("and", trees))
+
+
+def _namely(entry: _Entry, trees: list[list[Any]], before: _Entry | None) -> str | None:
+    """Return the option of the question before that a text says more of, if it does just that.
+
+    Whoever is asked the text is asked the question, too, so their common conditions do not count.
+    """
+    data = entry.data
+    if before is None or data["kind"] != "text" or not {"section", "new_page"}.isdisjoint(data):
+        return None
+    common = [condition.tree for condition in before.asked.conditions]
+    given = [condition.tree for condition in entry.asked.conditions]
+    if len(trees) != len(given) or given[:-1] not in ([], common):
+        return None
+    sign, *rest = trees[-1] if trees else ("",)
+    if before.data["kind"] not in ("choice", "choices") or sign not in ("=", "selected"):
+        return None
+    name, option = rest
+    is_option = name == before.data["id"] and option in before.values.values()
+    return str(option) if is_option else None
 
 
 def _drop(entry: _Entry, why: str) -> None:
@@ -264,6 +311,13 @@ def _refused(form: Form, entries: dict[int, _Entry]) -> Iterator[tuple[int, str]
             names = {entry.data["id"]: place for place, entry in left.items()}
             place = names.get(error.entry or "", next(reversed(left)))
             entry, why = left[place], _told(error)
+            tells = [key for key in PIPED if "{answer." in str(entry.data.get(key, ""))]
+            if tells:
+                for key in tells:
+                    text = entry.asked.text if key == "text" else entry.asked.keys[key]
+                    entry.data[key] = retold(text)
+                entry.changes.append(f"earlier answers are left out of its {', '.join(tells)}")
+                continue
             if "shows_if" in entry.data:
                 _drop(entry, why)
                 continue
@@ -301,7 +355,9 @@ def _exact(value: Any) -> Any:
 
 def _head(form: Form) -> dict[str, Any]:
     languages = {"languages": list(form.languages)} if form.languages else {}
-    return {"title": form.title, "id": plain_id(form.name), **languages, **form.study}
+    head = {"title": form.title, "id": plain_id(form.name), **languages, **form.study}
+    found: dict[str, Any] = retold(head)
+    return found
 
 
 def _toml(form: Form, entries: Any) -> str:

@@ -214,6 +214,8 @@ def _of_options(sign: str, known: Known, value: Any, name: str, notes: list[str]
     if sign in _SIGNS:
         return _in_order(sign, known, value, name)
     option = known.values.get(str(value))
+    if option is None and known.data["kind"] == "choices" and value == NONE:
+        option = NONE
     if option is None:
         raise Untold(f"{name} has no answer {str(value)[:40] or '(empty)'}")
     if known.data["kind"] != "choices":

@@ -55,7 +55,7 @@ def _is_form(data: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    return texts.plain(value if isinstance(value, str) else "")[0].replace("{answer", "(answer")
+    return texts.plain(value if isinstance(value, str) else "")[0]
 
 
 def _rows(item: Mapping[str, Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """Texts of other tools as plain texts, and their languages as tags."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Any
@@ -38,10 +38,26 @@ def plain(text: str) -> tuple[str, list[str]]:
     return re.sub(r"[^\S\n]+", " ", clean).strip(), lost
 
 
-def without_pipes(text: str, pattern: str) -> tuple[str, bool]:
-    """Return a text in which what tells an earlier answer is an ellipsis, and whether one did."""
-    without = re.sub(pattern, "…", text).replace("{answer", "(answer")
-    return without, without != text
+#: Between these stands the name of the question whose answer a text tells, until it is known
+#: whether that question is imported.
+_PIPE = re.compile("\ue000([^\ue001]*)\ue001")
+
+
+def answers_in(text: Any) -> list[str]:
+    """Return the names of the questions whose answers a text tells, in any language."""
+    found = text.values() if isinstance(text, dict) else [text]
+    return [name for one in found if isinstance(one, str) for name in _PIPE.findall(one)]
+
+
+def retold(value: Any, answer: Callable[[str], str] = lambda _: "…") -> Any:
+    """Return texts, lists and tables of texts, in which `answer` writes each earlier answer."""
+    if isinstance(value, dict):
+        return {key: retold(one, answer) for key, one in value.items()}
+    if isinstance(value, list):
+        return [retold(one, answer) for one in value]
+    if isinstance(value, str):
+        return _PIPE.sub(lambda found: answer(found[1]), value.replace("{answer", "(answer"))
+    return value
 
 
 @dataclass(frozen=True)
@@ -53,7 +69,7 @@ class Languages:
     tags : mapping
         The tag of each language, by its name in the source.
     pipes : str
-        The pattern of what tells an earlier answer in a text.
+        The pattern of what tells an earlier answer in a text; its group is the question's name.
     """
 
     tags: Mapping[str, str]
@@ -88,10 +104,8 @@ class Languages:
         changes: list[str] = []
         for name, tag in self.tags.items():
             clean, lost = plain(given.get(name, ""))
-            found[tag], is_piped = without_pipes(clean, self.pipes)
+            found[tag] = re.sub(self.pipes, lambda pipe: f"\ue000{pipe[1] or ''}\ue001", clean)
             changes += [f"{one} is left out of its {what}" for one in lost]
-            if is_piped:
-                changes.append(f"earlier answers are left out of its {what}")
         changes = list(dict.fromkeys(changes))
         there = [text for text in found.values() if text]
         if not there:

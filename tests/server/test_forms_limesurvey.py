@@ -204,7 +204,7 @@ def test_what_can_be_asked_is_asked(imported: Imported) -> None:
     assert [point["en"] for point in entries["more-a"]["points"]] == [
         *("Increase", "Same", "Decrease"),
     ]
-    assert entries["last"]["text"]["en"] == "Last one about …?"
+    assert entries["last"]["text"]["en"] == "Last one about {answer.where|…}?"
     assert "shows_if" not in entries["last"]
 
 

@@ -163,7 +163,7 @@ def test_what_can_be_asked_is_asked() -> None:
     assert len(entries["stars"]["points"]) == 4
     assert len(entries["nps"]["points"]) == 11
     assert entries["brand"]["shows_if"] == "selected(why, '2')"
-    assert entries["brand"]["text"]["en"] == "Which brand of …?"
+    assert entries["brand"]["text"]["en"] == "Which brand of {answer.where|…}?"
     assert "shows_if" not in entries["last"]
     # Whoever comes into the branch is asked what it holds.
     assert entries["inside"]["shows_if"] == "smokes = 'no'"

@@ -106,7 +106,7 @@ def test_what_can_be_asked_is_asked() -> None:
     assert entries["why"]["shows_if"] == "drink = 'beer' and drink != 'no-answer'"
     assert entries["why"]["at_most"] == 2
     assert entries["mood"]["shows_if"] == "selected(why, 'fun')"
-    assert entries["mood"]["text"]["en"] == "How was …?"
+    assert entries["mood"]["text"]["en"] == "How was {answer.drink|…}?"
     assert entries["mood"]["points"] == ["1", "2", "3", "4", "5"]
     assert entries["km"]["shows_if"] == "drove = 'yes'"
     assert entries["km"]["new_page"]

@@ -135,7 +135,7 @@ def test_each_row_of_the_source_is_told_of(imported: Imported) -> None:
     for name, change in {
         "name": "nothere",
         "born": "a date is its year",
-        "more": "earlier answers are left out",
+        "more": "regex is not understood",
         "ok": "a note",
         "order": "in fr is that of another language",
     }.items():

@@ -23,7 +23,7 @@ from server.forms.limesurvey import structure, table
 from server.forms.limesurvey.kinds import ALWAYS, NAMES, Kinds
 from server.forms.limesurvey.source import Group, Question, Source
 
-_PIPE = r"\{[^\s{}][^{}]*\}"
+_PIPE = r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}"
 #: Attributes that are named as changes where they say something.
 _LEFT_OUT = {
     "em_validation_q": "its validation", "em_validation_sq": "its validation",

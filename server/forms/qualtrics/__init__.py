@@ -24,7 +24,7 @@ from server.forms.json_file import items, parsed, table
 from server.forms.qualtrics.kinds import Kinds, settings_of
 from server.forms.qualtrics.logic import words
 
-_PIPE = r"\$\{[^{}]+\}"
+_PIPE = r"\$\{(?:q://(QID\d+)/Choice(?:Group/SelectedChoices|TextEntryValue|NumericEntryValue)|[^{}]+)\}"
 #: Languages whose codes are Qualtrics' own.
 _CODES = {"zh-s": "zh-Hans", "zh-t": "zh-Hant", "es-eu": "es-ES", "sr-lat": "sr-Latn"}
 #: Keys of questions that are left out.

@@ -44,7 +44,7 @@ _LEFT_OUT = (
 _OF_SURVEY = (
     *("triggers", "calculatedValues", "completedHtmlOnCondition", "navigateToUrl", "timeLimit"),
 )
-_PIPE = r"\{[^{}]+\}"
+_PIPE = r"\{([^{}]+)\}"
 _RATES = 5
 
 

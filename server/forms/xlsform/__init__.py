@@ -72,11 +72,12 @@ def read(content: bytes, name: str) -> Form:
 
 @dataclass(frozen=True)
 class _Group:
-    """A group that is open: how its rows look, and when they are asked."""
+    """A group that is open: how its rows look, when they are asked, and what all of them ask."""
 
     appearance: str
     is_repeat: bool
     condition: Condition | None
+    matrix: Any = None
 
 
 class _Reader:
@@ -88,7 +89,7 @@ class _Reader:
         title = settings.get("form_title") or settings.get("title") or re.sub(r"\.\w+$", "", name)
         known = settings.get("form_id") or settings.get("id_string") or re.sub(r"\.\w+$", "", name)
         tags = _languages([*survey, *choices], settings.get("default_language", ""))
-        self._languages = texts.Languages(tags, r"\$\{[^}]*\}")
+        self._languages = texts.Languages(tags, r"\$\{\s*([^}]*?)\s*\}")
         title = texts.plain(title)[0] or "Form"
         self.form = Form(title, known, languages=self._languages.several)
         self._places: dict[str, list[tuple[int, str]]] = {}
@@ -177,15 +178,17 @@ class _Reader:
             found, untold = condition_of(row["relevant"], partial(condition, row["relevant"]))
             if untold:
                 changes.append(f"more people are asked what it holds, since {untold}")
-        self._groups.append(_Group(row.get("appearance", ""), is_repeat, found))
+        is_grid = label is not None and "table-list" in row.get("appearance", "")
+        matrix = label if is_grid else None
+        self._groups.append(_Group(row.get("appearance", ""), is_repeat, found, matrix))
         if is_repeat:
             told = "groups that repeat are not asked: ask once, or how many"
             self.form.refuse(place, row.get("name", ""), given, told)
             return
-        self.form.starts |= {"section": label} if label else {}
+        self.form.starts |= {"section": label} if label and not is_grid else {}
         self.form.starts |= {"new_page": True} if "field-list" in row.get("appearance", "") else {}
-        told = "; ".join([*(["a heading"] if label else []), *changes])
-        outcome = "changed" if changes else IMPORTED
+        told = "; ".join([*(["a grid" if is_grid else "a heading"] if label else []), *changes])
+        outcome = CHANGED if changes else IMPORTED
         self.form.items.append(Row(place, row.get("name", ""), given, outcome, told))
 
     def _read_question(
@@ -207,6 +210,8 @@ class _Reader:
         if why:
             self.form.refuse(place, name, given, why)
             return
+        if asked.kind == "scale" and self._groups and self._groups[-1].matrix is not None:
+            asked.keys["matrix"] = self._groups[-1].matrix
         if asked.kind != "note" and row.get("required", "").lower() in (
             "yes",
             "true",

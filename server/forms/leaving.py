@@ -1,0 +1,124 @@
+"""A survey as the questionnaire of another tool: what all writers share.
+
+Another tool collects true answers. So what is written keeps the questions, and nothing that
+protects the answers; the report says so first.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from analysis.survey.digest import NOTE
+from analysis.survey.piping import pieces
+from analysis.survey.survey import Survey
+from server.forms.form import CHANGED, REFUSED, Row
+from server.page_texts import Phrase, languages_of, told
+
+#: What became of a part of the survey that the other tool has as it is.
+EXPORTED = "exported"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A questionnaire of another tool, and what became of each part of the survey."""
+
+    content: bytes
+    rows: tuple[Row, ...]
+
+
+@dataclass
+class Leaving:
+    """A survey on its way to another tool: its texts, its blocks, and what has been lost of it.
+
+    `kept` are the keys of the study that the tool can carry.
+    """
+
+    survey: Survey
+    kept: tuple[str, ...] = ()
+    changes: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def languages(self) -> list[str]:
+        """The survey's languages; "" alone if its texts are plain."""
+        return list(self.survey.spec.get("languages", [""]))
+
+    def by_language(self, text: Any, answer: Callable[[str], str]) -> dict[str, str]:
+        """Return a text in each language; `answer` writes what tells an earlier answer."""
+        given = text if isinstance(text, Mapping) else dict.fromkeys(self.languages, text)
+        return {
+            language: "".join(
+                piece.words if piece.question is None else answer(piece.question)
+                for piece in pieces(str(given[language]))
+            )
+            for language in self.languages
+        }
+
+    def labels(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the texts of a question's options by their ids."""
+        if entry["kind"] == "yes-no":
+            return {answer: self.phrase(f"question.{answer}") for answer in ("yes", "no")}
+        return {option["id"]: option["text"] for option in entry.get("options", ())}
+
+    def phrase(self, key: str) -> dict[str, str]:
+        """Return a phrase of the product in the survey's languages."""
+        spoken = zip(self.languages, languages_of(self.survey.spec), strict=True)
+        return {tag: told(Phrase.of(key), language) for tag, language in spoken}
+
+    def change(self, entry: Mapping[str, Any], what: str) -> None:
+        """Note what is different of a question."""
+        self.changes.setdefault(entry["id"], []).append(what)
+
+    def blocks(self) -> Iterator["Block"]:
+        """Yield questions and notes by their headings and pages."""
+        block = Block(None, False)
+        for entry in self.survey.spec["questions"]:
+            section = entry.get("section")
+            is_new = bool(entry.get("new_page"))
+            if is_new or (section is not None and section != block.section):
+                if block.entries:
+                    yield block
+                block = Block(section, is_new)
+            block.entries.append(entry)
+        yield block
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return a line for the study's keys, and for each question and note."""
+        spec = self.survey.spec
+        told = "answers are not randomized in another tool: it collects true answers"
+        rows = [Row("privacy", "", "ε and mechanisms", REFUSED, told)]
+        for key in spec:
+            if key not in ("questions", "privacy"):
+                is_kept = key in self.kept
+                why = "" if is_kept else "the other tool has no counterpart that would be known"
+                rows.append(Row(key, "", "study", EXPORTED if is_kept else REFUSED, why))
+        for entry in spec["questions"]:
+            lost = [*self.changes.get(entry["id"], [])]
+            lost += [f"{key} is left out" for key in _LOST if key in entry]
+            detail = "; ".join(dict.fromkeys(lost))
+            place = f"{'note' if entry['kind'] == NOTE else 'question'} {entry['id']}"
+            outcome = CHANGED if lost else EXPORTED
+            rows.append(Row(place, entry["id"], entry["kind"], outcome, detail))
+        return tuple(rows)
+
+
+@dataclass
+class Block:
+    """Questions below one heading; `starts_page` where a page begins."""
+
+    section: Any
+    starts_page: bool
+    entries: list[dict[str, Any]] = field(default_factory=list)
+
+    def runs(self) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+        """Yield the text of each matrix with its rows, and None with each other question."""
+        for matrix, entries in groupby(self.entries, lambda entry: entry.get("matrix")):
+            if matrix is None:
+                for entry in entries:
+                    yield None, [entry]
+            else:
+                yield matrix, [*entries]
+
+
+#: Keys of questions that no other tool has.
+_LOST = ("image", "reason", "letters", "epsilon_forever", "stable")

@@ -1,0 +1,185 @@
+"""A survey as JSON for SurveyJS's Form Library."""
+
+import json
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from analysis.core.domain import NO_ANSWER
+from server.editing.draft_file import free_id
+from server.forms.leaving import Block, Leaving, Written
+
+_KEPT = ("title", "id", "languages", "introduction", "thanks")
+
+
+def write(leaving: Leaving) -> Written:
+    """Return a survey as JSON."""
+    return _Writer(leaving).written()
+
+
+class _Writer:
+    """The pages of one survey, with their elements."""
+
+    def __init__(self, leaving: Leaving) -> None:
+        leaving.kept = _KEPT
+        self._leaving = leaving
+        self._spec = leaving.survey.spec
+        self._kinds = {entry["id"]: entry["kind"] for entry in self._spec["questions"]}
+        self._taken = [*self._kinds]
+        #: What expressions call a question: its id, or its row in a matrix.
+        self._names = {name: name for name in self._kinds}
+
+    def written(self) -> Written:
+        """Return the questionnaire, and what became of the survey."""
+        pages: list[dict[str, Any]] = []
+        for number, block in enumerate(self._leaving.blocks()):
+            if not pages or block.starts_page:
+                pages.append({"name": free_id("page", self._taken), "elements": []})
+                self._taken.append(pages[-1]["name"])
+            elements = self._elements(block)
+            title = {} if block.section is None else {"title": self._text(block.section)}
+            if title and (number == 0 or block.starts_page):
+                pages[-1] |= title
+            elif title:
+                name = free_id("panel", self._taken)
+                self._taken.append(name)
+                elements = [{"type": "panel", "name": name, **title, "elements": elements}]
+            pages[-1]["elements"] += elements
+        form: dict[str, Any] = {"title": self._text(self._spec["title"])}
+        if "languages" in self._spec:
+            form["locale"] = self._spec["languages"][0]
+        if "introduction" in self._spec:
+            form["description"] = self._text(self._spec["introduction"])
+        if "thanks" in self._spec:
+            form["completedHtml"] = self._text(self._spec["thanks"], is_html=True)
+        text = json.dumps(form | {"pages": pages}, ensure_ascii=False, indent=2)
+        return Written(f"{text}\n".encode(), self._leaving.rows())
+
+    def _text(self, text: Any, is_html: bool = False) -> Any:
+        """Return a text, plain or by language; the first one is the default."""
+        by_language = self._leaving.by_language(text, lambda name: f"{{{self._names[name]}}}")
+        if is_html:
+            by_language = {
+                tag: escape(one).replace("\n", "<br>") for tag, one in by_language.items()
+            }
+        first, *others = by_language.items()
+        return {"default": first[1], **dict(others)} if others else first[1]
+
+    def _elements(self, block: Block) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for matrix, entries in block.runs():
+            # Rows that are not asked alike stand each by itself.
+            alike = {(entry.get("required"), repr(entry.get("shows_if"))) for entry in entries}
+            if matrix is not None and len(alike) == 1:
+                found.append(self._matrix(matrix, entries))
+                continue
+            for entry in entries:
+                found.append(self._element(entry))
+        return found
+
+    def _matrix(self, matrix: Any, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        name = free_id("matrix", self._taken)
+        self._taken.append(name)
+        first = entries[0]
+        element = {"type": "matrix", "name": name, "title": self._text(matrix)}
+        element |= self._usual(first)
+        if element.pop("isRequired", False):
+            element["isAllRowRequired"] = True
+        labels = self._leaving.labels(first)
+        element["columns"] = [{"value": one, "text": self._text(labels[one])} for one in labels]
+        element["rows"] = [
+            {"value": entry["id"], "text": self._text(entry["text"])} for entry in entries
+        ]
+        for entry in entries:
+            self._names[entry["id"]] = f"{name}.{entry['id']}"
+            self._leaving.change(entry, f"it is a row of {name}")
+        return element
+
+    def _usual(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what questions of all kinds have."""
+        found: dict[str, Any] = {}
+        if "help" in entry:
+            found["description"] = self._text(entry["help"])
+        if entry.get("required"):
+            found["isRequired"] = True
+        if "namely" in entry:
+            entries = self._spec["questions"]
+            before = entries[[one["id"] for one in entries].index(entry["id"]) - 1]
+            sign = "contains" if before["kind"] == "choices" else "="
+            found["visibleIf"] = f"{{{before['id']}}} {sign} '{entry['namely']}'"
+        elif "shows_if" in entry:
+            found["visibleIf"] = self._condition(entry["shows_if"])
+        return found
+
+    def _element(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        kind = entry["kind"]
+        element = {"type": "", "name": entry["id"]}
+        if kind == "note":
+            text = self._text(entry["text"], is_html=True)
+            if "help" in entry:
+                below = self._text(entry["help"], is_html=True)
+                text = _joined(text, below)
+                self._leaving.change(entry, "its help is part of its text")
+            element |= {"type": "html", "html": text}
+            usual = self._usual(entry)
+            return element | {key: usual[key] for key in ("visibleIf",) if key in usual}
+        element |= {"title": self._text(entry["text"]), **self._usual(entry)}
+        labels = self._leaving.labels(entry)
+        choices = [{"value": one, "text": self._text(text)} for one, text in labels.items()]
+        if kind == "yes-no":
+            yes, no = (choice["text"] for choice in choices)
+            element |= {"type": "boolean", "labelTrue": yes, "labelFalse": no}
+        elif kind == "scale":
+            element |= {"type": "rating", "rateValues": choices}
+        elif kind in ("choice", "choices", "rank"):
+            names = {"choice": "radiogroup", "choices": "checkbox", "rank": "ranking"}
+            element |= {"type": names[kind], "choices": choices}
+            element |= {"choicesOrder": "random"} if entry.get("random_order") else {}
+        elif kind == "number":
+            element |= self._number(entry)
+        else:
+            element["type"] = "text"
+            if "candidates" in entry:
+                element["dataList"] = [str(one) for one in entry["candidates"]]
+        if kind == "choices":
+            element |= {"showNoneItem": True, "noneText": self._phrase("question.none")}
+            if entry["at_most"] < len(entry["options"]):
+                element["maxSelectedChoices"] = entry["at_most"]
+        return element
+
+    def _phrase(self, key: str) -> Any:
+        return self._text(self._leaving.phrase(key))
+
+    def _number(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        if "unit" in entry:
+            self._leaving.change(entry, "its unit is left out")
+        kind = "range" if entry.get("slider") else "number"
+        found = {"type": "text", "inputType": kind, "min": entry["min"], "max": entry["max"]}
+        return found | ({"step": entry["step"]} if "step" in entry else {})
+
+    def _condition(self, tree: list[Any]) -> str:
+        """Return a condition as SurveyJS writes it."""
+        first, *rest = tree
+        if first == "not":
+            return f"!({self._condition(rest[0])})"
+        if first in ("and", "or"):
+            parts = [
+                f"({self._condition(part)})" if part[0] in ("and", "or") else self._condition(part)
+                for part in rest
+            ]
+            return f" {first} ".join(parts)
+        name, value = rest
+        shown = f"{{{self._names[name]}}}"
+        if value == NO_ANSWER:
+            return f"{shown} {'notempty' if first == '!=' else 'empty'}"
+        if self._kinds[name] == "yes-no":
+            return f"{shown} {first} {'true' if value == 'yes' else 'false'}"
+        sign = {"selected": "contains"}.get(first, first)
+        return f"{shown} {sign} " + (f"'{value}'" if isinstance(value, str) else str(value))
+
+
+def _joined(text: Any, below: Any) -> Any:
+    """Return HTML with a line below it, in each language."""
+    if isinstance(text, dict):
+        return {tag: f"{one}<br>{below[tag]}" for tag, one in text.items()}
+    return f"{text}<br>{below}"
