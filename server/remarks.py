@@ -1,5 +1,6 @@
 """What a survey's author should know before publishing: remarks of `check`, in sentences."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import combinations
@@ -104,6 +105,19 @@ def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
             )
     for warning in warnings_of_totals(survey):
         yield (f"{survey.id}: {warning}")
+
+
+def on_page(survey: Survey, checks: Iterable[Check]) -> list[str]:
+    """Return the remarks but for the first, as whole sentences that name questions by wording."""
+    texts = {question.id: survey.wording(question) for question in survey.questions}
+    found = []
+    for remark in list(remarks(survey, checks))[1:]:
+        text = remark.removeprefix(f"{survey.id}: ")
+        text = re.sub(
+            r'^question "([^"]*)": ', lambda name: f"“{texts.get(name[1], name[1])}” – ", text
+        )
+        found.append(f"{text[:1].upper()}{text[1:].rstrip('.')}.")
+    return found
 
 
 def _asked(draw: JointDraw) -> str:

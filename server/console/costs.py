@@ -21,7 +21,7 @@ from server.console.precision import quick, told
 from server.editing.draft_file import DraftFile
 from server.editing.reading import read_draft
 from server.extensions import the_store
-from server.remarks import remarks
+from server.remarks import on_page
 
 #: Respondents that a study is thought to have until somebody says how many.
 USUAL = 400
@@ -98,7 +98,7 @@ class Costs:
     @cached_property
     def remarks(self) -> list[str]:
         """What `deniable check` says, but for the line that has the version."""
-        return list(remarks(self.survey, check(self.survey)))[1:]
+        return on_page(self.survey, check(self.survey))
 
     def meaning(self, name: str) -> "Meaning | None":
         """Return what a report of a question tells; None for a note."""

@@ -17,7 +17,7 @@ from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.fieldwork import address_of, qr_code
 from server.console.precision import quick, told
 from server.extensions import the_store
-from server.remarks import remarks
+from server.remarks import on_page
 from server.store.studies import DELETED
 
 #: A share that is known no better than to so many points tells little: 30 % could be 15 % or 45 %.
@@ -51,7 +51,7 @@ def ask_to_publish(survey_id: str) -> str:
         "publish.html",
         **of_draft(draft),
         checks=checks,
-        remarks=list(remarks(survey, checks))[1:],
+        remarks=on_page(survey, checks),
         planned=planned,
         numbers=numbers,
         rows=[_told(survey, place, numbers) for place in range(len(survey.questions))],

@@ -34,6 +34,8 @@ def research(stage: Stage) -> Scene:
     for part in ("edit", "translations", "history", "plan", "pilot", "publish"):
         # Whoever came here before has the draft already.
         page.goto(f"{stage.collector.url}/surveys/staff-panel/{part}")
+        if part == "edit":
+            expect(page.frame_locator("iframe").locator("#status")).to_be_visible()
         yield part, page
     page.goto(f"{stage.collector.url}/surveys/{survey}/pilot")
     page.get_by_label("Made-up respondents").fill("2000")
