@@ -99,6 +99,7 @@ def estimates(
     *,
     method: str = "clopper-pearson",
     simultaneous: bool = False,
+    spread: bool = True,
 ) -> list[Estimate]:
     """Return every quantity of every question, in the survey's order.
 
@@ -118,6 +119,8 @@ def estimates(
         Whether the level is that of all shares of a question together (Bonferroni: each of k misses
         a k-th as often); `conf_method` then ends in ``-bonferroni``. This leaves out means, and the
         texts of questions without candidates: those that are found have wider intervals anyway.
+    spread : bool
+        Whether the variance and the quartiles of numbers are estimated, which takes the longest.
 
     Raises
     ------
@@ -134,7 +137,9 @@ def estimates(
             Estimate.of(
                 quantity, confidence_level, quantity.label or labels[quantity.term], **asked
             )
-            for quantity in _quantities(question, counts, confidence_level, method, together)
+            for quantity in _quantities(
+                question, counts, confidence_level, method, together, spread
+            )
         ]
     return rows
 
@@ -190,7 +195,7 @@ def _together(question: Question) -> int:
 
 
 def _quantities(
-    question: Question, counts: Ints, level: float, method: str, together: int
+    question: Question, counts: Ints, level: float, method: str, together: int, spread: bool
 ) -> list[Quantity]:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
     n = randomizer.reports_in(counts)
@@ -206,7 +211,7 @@ def _quantities(
         else mean_quantity(mean, counts, n, level)
         for mean in mechanism.means(randomizer, domain)
     ]
-    if domain.estimand is Estimand.MEAN:
+    if domain.estimand is Estimand.MEAN and spread:
         quantities += _latest(number_quantities, (mechanism, randomizer, domain), counts, level)
     return quantities + [
         _one_of(together, share_quantity(share, int(support), int(chances), single_level, method))

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from analysis.core.domain import Numbers
 from analysis.core.randomizer import Randomizer
 from analysis.estimate import Ints
@@ -58,7 +56,7 @@ def number_quantities(
         return []
     (mean,) = mechanism.means(randomizer, domain)
     counts = counts.ravel()
-    scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
+    scores, present = mean.floats
     middle = ratio_interval(counts, scores, present, confidence_level)
     low, width = float(domain.low), float(domain.high - domain.low)
     if middle.value is None or counts.sum() < 2:

@@ -87,7 +87,7 @@ def _shift_of_mean(mean: Mean, randomizer: Randomizer[Any, Any], tally: Ints, fa
     if not fakes:
         return 0.0
     counts, n = tally.reshape(-1), randomizer.reports_in(tally)
-    scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
+    scores, present = mean.floats
     same = randomizer.channel.size_chances(1) is None
     size = int(counts.sum()) // n if same else None
     below = float(counts @ present)

@@ -81,7 +81,7 @@ def mean_quantity(mean: Mean, tally: Ints, n: int, confidence_level: float = 0.9
         The level of the interval, in (0, 1).
     """
     low, width, counts = float(mean.low), float(mean.width), tally.reshape(-1)
-    scores, present = (np.array(part, dtype=float) for part in (mean.scores, mean.present))
+    scores, present = mean.floats
     second = None if mean.second is None or not n else mean.second(tally)
     ratio = ratio_interval(counts, scores, present, confidence_level, n, second)
     within = ratio.interval

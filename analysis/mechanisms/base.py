@@ -115,6 +115,11 @@ class Mean:
     width: Fraction = Fraction(1)
     second: Callable[[Integers], Floats] | None = None
 
+    @cached_property
+    def floats(self) -> tuple[Floats, Floats]:
+        """The scores, and those of having answered, as floats."""
+        return np.array(self.scores, dtype=float), np.array(self.present, dtype=float)
+
     @property
     def is_share(self) -> bool:
         """Whether it is the mean of an indicator, which is its own square, over all respondents."""

@@ -208,7 +208,7 @@ def _of_number(
     # At least 16 numbers between two grid points, and 16 in each part of the prior.
     parts = max(16, -(-16 * len(prior or ()) // steps))
     weights = randomizer.channel.chances()[: steps + 1]
-    score, present = np.array(mean.scores, dtype=float), np.array(mean.present, dtype=float)
+    score, present = mean.floats
     products = weights @ np.column_stack([score**2, score * present, present**2])
     # Without a prior, only the answers that a number of few steps can have are looked at.
     pieces = min(answers, steps * parts) if prior is None else steps * parts

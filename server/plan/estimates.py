@@ -168,7 +168,8 @@ def split(asked: Asked) -> Part:
 
 def sample_run(asked: Asked) -> Part:
     """Return the section with the estimates of simulated surveys."""
-    return sample_part(asked.survey, tables.sample(asked))
+    # No picture shows variances and quartiles.
+    return sample_part(asked.survey, tables.sample(asked, spread=False))
 
 
 def half_widths_part(

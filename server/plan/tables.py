@@ -116,10 +116,16 @@ def split(asked: Asked) -> list[Split]:
     )
 
 
-def sample(asked: Asked) -> list[Sampled]:
-    """Return what estimates could look like."""
+def sample(asked: Asked, spread: bool = True) -> list[Sampled]:
+    """Return what estimates could look like; with `spread` also variances and quartiles."""
     return sample_run(
-        asked.survey, asked.respondents, asked.rng, asked.runs, asked.level, truth=asked.truth
+        asked.survey,
+        asked.respondents,
+        asked.rng,
+        asked.runs,
+        asked.level,
+        truth=asked.truth,
+        spread=spread,
     )
 
 

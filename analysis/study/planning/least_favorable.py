@@ -66,7 +66,7 @@ def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
 
 def scores_of(mean: Mean) -> tuple[_Floats, _Floats]:
     """Return the scores of a mean, and of having answered, by cell of a tally."""
-    return np.array(mean.scores, dtype=float), np.array(mean.present, dtype=float)
+    return mean.floats
 
 
 @lru_cache(maxsize=128)

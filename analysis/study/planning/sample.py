@@ -49,6 +49,7 @@ def sample_run(
     confidence_level: float = 0.95,
     *,
     truth: Stated | None = None,
+    spread: bool = True,
 ) -> list[Sampled]:
     """Return the estimates of made-up surveys: of each quantity its interval, and a plain one.
 
@@ -69,6 +70,8 @@ def sample_run(
         Of every interval, in (0, 1).
     truth : mapping, optional
         See `truth_of`. Questions of texts without candidates are left out unless stated.
+    spread : bool
+        Whether the variance and the quartiles of numbers are estimated, which takes the longest.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def sample_run(
     for run in range(runs):
         people = {name: law.people(respondents, rng) for name, law in laws.items()}
         tallies = {name: law.reports(people[name], rng) for name, law in laws.items()}
-        for row in estimates(part, tallies, confidence_level):
+        for row in estimates(part, tallies, confidence_level, spread=spread):
             law, asked = laws[row.question], people[row.question]
             true, *plain = _plain(law.domain, law.truth, row.term, asked, confidence_level)
             printed = row.estimate, row.conf_low, row.conf_high
