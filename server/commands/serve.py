@@ -39,6 +39,9 @@ from server.store import Store, StoreError
 )
 @click.option("--research-host", default="127.0.0.1", show_default=True)
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True)
+@click.option(
+    "--new", is_flag=True, help="Make a new database, whose surveys are written in the browser."
+)
 @database
 def serve(
     survey_files: tuple[Path, ...],
@@ -48,15 +51,19 @@ def serve(
     research_port: int | None,
     research_host: str,
     workers: int,
+    new: bool,
     db: Path,
 ) -> None:
     """Publish the files, open a wave of each, and serve every open survey of the database.
 
     --port 0 takes a free port. Prints the addresses and a new research token, which is good
-    until the server stops. A survey that was closed stays closed, unless its file is given.
+    until the server stops. A survey that was closed stays closed, unless its file is given. One
+    that was published in the browser stays closed until it is opened there, or with `open`.
     """
     surveys = [read_survey(file) for file in survey_files]
-    store = Store(db, create=bool(surveys))
+    if new and db.exists():
+        raise click.ClickException(f"{db}: expected no database, got one; leave --new out")
+    store = Store(db, create=new or bool(surveys))
     token = secrets.token_urlsafe(24)
     with ExitStack() as stack:
         # Before anything is written: a start that fails must not disturb a server that runs.
@@ -91,7 +98,9 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
     for name in [survey.id for survey in surveys] or store.surveys.ids():
         waves = store.surveys.waves(name)
         is_open = not waves or "open" in waves.values()
-        if surveys or not waves or (wave is not None and is_open):
+        # Whoever publishes in the browser is told that nobody can answer before it is opened.
+        is_fresh = not waves and store.drafts.get(name) is None
+        if surveys or is_fresh or (wave is not None and is_open and waves):
             warn_of_few(store, name, but=wave or max(waves, default=1))
             number = store.surveys.open_wave(name, wave, alone=True)
             record(store, "open", f"{name}, wave {number}")
@@ -113,7 +122,10 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
     click.echo("\n".join([*lines, f"research token: {token}"]))
     sys.stdout.flush()
     if not opened:
-        print_message("no survey is open: none can be answered; deniable open opens one")
+        print_message(
+            f"no survey is open: none can be answered; write or open one at {research}/surveys, "
+            "with the token as password"
+        )
     if not is_loopback(urlsplit(public).hostname or ""):
         print_message(
             "Respondents' browsers open the survey only over https: put a proxy with TLS in "

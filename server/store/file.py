@@ -83,7 +83,9 @@ class File:
         # One name for the file and its lock, and never one that means something else to SQLite.
         self.path = path.resolve()
         if not create and not path.is_file():
-            raise StoreError(f"{path}: no such database; publish or serve a survey first")
+            raise StoreError(
+                f"{path}: no such database; publish a survey first, or `deniable serve --new`"
+            )
         self._local = threading.local()
         try:
             if create:

@@ -18,9 +18,11 @@ from pathlib import Path
 import pytest
 from limits import LONG, MOMENT
 
+from analysis.survey.survey_file import read_survey
 from server import serving as running
 from server.demo import SURVEY_FILE, answers, truth
 from server.serving import _announce
+from server.store import Store
 
 COMMAND = [sys.executable, "-m", "server.cli"]
 
@@ -221,3 +223,30 @@ def test_data_of_the_demonstration_is_the_published_one() -> None:
     # 32.2 % of them had had an affair.
     assert truth(rows, "affair", "yes") == pytest.approx(2053 / 6366)
     assert SURVEY_FILE.is_file()
+
+
+def test_a_new_database_begins_without_a_survey(tmp_path: Path) -> None:
+    database = tmp_path / "new.db"
+    with serving("--new", "--port", 0, "--db", database, "--workers", 1) as (url, token, _):
+        assert "No survey" in fetch(f"{url}/surveys", token)
+    with pytest.raises(subprocess.CalledProcessError) as told:
+        command("serve", "--new", "--db", database)
+    assert "expected no database, got one" in told.value.stderr
+
+
+def test_what_was_published_in_the_browser_stays_closed_over_a_restart(
+    survey_file: Path, tmp_path: Path
+) -> None:
+    database = tmp_path / "browser.db"
+    store = Store(database, create=True)
+    survey = read_survey(survey_file)
+    store.drafts.begin(survey.id, survey_file.read_text(), "ada", "began it")
+    store.surveys.publish(survey)
+    store.close()
+    for wave in ((), ("--wave", 2)):
+        options = (*wave, "--port", 0, "--db", database, "--workers", 1)
+        with serving(*options) as (url, _, _), pytest.raises(urllib.error.HTTPError, match="404"):
+            fetch(f"{url}/s/{survey.id}")
+    command("open", survey.id, "--db", database)
+    with serving("--port", 0, "--db", database, "--workers", 1) as (url, _, _):
+        assert survey.id in fetch(f"{url}/s/{survey.id}")
