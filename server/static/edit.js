@@ -17,8 +17,21 @@ const find = (id, within = document) => within.querySelector(`[id="${CSS.escape(
 const isTyped = (field) => field.defaultValue !== undefined
   && !["checkbox", "radio", "range", "file"].includes(field.type) && field.value !== field.defaultValue;
 
-/** Puts a part of the answer in place of the one that is shown; what is being typed may be kept. */
-function exchange(old, fresh, keeps) {
+/** Takes over what was changed since a form was sent, so that no answer to it undoes that. */
+function carry(form, fresh, sent) {
+  for (const field of form.elements) {
+    if (!field.name || ["hidden", "file", "submit"].includes(field.type)) continue;
+    const isBox = ["checkbox", "radio"].includes(field.type);
+    const was = isBox ? sent.getAll(field.name).includes(field.value) : sent.get(field.name);
+    const is = isBox ? field.checked : field.value;
+    if (is === was || (was === null && !isTyped(field))) continue;
+    const same = [...fresh.elements].find((one) => one.name === field.name && (!isBox || one.value === field.value));
+    if (same) same[isBox ? "checked" : "value"] = is;
+  }
+}
+
+/** Puts a part of the answer in place of the one that is shown; what was `sent` may be kept. */
+function exchange(old, fresh, keeps, sent) {
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const typed = keeps && focused && isTyped(focused) ? focused.value : undefined;
   const [start, end] = focused?.type === "text" || focused?.tagName === "TEXTAREA" ? [focused.selectionStart, focused.selectionEnd] : [];
@@ -27,6 +40,8 @@ function exchange(old, fresh, keeps) {
   }
   // A question that is being added stays as far as it is written, whatever is stored meanwhile.
   for (const field of old.querySelectorAll(".add [id]")) find(field.id, fresh).value = field.value;
+  const [before, after] = [old, fresh].map((part) => part.querySelector("form[data-auto]"));
+  if (keeps && sent && before && after) carry(before, after, sent);
   old.replaceWith(fresh);
   prepare(fresh);
   const again = focused?.id && find(focused.id, fresh);
@@ -37,22 +52,25 @@ function exchange(old, fresh, keeps) {
 }
 
 /** Shows the parts that an answer has; after a mistake the form stays as it was typed. */
-function show({ page, address, isFine }, keeps, isAdded) {
+function show({ page, address, isFine }, keeps, sent) {
   if (!page?.querySelector("[data-part]")) {
     location.reload(); // signed out, say
     return;
   }
-  if (isFine && isAdded) document.querySelector(".add").reset();
+  if (isFine && sent?.get("do") === "add") document.querySelector(".add").reset();
   for (const fresh of page.querySelectorAll("[data-part]")) {
     const old = find(fresh.id);
     if (!isFine && fresh.id !== "said") {
       const [seen, was] = [fresh, old].map((part) => part?.querySelector("[name=seen]"));
       if (seen && was) was.value = seen.value;
     } else if (old) {
-      exchange(old, document.adoptNode(fresh), keeps);
+      exchange(old, document.adoptNode(fresh), keeps, sent);
     }
   }
-  if (!isFine) return;
+  if (!isFine) {
+    find("said").scrollIntoView({ block: "nearest" });
+    return;
+  }
   const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
   if (shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
   if (address !== location.href && !address.includes("times=")) history.replaceState(null, "", address);
@@ -62,7 +80,6 @@ let waiting = Promise.resolve();
 let latest = 0;
 /** Sends one thing after another, so that each knows what the one before has stored. */
 function send(method, address, data, keeps = false) {
-  const isAdded = data?.get("do") === "add";
   latest += 1;
   const mine = latest;
   waiting = waiting.then(async () => {
@@ -72,7 +89,7 @@ function send(method, address, data, keeps = false) {
     for (const name of data ? ["part", "seen"] : []) {
       data.set(name, document.querySelector(`#form [name=${name}]`).value);
     }
-    show(await load(method, address, data), keeps, isAdded);
+    show(await load(method, address, data), keeps, data);
   }).catch(({ message }) => {
     const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
     told.textContent = message;

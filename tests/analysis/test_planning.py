@@ -30,7 +30,6 @@ from analysis.study.planning.law import Law
 from analysis.study.planning.least_favorable import (
     mean_variance,
     normal_half_widths,
-    scores_of,
     worst_variance,
 )
 from analysis.study.planning.needed import epsilon_at, index_of, least
@@ -318,7 +317,7 @@ def test_variance_of_a_mean_heeds_that_those_who_answer_are_estimated_too(
     (mean, *_) = found.mechanism.means(found.randomizer, found.domain)
     law, draw, n = Law(found.randomizer, found.domain, truth_of(found, stated)), rng(8), 4000
     middle, variance = mean_variance(mean, law)
-    scores, present = scores_of(mean)
+    scores, present = mean.floats
     tallies = np.array([law.draw(n, draw).reshape(-1) for _ in range(2000)])
     ratios = (tallies @ scores) / (tallies @ present)
     assert ratios.mean() == pytest.approx(middle, abs=4 * (variance / n / 2000) ** 0.5 + 1e-3)

@@ -104,17 +104,17 @@ class Pattern:
     def likelihoods(self) -> tuple[Fraction, ...]:
         """v(S), the chance of each single report, by the patterns of the parts S."""
         total = sum(self.patterns)
-        return tuple(
-            Fraction(weight, total * self._cells(pattern))
-            for pattern, weight in enumerate(self.patterns)
-        )
+        cells = zip(self.patterns, self._cells, strict=True)
+        return tuple(Fraction(weight, total * number) for weight, number in cells)
 
-    def _cells(self, pattern: int) -> int:
-        """Return how many reports have a pattern."""
-        return prod(
-            comb(k - 1, size - (not pattern >> part & 1))
-            for part, (k, size) in enumerate(zip(self.inputs, self.sizes, strict=True))
-        )
+    @property
+    def _cells(self) -> list[int]:
+        """How many reports have each pattern."""
+        cells = [1]
+        for k, size in zip(self.inputs, self.sizes, strict=True):
+            agree, disagree = comb(k - 1, size - 1), comb(k - 1, size)
+            cells = [cell * agree for cell in cells] + [cell * disagree for cell in cells]
+        return cells
 
     def ratio(self, changed: Sequence[int] | None = None) -> Fraction:
         """Return the largest ratio of the chances of one report under two rows of inputs.
@@ -124,11 +124,20 @@ class Pattern:
         """
         d = len(self.inputs)
         mask = sum(1 << part for part in (range(d) if changed is None else changed))
-        ends: dict[int, tuple[Fraction, Fraction]] = {}
-        for pattern, chance in enumerate(self.likelihoods):
+        ends: dict[int, tuple[int, int]] = {}
+        for pattern, chance in enumerate(self._scaled):
             low, high = ends.get(pattern & ~mask, (chance, chance))
             ends[pattern & ~mask] = min(low, chance), max(high, chance)
-        return max(high / low for low, high in ends.values())
+        return max(Fraction(high, low) for low, high in {*ends.values()})
+
+    @cached_property
+    def _scaled(self) -> tuple[int, ...]:
+        """The likelihoods, times a common factor by which they are whole."""
+        cells = self._cells
+        common = lcm(*cells)
+        return tuple(
+            weight * (common // number) for weight, number in zip(self.patterns, cells, strict=True)
+        )
 
     def of(self, chosen_parts: Sequence[int]) -> "Pattern":
         """Return the channel of the reports of some parts alone, in this order.

@@ -20,7 +20,6 @@ from analysis.study.planning.law import Law
 from analysis.study.planning.least_favorable import (
     mean_variance,
     normal_half_widths,
-    scores_of,
     two_values,
     widest_at,
     worst_numbers,
@@ -118,7 +117,7 @@ class _Case:
 
 def drawn_mean(mean: Mean, law: Law, n: int, level: float, rng: Generator) -> float:
     """Return the expected half-width of a mean's interval, in 0..1, over tallies of a law."""
-    scores, present = scores_of(mean)
+    scores, present = mean.floats
 
     def width() -> float:
         tally = law.draw(n, rng)
@@ -185,7 +184,7 @@ def _of_number(case: _Case, domain: Numbers) -> HalfWidth:
     (mean,) = question.mechanism.means(question.randomizer, domain)
     truth = case.truth or worst_numbers(mean, question.randomizer, domain)
     law = Law(question.randomizer, domain, truth)
-    if law.first(scores_of(mean)[1]) <= NOBODY:
+    if law.first(mean.floats[1]) <= NOBODY:
         raise ValueError(f'question "{question.id}": truth must have somebody who answers')
     half = domain.span * drawn_mean(mean, law, case.n, case.level, case.rng)
     middle = domain.start + domain.span * mean_variance(mean, law)[0]

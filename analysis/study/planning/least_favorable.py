@@ -57,16 +57,11 @@ def normal_half_widths(shares: _Floats, errors: _Floats, level: float) -> _Float
 
 def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
     """Return a mean, in 0..1, and the variance of one report's estimate of it, to first order."""
-    scores, present = scores_of(mean)
+    scores, present = mean.floats
     there = law.first(present)
     middle = law.first(scores) / there
     apart = scores - middle * present
     return middle, law.second(apart, apart) / there**2
-
-
-def scores_of(mean: Mean) -> tuple[_Floats, _Floats]:
-    """Return the scores of a mean, and of having answered, by cell of a tally."""
-    return mean.floats
 
 
 @lru_cache(maxsize=128)
@@ -106,7 +101,7 @@ def _worst_squares(
 ) -> tuple[tuple[float, float], tuple[Any, Any]]:
     """Return the largest mean squares of a score, of a value that counts and another; and both."""
     values = every_value(domain)
-    scores = scores_of(mean)[0]
+    scores = mean.floats[0]
     laws = [Law(randomizer, domain, Truth((value,), (1.0,))) for value in values]
     squares = np.array([law.second(scores, scores) for law in laws])
     there = np.array([domain.counts_for(value, mean.term) for value in values])

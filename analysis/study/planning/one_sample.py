@@ -16,7 +16,7 @@ from analysis.estimate.intervals.shares import clopper_pearson
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Mean, Share
 from analysis.study.planning.law import Law
-from analysis.study.planning.least_favorable import mean_variance, scores_of
+from analysis.study.planning.least_favorable import mean_variance
 from analysis.study.planning.share_width import counts_between, trials_of, weights_of
 from analysis.study.planning.truth import NOBODY, Truth, every_value, share_of, truth_of
 from analysis.survey.question import Question
@@ -85,7 +85,7 @@ class Side:
             raise ValueError(
                 f"{where}: {term} must be given as the shares of all answers, got {truth:g}"
             )
-        if law.first(scores_of(mean)[1]) <= NOBODY:
+        if law.first(mean.floats[1]) <= NOBODY:
             raise ValueError(f"{where}: truth must have somebody who answers")
         middle, variance = mean_variance(mean, law)
         low, width = float(mean.low), float(mean.width)
@@ -128,7 +128,7 @@ class Side:
     def _drawn(self, n: int, times: int, level: float, rng: Generator) -> list[Ratio]:
         assert self.mean is not None
         assert self.law is not None
-        scores, present = scores_of(self.mean)
+        scores, present = self.mean.floats
         tallies = self.law.tallies(n, times, rng)
         return [ratio_interval(tally, scores, present, level, n) for tally in tallies]
 

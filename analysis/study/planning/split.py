@@ -1,6 +1,6 @@
 """The split of a cap over the questions that makes the worst half-width the smallest."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -9,8 +9,10 @@ from math import exp, isfinite, log
 import numpy as np
 from numpy.random import Generator
 
+from analysis.core.domain import Estimand
 from analysis.core.epsilon import LARGEST, MICRO, SMALLEST, TooCoarse
 from analysis.core.errors import check_count
+from analysis.core.types import Floats
 from analysis.estimate.intervals import check_level
 from analysis.mechanisms.base import Mechanism
 from analysis.study.planning.check import MOST_WAVES, check_respondents
@@ -20,8 +22,6 @@ from analysis.study.planning.truth import Stated, check_truth
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 
-#: Parts of an even split: the ε of a question at which its half-width is looked at first.
-_PARTS = (0.25, 1.0, 3.0)
 #: How often the split is corrected by its half-widths.
 _ROUNDS = 12
 #: Largest ε, in millionths.
@@ -30,6 +30,13 @@ _LARGEST = int(LARGEST * MICRO)
 _SAME = 0.03
 #: How near in logarithms half-widths are to each other when the split is right.
 _NEAR = 0.002
+#: Log ratio of two ε below which a half-width is computed from the other's, until the split is
+#: right: to design a channel again would change it by less than its rounding to whole weights does.
+_AGAIN = 0.002
+#: Half-widths fall like the shape if so many times as fast, or as slowly, at most.
+_ALIKE = 3.0
+#: ε at which the shape of half-widths is tabulated, in millionths.
+_TABULATED = np.geomspace(int(SMALLEST * MICRO), _LARGEST, 4000)
 
 
 @dataclass(frozen=True)
@@ -160,6 +167,25 @@ class _Part:
     least: int = int(SMALLEST * MICRO)
 
     @cached_property
+    def shape(self) -> Floats:
+        """How half-widths fall with ε, at `_TABULATED`: logs of the errors of k-ary RR, at 1/2.
+
+        Of a number they are those of two answers, which is what Duchi's mechanism reports. Widths
+        of other mechanisms fall nearly alike, so that few have to be computed.
+        """
+        domain = self.question.domain
+        answers = 2 if domain.estimand is Estimand.MEAN else len(domain.terms)
+        odds = np.exp(_TABULATED / MICRO)
+        low = 1 / (odds + max(2, answers) - 1)
+        middle = (odds * low + low) / 2
+        shape: Floats = np.log(middle * (1 - middle) / ((odds - 1) * low) ** 2) / 2
+        return shape
+
+    def shape_at(self, epsilons: Sequence[float]) -> Floats:
+        """Return the shape at these ε, in millionths."""
+        return np.asarray(np.interp(epsilons, _TABULATED, self.shape))
+
+    @cached_property
     def stays(self) -> bool:
         """Whether the author named another mechanism than the best."""
         return not is_best(self.question)
@@ -179,16 +205,34 @@ class _Part:
             self.tried[epsilon] = redesigned.mechanism
         self.known[epsilon] = log(self.scale * self.width(redesigned))
 
+    def badness(self, epsilon: int) -> float | None:
+        """Return how bad it is at an ε that was looked at, or at one nearly the same, or None."""
+        if epsilon in self.known:
+            return self.known[epsilon]
+        near = min(self.known, key=lambda at: abs(log(at / epsilon)), default=0)
+        if not near or abs(log(near / epsilon)) >= _AGAIN:
+            return None
+        there, here = self.shape_at([near, epsilon])
+        return float(self.known[near] + here - there)
+
     def needed(self, badness: float) -> float:
-        """Return the ε, in millionths, at which it is so bad: a power law between known points."""
+        """Return the ε, in millionths, at which it is so bad: by the shape, from known points."""
         points = sorted(self.known)
-        epsilons, seen = np.log(points), np.array([self.known[point] for point in points])
-        # Half-widths fall at least about as the root of 1/ε; a flat piece would never get there.
-        slopes = np.diff(seen) / np.diff(epsilons) if len(points) > 1 else np.array([-1.0])
-        slopes = np.minimum(slopes, -0.05)
-        piece = int(np.clip(np.count_nonzero(seen > badness) - 1, 0, len(slopes) - 1))
-        log_epsilon = epsilons[piece] + (badness - seen[piece]) / slopes[piece]
-        return float(np.clip(exp(min(log_epsilon, 40.0)), self.least, _LARGEST))
+        shape, seen = self.shape_at(points), np.array([self.known[point] for point in points])
+        piece = int(np.count_nonzero(seen > badness)) - 1
+        if 0 <= piece < len(points) - 1:
+            (left, right), (above, below) = points[piece : piece + 2], seen[piece : piece + 2]
+            part = (above - badness) / (above - below)
+            slope = (above - below) / (shape[piece] - shape[piece + 1])
+            if not 1 / _ALIKE < slope < _ALIKE:
+                # It falls quite differently here: between the two, a power law is as good as any.
+                return float(np.clip(left * (right / left) ** part, self.least, _LARGEST))
+            wanted = shape[piece] + part * (shape[piece + 1] - shape[piece])
+        else:
+            end = max(piece, 0)
+            wanted = shape[end] + badness - seen[end]
+        epsilon = np.interp(-wanted, -self.shape, _TABULATED)
+        return float(np.clip(epsilon, self.least, _LARGEST))
 
 
 def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
@@ -197,8 +241,9 @@ def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
         return {}
     even = min(left // len(parts), _LARGEST)
     for part in parts:
-        for share in _PARTS:
-            part.look(min(round(even * share), _LARGEST))
+        # What the file says is designed already.
+        part.look(min(round(part.question.spec["epsilon"] * MICRO), _LARGEST))
+        part.look(even) if not part.known else None
         while not part.known:
             # Too many values for so small an ε.
             if part.least > _LARGEST:
@@ -213,12 +258,16 @@ def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
             )
         split = list(zip(parts, _split(parts, left), strict=True))
         for part, epsilon in split:
-            part.look(epsilon)
-        if any(epsilon not in part.known for part, epsilon in split):
+            if part.badness(epsilon) is None:
+                part.look(epsilon)
+        seen = [(part.badness(at), part.least < at < _LARGEST) for part, at in split]
+        if any(badness is None for badness, _ in seen):
             continue
-        bad = [part.known[at] for part, at in split if part.least < at < _LARGEST]
+        bad = [badness for badness, is_free in seen if is_free and badness is not None]
         if not bad or max(bad) - min(bad) < _NEAR:
             break
+    for part, epsilon in split:
+        part.look(epsilon)
     return {
         part.question.id: (epsilon / MICRO, exp(part.known[epsilon]) / part.scale)
         for part, epsilon in split
