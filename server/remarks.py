@@ -112,7 +112,9 @@ def on_page(survey: Survey, checks: Iterable[Check]) -> list[str]:
     texts = {question.id: survey.wording(question) for question in survey.questions}
     found = []
     for remark in list(remarks(survey, checks))[1:]:
-        text = remark.removeprefix(f"{survey.id}: ")
+        text = remark.removeprefix(f"{survey.id}: ").replace(
+            "see [[together]], and `deniable plan --table together`", "see the page Plan"
+        )
         text = re.sub(
             r'^question "([^"]*)": ', lambda name: f"“{texts.get(name[1], name[1])}” – ", text
         )

@@ -1,5 +1,6 @@
 """`deniable import` and `convert`: from questionnaires of other tools, and back."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ def import_(context: click.Context, file: Path, tool: str | None, report_to: Pat
     Each row of the questionnaire is imported, imported with a change, or refused; the report says
     which, and why. Exit status: 0 if a question was imported, else 1.
     """
+    _check_new(report_to)
     try:
         content = read_file(file)
     except OSError as error:
@@ -47,24 +49,32 @@ def convert(survey_file: Path, tool: str, output: Path, report_to: Path | None) 
     The report says what the other tool can carry, and what not.
     """
     written = write_form(read_survey(survey_file), tool)
+    _check_new(output, report_to)
+    _write(output, written.content)
     _write_report(report_to, written.rows)
-    try:
-        with output.open("xb") as file:
-            file.write(written.content)
-    except FileExistsError:
-        raise click.ClickException(f"{output}: expected a new file, got one that exists") from None
-    except OSError as error:
-        raise click.ClickException(f"{output}: cannot be written: {error.strerror}") from None
     _summarize(f"{output}: written", written.rows, report_to)
 
 
-def _write_report(path: Path | None, rows: Sequence[Row]) -> None:
-    if path is None:
-        return
+def _check_new(*paths: Path | None) -> None:
+    """Refuse files that exist, before anything is written."""
+    for path in paths:
+        if path is not None and os.path.lexists(path):
+            raise click.ClickException(f"{path}: expected a new file, got one that exists")
+    if None not in paths and len({*paths}) < len(paths):
+        raise click.ClickException(f"{paths[0]}: expected two files, got the same one twice")
+
+
+def _write(path: Path, content: bytes) -> None:
     try:
-        path.write_text(report(rows), encoding="utf-8", newline="")
+        with path.open("xb") as file:
+            file.write(content)
     except OSError as error:
-        raise FormError(f"{path}: cannot be written: {error.strerror}") from None
+        raise click.ClickException(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _write_report(path: Path | None, rows: Sequence[Row]) -> None:
+    if path is not None:
+        _write(path, report(rows).encode())
 
 
 def _summarize(what: str, rows: Sequence[Row], report_to: Path | None) -> None:

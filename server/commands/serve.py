@@ -19,6 +19,7 @@ from server.commands.survey import publish_in, warn_of_few
 from server.retention import Keeper
 from server.serving import Address, held, is_loopback, run
 from server.store import Store, StoreError
+from server.store.studies import DELETED
 
 
 @click.command()
@@ -99,7 +100,9 @@ def _prepare(store: Store, surveys: list[Survey], wave: int | None) -> None:
         waves = store.surveys.waves(name)
         is_open = not waves or "open" in waves.values()
         # Whoever publishes in the browser is told that nobody can answer before it is opened.
-        is_fresh = not waves and store.drafts.get(name) is None
+        study = store.studies.get(name)
+        can_open = not study.is_trial and study.state != DELETED
+        is_fresh = not waves and can_open and store.drafts.get(name) is None
         if surveys or is_fresh or (wave is not None and is_open and waves):
             warn_of_few(store, name, but=wave or max(waves, default=1))
             number = store.surveys.open_wave(name, wave, alone=True)

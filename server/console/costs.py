@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 
 from flask import request
@@ -41,6 +42,13 @@ class Line:
     width: str = ""
 
 
+def up(epsilon: float) -> str:
+    """Return ε in at most five digits, rounded up, so that no page says less than is spent."""
+    exact = Decimal(f"{epsilon:.7g}")
+    digits = Decimal(1).scaleb(min(0, exact.adjusted() - 4))
+    return f"{exact.quantize(digits, ROUND_CEILING).normalize():f}"
+
+
 @dataclass(frozen=True)
 class Costs:
     """What the list of a draft shows, with so many `respondents`, and every ε so many `times`.
@@ -72,18 +80,18 @@ class Costs:
         if question is None:
             return Line(name, text, "note")
         width = told(self.survey, question, quick(question, self.respondents)[0])
-        epsilon = f"{question.randomizer.epsilon:.3g}"
+        epsilon = up(question.randomizer.epsilon)
         return Line(name, text, question.spec["kind"], epsilon, width)
 
     @property
     def total(self) -> str:
         """ε of one wave."""
-        return f"{self.survey.charge / MICRO:.4g}"
+        return up(self.survey.charge / MICRO)
 
     @property
     def cap(self) -> str:
         """ε of all waves."""
-        return f"{self.survey.cap / MICRO:.4g}"
+        return up(self.survey.cap / MICRO)
 
     @property
     def waves(self) -> int:

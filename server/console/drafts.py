@@ -125,6 +125,9 @@ def _began(toml: str, files: Mapping[str, bytes], what: str, imported: str = "")
             f"id: a survey {survey.id} was deleted, and its id cannot be used again, since devices "
             "remember what they spent on it"
         )
+    is_there = store.surveys.has(survey.id)
+    if is_there and asked_now(store, survey.id).survey.is_pilot:
+        raise SurveyError(f"id: expected another one, since {survey.id} is a pilot")
     if store.studies.get(survey.id).is_trial:
         raise SurveyError(f"id: expected another one, since {survey.id} is a trial copy")
     before = store.drafts.get(survey.id)
@@ -188,7 +191,9 @@ def begin_again(survey_id: str) -> BaseResponse:
     """Begin a draft of the next version of a survey that was published without one."""
     survey = asked_now(the_store(), survey_id).survey
     if survey.is_pilot:
-        raise SurveyError("This is a copy itself.")
+        abort(409, "This is a copy itself.")
+    if the_store().drafts.get(survey_id) is not None:
+        abort(409, f"There is a draft of {survey_id} already.")
     for names in (False, True):
         tables, files = survey_tables(survey, names)
         toml = toml_of(tables)
@@ -206,7 +211,7 @@ def download_draft(survey_id: str) -> BaseResponse:
     if tool is None:
         return _download(f"{survey_id}.toml", draft.toml, "application/toml; charset=utf-8")
     if tool not in WRITTEN:
-        raise SurveyError(f"to: expected one of {', '.join(WRITTEN)}, got {tool[:20]!a}")
+        raise Missing(f"to: expected one of {', '.join(WRITTEN)}, got {tool[:20]!a}")
     ending, media_type = WRITTEN[tool]
     written = write_form(reading_of(draft).survey, tool)
     if "report" in request.args:
@@ -242,6 +247,9 @@ def change_history(survey_id: str) -> BaseResponse:
     if request.form.get("do") == "delete":
         if request.form.get("sure", "").strip() != survey_id:
             abort(422, f"To delete the draft, type {survey_id}.")
+        writers = {version.who for version in the_store().drafts.history(survey_id)}
+        if g.researcher.role != "owner" and writers != {g.researcher.name}:
+            abort(409, "Others have written this draft, too: an owner can delete it.")
         access.record("delete a draft", survey_id)
         the_store().drafts.delete(survey_id)
         return redirect("/surveys", 303)

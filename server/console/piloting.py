@@ -133,6 +133,9 @@ def change_pilot(survey_id: str) -> BaseResponse:
     """Open a pilot of what is written now, or close it."""
     store, known = the_store(), trial_id(survey_id, PILOT_END)
     if request.form.get("do") == "close":
+        _check_copy(survey_id, known)
+        if not store.surveys.has(known):
+            abort(409, "There is no pilot.")
         access.record("close", f"{known}, all waves")
         store.surveys.close_waves(known)
         return redirect(f"/surveys/{survey_id}/pilot#pilot", 303)

@@ -21,7 +21,7 @@ from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server import access, work
 from server.console.blueprint import blueprint
-from server.console.costs import MOST, USUAL
+from server.console.costs import MOST, USUAL, up
 from server.console.live import EVERY_OF_WORK, follow, state_of_work
 from server.console.piloting import page_of
 from server.console.precision import quick, told
@@ -119,7 +119,7 @@ def show_plan(survey_id: str) -> str:
         survey_id,
         wishes=wishes,
         lines=_lines(survey, wishes),
-        total=f"{survey.charge / MICRO:.4g}",
+        total=up(survey.charge / MICRO),
         pictures=[Markup(one) for one in respondents_charts(survey, points, wishes.respondents)],
         differences=_differences(survey, wishes),
         asked={one.id: survey.wording(one) for one in survey.questions

@@ -12,7 +12,7 @@ from analysis.survey.check import check
 from analysis.survey.survey import Survey
 from server import access
 from server.console.blueprint import blueprint
-from server.console.costs import USUAL
+from server.console.costs import USUAL, up
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.fieldwork import address_of, qr_code
 from server.console.precision import quick, told
@@ -52,6 +52,7 @@ def ask_to_publish(survey_id: str) -> str:
         **of_draft(draft),
         checks=checks,
         remarks=on_page(survey, checks),
+        up=up,
         planned=planned,
         numbers=numbers,
         rows=[_told(survey, place, numbers) for place in range(len(survey.questions))],
@@ -73,7 +74,7 @@ def _told(survey: Survey, place: int, numbers: list[int]) -> Told:
     is_little = 100 * part > LITTLE if question.domain.estimand is Estimand.SHARES else part > 0.15
     return Told(
         survey.wording(question),
-        f"{question.randomizer.epsilon:.3g}",
+        up(question.randomizer.epsilon),
         [told(survey, question, width) for width in widths],
         is_little,
     )

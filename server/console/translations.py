@@ -14,6 +14,7 @@ from server.console.blueprint import blueprint
 from server.console.drafts import of_draft, the_draft
 from server.editing.draft_file import STUDY, DraftFile
 from server.editing.fields import Form, in_languages, translated
+from server.editing.grids import Grids, settle
 from server.editing.reading import read_draft
 from server.extensions import the_store
 from server.store.drafts import Outdated
@@ -111,8 +112,10 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
         form = Form(request.form)
         for row in rows_of(before, file.languages):
             _set(after, row.path, translated(form, row.path, file.languages))
+        grids = Grids.of(file)
         for key in after:
             file.put(part, key, after[key])
+        settle(file, grids)
         if file.toml != draft.toml:
             read_draft(file.toml, the_store().drafts.files(draft.id))
             the_store().drafts.change(draft, file.toml, g.researcher.name, f"translated {part}")

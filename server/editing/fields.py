@@ -4,6 +4,7 @@ Each kind of field is drawn by the macro of its `widget` in ``templates/fields.h
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -366,7 +367,9 @@ def translated(form: Form, name: str, languages: Sequence[str]) -> Any:
 
 def id_of(text: str) -> str:
     """Return an id made of a text: its first words; "x" if it has no letter of a-z."""
-    words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    bare = unicodedata.normalize("NFKD", text.lower()).replace("ß", "ss")
+    letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
+    words = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
     return words[:24].rsplit("-", 1)[0].strip("-") if len(words) > 24 else words or "x"
 
 

@@ -113,7 +113,12 @@ _OWN: dict[str, tuple[Field, ...]] = {
     ),
     "scale": (
         Lines("points", "Points, in order", whole_numbers=True),
-        Text("matrix", "Text over a grid", "Scales in a row with this text are asked as one grid."),
+        Text(
+            "matrix",
+            "Text over a grid",
+            "Makes a grid of statements: the scale behind this one becomes a row if it has the "
+            "same points, else a new row is added. Copy a row to add another one.",
+        ),
     ),
     "number": (
         Number("min", "Lowest"),

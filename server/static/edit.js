@@ -79,16 +79,18 @@ function show({ page, address, isFine }, keeps, sent) {
 let waiting = Promise.resolve();
 let latest = 0;
 /** Sends one thing after another, so that each knows what the one before has stored. */
-function send(method, address, data, keeps = false) {
+function send(method, address, collect, keeps = false) {
   latest += 1;
   const mine = latest;
   waiting = waiting.then(async () => {
+    const data = collect?.();
     // Of what the sliders passed on their way, only the last counts.
     if (method === "GET" && mine !== latest) return;
     // The part may have another name by now, and was changed by the request before.
     for (const name of data ? ["part", "seen"] : []) {
       data.set(name, document.querySelector(`#form [name=${name}]`).value);
     }
+    if (data?.has("number")) data.set("number", document.querySelector("#totals [name=number]").value);
     show(await load(method, address, data), keeps, data);
   }).catch(({ message }) => {
     const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
@@ -98,9 +100,12 @@ function send(method, address, data, keeps = false) {
 }
 
 function store(form, button) {
-  const data = new FormData(form);
-  if (button) data.set(button.name, button.value);
-  send("POST", form.action, data, form.hasAttribute("data-auto") && (button?.value ?? "save") === "save");
+  const isSaved = form.hasAttribute("data-auto") && (button?.value ?? "save") === "save";
+  const sent = new FormData(form);
+  if (button) sent.set(button.name, button.value);
+  // What is saved is collected when its turn comes: fields may have other names by then.
+  const collect = () => (isSaved && document.querySelector("#form form") ? new FormData(document.querySelector("#form form")) : sent);
+  send("POST", form.action, collect, isSaved);
 }
 
 function tryOut(form) {
@@ -139,6 +144,11 @@ document.addEventListener("click", (event) => {
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
   send("GET", new URL(link.getAttribute("href"), url).href);
+  // On a phone the form stands below the list.
+  waiting = waiting.then(() => {
+    const form = find("form");
+    if (form.getBoundingClientRect().top > innerHeight) form.scrollIntoView();
+  });
 });
 prepare(document);
 // What was typed before this program was there.

@@ -64,8 +64,14 @@ class Surveys:
         Raises
         ------
         StoreError
-            If there is a trial copy with this id, and this is none, or the other way round.
+            If there is a trial copy or a pilot with this id, and this is none, or the other way
+            round: reports of the one must never count as those of the other.
         """
+        before = self.current(survey.id)
+        if before is not None and before.survey.is_pilot != survey.is_pilot:
+            kinds = ("a pilot, whose answers are made up", "a survey of its own")
+            expected, got = kinds if before.survey.is_pilot else kinds[::-1]
+            raise StoreError(f"{survey.id}: expected {expected}, got {got}")
         with self._file.writing() as connection:
             self._check_trial(survey.id, is_trial)
             known = connection.execute(

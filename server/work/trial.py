@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ _LONGEST, TRIAL_END, PILOT_END = 64, "-trial", "-pilot"
 
 def trial_id(survey_id: str, end: str = TRIAL_END) -> str:
     """Return the id of a survey's trial copy, or of its pilot."""
+    if len(survey_id) + len(end) > _LONGEST:
+        # Long ids that begin alike have copies of their own.
+        end = f"-{sha256(survey_id.encode()).hexdigest()[:8]}{end}"
     return f"{survey_id[: _LONGEST - len(end)].rstrip('-')}{end}"
 
 

@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 from collector import EXAMPLES, Collector, command
 from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
-from playwright.sync_api import Frame, Page, Request, expect
+from playwright.sync_api import Frame, Page, Request, Route, expect
 from test_looks import check_accessible as seen
 
 from analysis.survey.survey_file import read_survey
@@ -232,6 +232,37 @@ def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) ->
         ada.get_by_role("button", name="Save").click()
     bob.reload()
     expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
+
+
+_EPSILON = "ε, the most that a report tells"
+
+
+def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[..., Page]) -> None:
+    page = sign_in()
+    begin(page)
+    held: list[Route] = []
+    page.route("**/edit", lambda route: held.append(route))
+    form = page.locator("#form")
+    texts = {"Help below it": "First.", "Question": "Second?", _EPSILON: "2"}
+    posted: list[Request] = []
+    page.on("request", lambda one: posted.append(one) if one.method == "POST" else None)
+    with page.expect_request("**/edit"):
+        for label, text in texts.items():
+            form.get_by_label(label, exact=True).fill(text)
+            form.get_by_label(label, exact=True).press("Tab")
+    # All three were left before the first answer came, which knows only of the first.
+    for _ in texts:
+        with page.expect_response(_SHOWN):
+            held.pop().continue_()
+        for label, text in texts.items():
+            expect(form.get_by_label(label, exact=True)).to_have_value(text)
+        while not held and len(posted) < len(texts):
+            page.evaluate("() => new Promise((go) => setTimeout(go, 50))")
+    page.unroute("**/edit")
+    page.reload()
+    expect(form.get_by_label("Help below it", exact=True)).to_have_value("First.")
+    expect(form.get_by_label("Question", exact=True)).to_have_value("Second?")
+    expect(form.get_by_label(_EPSILON, exact=True)).to_have_value("2")
 
 
 def test_it_works_by_keyboard_and_without_the_program(sign_in: Callable[..., Page]) -> None:

@@ -1,5 +1,6 @@
 """The editor: what forms change of a file, what they leave, and what two people do at once."""
 
+import io
 import re
 from html import unescape
 from pathlib import Path
@@ -157,7 +158,7 @@ def test_what_a_condition_needs_cannot_be_deleted(signed_in: Browsers, store: St
     answer = post(
         browser, EDIT, do="delete", part="question/one", seen=seen(browser, "question/one")
     )
-    assert (answer.status_code, "shows_if" in answer.text) == (422, True)
+    assert (answer.status_code, "take its condition away" in answer.text) == (422, True)
     assert DraftFile(toml(store)).ids() == ["one", "two"]
 
 
@@ -198,7 +199,9 @@ def test_sliders_change_what_is_shown_and_are_kept_if_asked(
     assert "ε = 4" in page
     assert toml(store) == IDEA
     sent = {"part": "study", "seen": seen(browser, "study"), "respondents": "900", "times": "2"}
-    assert post(browser, EDIT, do="scale", **sent).status_code == 303
+    # To keep what somebody else has kept meanwhile would multiply it twice.
+    assert post(browser, EDIT, do="scale", number="7", **sent).status_code == 409
+    assert post(browser, EDIT, do="scale", number="1", **sent).status_code == 303
     assert toml(store) == IDEA.replace("epsilon = 1.0", "epsilon = 2.0")
     assert store.studies.get("idea").planned == 900
 
@@ -211,3 +214,65 @@ def test_what_a_looser_limit_buys_is_drawn_if_asked(signed_in: Browsers, store: 
     assert "<svg" not in browser.get(part, **HTTPS).text.partition('id="aside"')[2]
     page = browser.get(f"{part}&draw=1", **HTTPS).text.partition('id="aside"')[2]
     assert page.count("<svg") == 3
+
+
+def test_a_grid_is_made_changed_and_dissolved(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    sent = {"text": "My ward is well led", "kind": "scale", "id": "led", "part": "question/one"}
+    assert post(browser, EDIT, do="add", seen="", **sent).status_code == 303
+    over = {"matrix": "How much do you agree?", "help": "Of the last month.", "section": "Ward"}
+    form = fields(browser, "question/led") | over | {"do": "save"}
+    assert post(browser, EDIT, **form).status_code == 303
+    # A grid has two rows at least; another one is added by copying.
+    assert DraftFile(toml(store)).ids() == ["one", "led", "led-2", "two"]
+    copied = {"do": "copy", "part": "question/led", "seen": seen(browser, "question/led")}
+    assert post(browser, EDIT, **copied).status_code == 303
+    rows = ["led", "led-3", "led-2"]
+    file = DraftFile(toml(store))
+    assert file.ids() == ["one", *rows, "two"]
+    tables = [file.data(f"question/{name}") for name in rows]
+    assert {table["matrix"] for table in tables} == {"How much do you agree?"}
+    assert [("help" in table, "section" in table) for table in tables] == [
+        (True, True), (False, False), (False, False),
+    ]  # fmt: skip
+    # What all rows have in common is changed at any of them.
+    changed = {"matrix": "Do you agree?", "points": "no\r\npartly\r\nyes", "do": "save"}
+    assert post(browser, EDIT, **(fields(browser, "question/led-2") | changed)).status_code == 303
+    file = DraftFile(toml(store))
+    for name in rows:
+        table = file.data(f"question/{name}")
+        assert (table["matrix"], table["points"]) == ("Do you agree?", ["no", "partly", "yes"])
+    # The first row keeps the heading, whichever it is.
+    up = {"do": "up", "part": "question/led-3", "seen": seen(browser, "question/led-3")}
+    assert post(browser, EDIT, **up).status_code == 303
+    assert DraftFile(toml(store)).data("question/led-3")["section"] == "Ward"
+    for name in ("led-3", "led"):
+        part = f"question/{name}"
+        sent = {"do": "delete", "part": part, "seen": seen(browser, part)}
+        assert post(browser, EDIT, **sent).status_code == 303
+    left = DraftFile(toml(store)).data("question/led-2")
+    assert ("matrix" in left, left["section"]) == (False, "Ward")
+
+
+def test_the_heading_of_a_deleted_question_stays(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    form = fields(browser, "question/one") | {"section": "First", "new_page": "on", "do": "save"}
+    assert post(browser, EDIT, **form).status_code == 303
+    sent = {"do": "delete", "part": "question/one", "seen": seen(browser, "question/one")}
+    assert post(browser, EDIT, **sent).status_code == 303
+    assert DraftFile(toml(store)).data("question/two")["section"] == "First"
+
+
+def test_a_picture_of_the_same_name_replaces_none(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    picture = (ROOT / "examples/well-being.png").read_bytes()
+    for part, content, status in (
+        ("question/one", picture, 303),
+        ("question/two", picture + b"\0", 422),
+        ("question/two", picture, 303),
+    ):
+        form = fields(browser, part) | {"image_text": "A picture", "do": "save"}
+        form["image"] = (io.BytesIO(content), "photo.png")
+        answer = post(browser, EDIT, **form)
+        assert answer.status_code == status, unescape(answer.text.partition('id="said"')[2][:300])
+    assert store.drafts.files("idea")["photo.png"] == picture

@@ -1,0 +1,281 @@
+"""What forms of the editor ask to have changed of a draft, and the changes themselves."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import g
+
+from analysis.mechanisms import MECHANISMS
+from analysis.survey.digest import NOTE
+from analysis.survey.document import ID
+from analysis.survey.kinds import KINDS
+from analysis.survey.logic import asked_of
+from analysis.survey.survey import Survey
+from server.console.costs import asked_costs
+from server.editing.conditions import choices
+from server.editing.draft_file import STUDY, DraftFile, free_id
+from server.editing.fields import Form, Setting, id_of
+from server.editing.forms import (
+    KINDS_IN_WORDS,
+    STUDY_FORM,
+    TOGETHER_FORM,
+    Sections,
+    begun,
+    fields_of,
+    form_of,
+    turned,
+)
+from server.editing.grids import Grids, settle
+from server.editing.reading import Reading
+from server.extensions import the_store
+
+#: The part of a question's id that its author can change.
+_ID = "id"
+
+
+class Conflict(Exception):
+    """Somebody else changed the same part since the form was made."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a form asks to have changed: a part, as it was `seen`, and what to `do` with it."""
+
+    part: str
+    seen: str
+    do: str
+    form: Form
+    number: str = ""
+
+
+def sections_of(part: str, data: Mapping[str, Any], survey: Survey) -> Sections:
+    """Return the form of a part, section by section."""
+    if part == STUDY:
+        return STUDY_FORM
+    if part.startswith("together/"):
+        return TOGETHER_FORM
+    return form_of(str(data["kind"]), _is_drawn_with_others(part, survey))
+
+
+def _is_drawn_with_others(part: str, survey: Survey) -> bool:
+    name = part.partition("/")[2]
+    return any(name in table["questions"] for table in survey.spec.get("together", ()))
+
+
+def setting_of(file: DraftFile, part: str, survey: Survey) -> Setting:
+    """Return what the fields of a part need to know."""
+    entries = {entry["id"]: entry for entry in survey.spec["questions"]}
+    questions = {question.id: question for question in survey.questions}
+    languages, name = tuple(file.languages), part.partition("/")[2]
+    asked = {one: survey.wording(question) for one, question in questions.items()}
+    if not part.startswith("question/"):
+        return Setting(languages, choices={"results.public": asked, "questions": asked})
+    earlier = {}
+    for one in list(entries)[: list(entries).index(name) if name in entries else None]:
+        if entries[one]["kind"] != NOTE:
+            question = questions[one]
+            labels = {**KINDS[entries[one]["kind"]].labels(entries[one])}
+            if entries[one]["no_answer"]:
+                labels["no-answer"] = "No answer"
+            labels = {term: survey.text(text) for term, text in labels.items()}
+            found = choices(entries[one], labels)
+            if found:
+                earlier[survey.wording(question)] = found
+    mechanisms = {"": "The best for this question"}
+    if name in questions:
+        fitting = (one for one in MECHANISMS.values() if one.fits(questions[name].domain))
+        mechanisms |= {one.name: one.name for one in fitting}
+    before = list(entries)[list(entries).index(name) - 1] if name in entries else ""
+    options = entries.get(before, {}).get("options", ()) if before != name else ()
+    namely = {"": "It stands alone"} | {one["id"]: survey.text(one["text"]) for one in options}
+    return Setting(
+        languages,
+        earlier,
+        entries.get(name, {}).get("shows_if"),
+        {"mechanism": mechanisms, "namely": namely},
+    )
+
+
+def changed(file: DraftFile, asked: Change, reading: Reading) -> str:
+    """Change a file as it was asked, and return the part that is to be shown then.
+
+    Raises
+    ------
+    Conflict
+        If the part is not as it was seen.
+    ValueError
+        If something that was typed is not what is expected; the message says what is.
+    """
+    do, _, _ = asked.do.partition(":")
+    if do not in _ACTIONS:
+        raise ValueError(f"do: expected one of {', '.join(_ACTIONS)}, got {do[:20]!a}")
+    if do not in _ANYWHERE and file.seen(asked.part) != asked.seen:
+        raise Conflict
+    grids = Grids.of(file)
+    part = _ACTIONS[do](file, asked, reading)
+    settle(file, grids)
+    return part
+
+
+def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
+    part, form = asked.part, asked.form
+    data = file.data(part)
+    survey = reading.survey
+    kind = form.get("kind")
+    setting = setting_of(file, part, survey)
+    values = {
+        field.path: field.read(form, data, setting)
+        for field in fields_of(sections_of(part, data, survey))
+    }
+    if part == STUDY:
+        file.speak(values.pop("languages") or [])
+    for path, value in values.items():
+        file.put(part, path, value)
+    if kind and kind != data.get("kind"):
+        if kind not in KINDS_IN_WORDS:
+            raise ValueError(
+                f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
+            )
+        new = turned(file.data(part), kind, _is_drawn_with_others(part, survey))
+        for key in {*file.data(part), *new}:
+            file.put(part, key, new.get(key))
+    name = form.get(_ID)
+    if name and part != STUDY:
+        if not ID.fullmatch(name):
+            raise ValueError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
+        part = file.rename(part, name)
+    return part
+
+
+def _add(file: DraftFile, asked: Change, _: Reading) -> str:
+    """Add a question behind the part that is shown, or a table of questions drawn together."""
+    text, kind = asked.form.get("text"), asked.form.get("kind")
+    if not text:
+        raise ValueError("New question: expected its text, got nothing")
+    if kind not in KINDS_IN_WORDS:
+        raise ValueError(f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}")
+    name = asked.form.get("id") or id_of(text)
+    if not ID.fullmatch(name):
+        raise ValueError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
+    name = free_id(name, file.ids() + file.ids("together"))
+    after = asked.part if asked.part.startswith("question/") else ""
+    return file.add("question", begun(kind, name, text), after)
+
+
+def _together(file: DraftFile, asked: Change, reading: Reading) -> str:
+    """Have questions drawn together, at the ε that they have alone."""
+    names = [one for one in asked.form.values.getlist("questions") if one in file.ids()]
+    if len(names) < 2:
+        raise ValueError(f"Questions: expected 2 at least, got {len(names)}")
+    total = 0.0
+    for name in names:
+        total += float(file.data(f"question/{name}").get("epsilon", 1.0))
+        for key in ("epsilon", "epsilon_forever", "stable", "mechanism", "aim", "prior", "delta"):
+            file.put(f"question/{name}", key, None)
+    taken = file.ids() + file.ids("together")
+    table = {
+        "id": free_id("together", taken),
+        "questions": names,
+        "epsilon": round(total, 3),
+        "epsilon_each": round(total / 2, 3),
+    }
+    return file.add("together", table)
+
+
+def _apart(file: DraftFile, asked: Change, _: Reading) -> str:
+    """Draw the questions of a table one by one again, each at its part of the table's ε."""
+    data = file.data(asked.part)
+    if not asked.part.startswith("together/"):
+        raise ValueError(f"expected a table of questions drawn together, got {asked.part}")
+    for name in data["questions"]:
+        share = round(float(data["epsilon"]) / len(data["questions"]), 3)
+        file.put(f"question/{name}", "epsilon", share)
+    file.delete(asked.part)
+    return f"question/{data['questions'][0]}"
+
+
+def _move(step: int) -> Callable[[DraftFile, Change, Reading], str]:
+    def act(file: DraftFile, asked: Change, _: Reading) -> str:
+        file.move(asked.part, step)
+        return asked.part
+
+    return act
+
+
+def _copy(file: DraftFile, asked: Change, _: Reading) -> str:
+    return file.copy(asked.part)
+
+
+def _check_unneeded(name: str, reading: Reading) -> None:
+    """Raise ValueError if the condition of another question needs a question."""
+    survey = reading.survey
+    for entry in survey.spec["questions"]:
+        if "namely" not in entry and name in asked_of(entry.get("shows_if", [])):
+            raise ValueError(
+                f"“{survey.text(entry['text'])}” is asked only after certain answers to this "
+                "question. Delete it first, or take its condition away."
+            )
+
+
+def _keep_heading(file: DraftFile, part: str, after: list[str]) -> None:
+    """Have the next question begin with the heading and the page that a question begins with."""
+    data = file.data(part)
+    if not after:
+        return
+    following = file.data(f"question/{after[0]}")
+    for key in ("section", "new_page"):
+        if key in data and key not in following and "namely" not in following:
+            file.put(f"question/{after[0]}", key, data[key])
+
+
+def _delete(file: DraftFile, asked: Change, reading: Reading) -> str:
+    names = file.ids()
+    name = asked.part.partition("/")[2]
+    place = names.index(name)
+    _check_unneeded(name, reading)
+    _keep_heading(file, asked.part, names[place + 1 :])
+    file.delete(asked.part)
+    left = file.ids()
+    if not left:
+        raise ValueError("A survey needs a question: add another one before you delete this.")
+    return f"question/{left[max(0, place - 1)]}"
+
+
+def _scale(file: DraftFile, asked: Change, _: Reading) -> str:
+    """Keep the respondents and the ε that the sliders show."""
+    name = str(file.data(STUDY)["id"])
+    costs = asked_costs(_.survey, name, asked.form.values)
+    # Fieldwork shows the number of a published study, which is its owners' to set.
+    if g.researcher.role == "owner" or not the_store().surveys.has(name):
+        the_store().studies.plan(name, costs.respondents)
+    if costs.times != 1:
+        file.scale(costs.times)
+    return asked.part
+
+
+_ACTIONS: dict[str, Callable[[DraftFile, Change, Reading], str]] = {
+    "save": _save,
+    "add": _add,
+    "up": _move(-1),
+    "down": _move(1),
+    "copy": _copy,
+    "delete": _delete,
+    "together": _together,
+    "apart": _apart,
+    "scale": _scale,
+}
+#: How the history tells what was done to a part, or behind it.
+DONE = {
+    "save": "changed",
+    "add": "added a question behind",
+    "up": "moved up",
+    "down": "moved down",
+    "copy": "copied",
+    "delete": "deleted",
+    "together": "had questions drawn together, at",
+    "apart": "had questions drawn one by one, of",
+    "scale": "changed every ε, at",
+}
+#: What changes nothing of the part that is shown.
+_ANYWHERE = ("add", "together", "scale", "up", "down")
