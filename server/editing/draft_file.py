@@ -7,7 +7,7 @@ or note, ``together/ID`` a table of questions that are drawn together.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import tomlkit
@@ -225,7 +225,7 @@ _TABLES = ("privacy", "results", "page")
 _PIPED = ("text", "help", "matrix")
 
 
-def free_id(wanted: str, taken: Sequence[str]) -> str:
+def free_id(wanted: str, taken: Collection[str]) -> str:
     """Return an id like the one that is wanted, which nothing else has."""
     number = 2
     found = wanted[:64]

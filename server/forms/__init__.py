@@ -73,6 +73,10 @@ def read_form(content: bytes, name: str, tool: str | None = None) -> Imported:
                 return build(read(content, name))
             except RecursionError:
                 raise FormError(f"{name}: lists or groups are nested too deeply") from None
+            except FormError:
+                raise
+            except ValueError as error:
+                raise FormError(f"{name}: cannot be read: {str(error)[:200]}") from None
     raise FormError(
         f"{name}: expected a questionnaire of {', '.join(TOOLS.values())}, got something else. A "
         "table of answers, as Google Forms exports it, has no questions to import"

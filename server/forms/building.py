@@ -23,7 +23,16 @@ from server.editing.draft_file import free_id, toml_of
 from server.editing.fields import id_of
 from server.editing.reading import NAME
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
-from server.forms.form import CHANGED, IMPORTED, REFUSED, Asked, Form, PartRow, Row
+from server.forms.form import (
+    CHANGED,
+    IMPORTED,
+    MOST_OPTIONS,
+    REFUSED,
+    Asked,
+    Form,
+    PartRow,
+    Row,
+)
 from server.forms.texts import answers_in, first, retold
 
 #: The ε of every question that is imported, until its author chooses another.
@@ -65,6 +74,9 @@ def build(form: Form) -> Imported:
             told[place] = item
         if not isinstance(item, Asked):
             continue
+        if len(item.options) > MOST_OPTIONS:
+            told[place] = _row(item, REFUSED, f"it has more than {MOST_OPTIONS:,} options")
+            continue
         entry = _entry(item, taken)
         why = _mistake(form, entry)
         if why or len(entries) >= MOST_ENTRIES:
@@ -76,6 +88,7 @@ def build(form: Form) -> Imported:
     _join(entries)
     for place, why in _refused(form, entries):
         told[place] = _row(entries.pop(place).asked, REFUSED, why)
+    _place_on_pages([*entries.values()])
     for place, entry in entries.items():
         details = [*entry.asked.changes, *entry.changes]
         outcome = CHANGED if details else IMPORTED
@@ -89,6 +102,43 @@ def build(form: Form) -> Imported:
     rows = _merged([told[place] for place in sorted(told)])
     questions = sum(entry.asked.kind != NOTE for entry in entries.values())
     return Imported(_toml(form, entries.values()) if questions else "", rows, questions)
+
+
+def _place_on_pages(entries: list[_Entry]) -> None:
+    """Begin headings and pages at the first question of each that is imported."""
+    heading: Any = None
+    page = entries[0].asked.page if entries else 0
+    for entry in entries:
+        asked = entry.asked
+        if "namely" in entry.data:
+            continue
+        now = _joined_headings(asked.headings)
+        is_row = "matrix" in entry.data and entry is not _first_row(entries, entry)
+        if asked.page > page and not is_row:
+            entry.data["new_page"] = True
+        if now is not None and now != heading and not is_row:
+            entry.data["section"] = now
+        heading, page = now, max(page, asked.page)
+
+
+def _first_row(entries: list[_Entry], entry: _Entry) -> _Entry:
+    """Return the first row of the grid that a row stands in."""
+    place = entries.index(entry)
+    while place and entries[place - 1].data.get("matrix") == entry.data["matrix"]:
+        place -= 1
+    return entries[place]
+
+
+def _joined_headings(headings: list[Any]) -> Any:
+    """Return headings as one, with a dash between them, in each language; None if there is none."""
+    plain = [retold(heading) for heading in headings]
+    if not plain:
+        return None
+    tags = dict.fromkeys(tag for one in plain if isinstance(one, dict) for tag in one)
+    if not tags:
+        return " – ".join(plain)
+    return {tag: " – ".join(one[tag] if isinstance(one, dict) else one for one in plain)
+            for tag in tags}  # fmt: skip
 
 
 def _part(part: PartRow, asked: Set[str]) -> Row:
@@ -125,14 +175,19 @@ def _entry(asked: Asked, taken: list[str]) -> _Entry:
     entry = _Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})
     if name != asked.name:
         entry.changes.append(f"its id is {name}")
+    labels: dict[str, Any] = {}
+    for value, text in asked.options:
+        labels.setdefault(value, text)
+    if len(labels) < len(asked.options):
+        entry.changes.append("options with the value of an earlier one are left out")
+        asked.options = [*labels.items()]
     if asked.kind in _ANSWERS:
         _ANSWERS[asked.kind](entry)
     entry.data |= asked.keys
-    for key, where in (("options", "options"), ("items", "items"), ("section", "heading")):
-        parts = entry.data.get(key, [])
-        texts = [part["text"] for part in parts] if isinstance(parts, list) else [parts]
-        if any(map(answers_in, texts)):
-            entry.changes.append(f"earlier answers are left out of its {where}")
+    if any(answers_in(text) for _, text in asked.options):
+        entry.changes.append("earlier answers are left out of its options")
+    if any(map(answers_in, asked.headings)):
+        entry.changes.append("earlier answers are left out of its heading")
     entry.data = retold(entry.data)
     if asked.kind != NOTE:
         entry.data["epsilon"] = PROPOSED
@@ -142,16 +197,17 @@ def _entry(asked: Asked, taken: list[str]) -> _Entry:
 def _add_options(entry: _Entry, key: str = "options") -> None:
     """Add options, with ids as near to the values of the source as ids can be."""
     values: dict[str, str] = {}
+    taken: set[str] = set()
     for value, text in entry.asked.options:
         wanted = plain_id(value if value.strip() else first(text))
         wanted = f"{wanted}-option" if wanted in _RESERVED else wanted
-        values[value] = free_id(wanted, [*values.values()])
+        values[value] = free_id(wanted, taken)
+        taken.add(values[value])
     renamed = [f"{value} is {new}" for value, new in values.items() if value != new]
     if renamed:
         more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
         entry.changes.append(f"ids of options: {', '.join(renamed[:5])}{more}")
-    options = zip(values.values(), entry.asked.options, strict=False)
-    entry.data[key] = [{"id": new, "text": text} for new, (_, text) in options]
+    entry.data[key] = [{"id": values[value], "text": text} for value, text in entry.asked.options]
     entry.values = values
 
 
@@ -160,7 +216,7 @@ def _add_points(entry: _Entry) -> None:
     points = [text for _, text in entry.asked.options]
     if any(points.count(text) > 1 for text in points):
         entry.data["kind"] = "choice"
-        entry.changes.append("some of its points look alike, so it is no scale but a choice")
+        entry.changes.append("two of its points have the same label, so it became a choice")
         entry.asked.keys.pop("matrix", None)
         _add_options(entry)
     else:
@@ -218,20 +274,22 @@ def _told(error: SurveyError) -> str:
 def _join(entries: Mapping[int, _Entry]) -> None:
     """Put the conditions into the questions' tables, and the options that texts belong to."""
     earlier: dict[str, _Entry] = {}
+    before: _Entry | None = None
     for entry in entries.values():
         asked = entry.asked
         if "namely" in entry.data:
-            before = next(reversed(earlier.values())) if earlier else None
             option = before.values.get(entry.data["namely"]) if before else None
             if option is None:
                 del entry.data["namely"]
-                entry.changes.append("it stands alone, since its option is not there")
+                entry.changes.append(
+                    "it is a question of its own, since its option was not imported"
+                )
             else:
                 entry.data["namely"] = option
         else:
-            _add_conditions(entry, earlier)
+            _add_conditions(entry, earlier, before)
         _add_answers(entry, earlier)
-        earlier[asked.name] = entry
+        earlier[asked.name] = before = entry
 
 
 def _add_answers(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
@@ -250,7 +308,7 @@ def _add_answers(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
             entry.changes.append(f"earlier answers are left out of its {key}")
 
 
-def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
+def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry], before: _Entry | None) -> None:
     """Put into the table of a question what can be told of its conditions."""
     trees = []
     for condition in entry.asked.conditions:
@@ -262,10 +320,12 @@ def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
             continue
         entry.changes += dict.fromkeys(notes)
         if tree == NEVER:
-            entry.asked.ask_all(condition.text, "it never holds")
+            entry.asked.ask_all(
+                condition.text, "it can never be true with the answers that are imported"
+            )
         elif tree != ALWAYS:
             trees.append(tree)
-    option = _namely(entry, trees, next(reversed([*earlier.values()]), None))
+    option = _namely(entry, trees, before)
     if option:
         entry.data["namely"] = option
     elif trees:
@@ -278,7 +338,9 @@ def _namely(entry: _Entry, trees: list[list[Any]], before: _Entry | None) -> str
     Whoever is asked the text is asked the question, too, so their common conditions do not count.
     """
     data = entry.data
-    if before is None or data["kind"] != "text" or not {"section", "new_page"}.isdisjoint(data):
+    if before is None or data["kind"] != "text":
+        return None
+    if (entry.asked.page, entry.asked.headings) != (before.asked.page, before.asked.headings):
         return None
     common = [condition.tree for condition in before.asked.conditions]
     given = [condition.tree for condition in entry.asked.conditions]
@@ -318,12 +380,12 @@ def _refused(form: Form, entries: dict[int, _Entry]) -> Iterator[tuple[int, str]
                     entry.data[key] = retold(text)
                 entry.changes.append(f"earlier answers are left out of its {', '.join(tells)}")
                 continue
+            if "matrix" in entry.data and ("matrix" in why or "shows_if" not in entry.data):
+                del entry.data["matrix"]
+                entry.changes.append("it was taken out of its grid, whose rows must be alike")
+                continue
             if "shows_if" in entry.data:
                 _drop(entry, why)
-                continue
-            if "matrix" in entry.data:
-                del entry.data["matrix"]
-                entry.changes.append(f"it stands outside of a grid: {why}")
                 continue
             gone = left.pop(place).data["id"]
             yield place, why

@@ -100,7 +100,7 @@ class Parser:
     def _factor(self) -> list[Any]:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise Untold("it has too many parentheses in each other")
+            raise Untold("its parentheses are nested too deeply")
         try:
             if self.kind != "text" and self.token.lower() in self.NOT:
                 self.next()
@@ -169,7 +169,7 @@ def in_our_terms(tree: list[Any], earlier: Mapping[str, Known], notes: list[str]
     if known is None:
         raise Untold(f"{name} is not among the earlier questions")
     if known.data["kind"] in ("text", "rank", "note"):
-        raise Untold(f"conditions cannot ask how {name} was answered")
+        raise Untold(f"conditions on texts, rankings and notes are not possible: {name}")
     if value is None:
         return _of_nothing(sign, known)
     if known.data["kind"] == "number":
@@ -182,7 +182,7 @@ def _of_nothing(sign: str, known: Known) -> list[Any]:
     name, kind = known.data["id"], known.data["kind"]
     is_always_answered = bool(known.data.get("required")) and "shows_if" not in known.data
     if sign not in ("=", "!="):
-        raise Untold(f"{sign} is not understood of no answer")
+        raise Untold(f"{sign} cannot compare a missing answer")
     if kind == "choices":
         # Who ticks nothing there has answered all the same: none of these.
         parts = [["selected", name, NONE]]
@@ -221,7 +221,7 @@ def _of_options(sign: str, known: Known, value: Any, name: str, notes: list[str]
     if known.data["kind"] != "choices":
         return ["!=" if sign == "!=" else "=", known.data["id"], option]
     if sign != "selected":
-        notes.append(f"{name} {sign} {value} is read as whether {value} is among what is ticked")
+        notes.append(f"{name} {sign} {value} is read as whether {value} is ticked")
     tree = ["selected", known.data["id"], option]
     return ["not", tree] if sign == "!=" else tree
 

@@ -6,12 +6,15 @@ from typing import Any
 
 from analysis.core.errors import SurveyError
 from server.forms.conditions import Untold
+from server.page_texts import languages_of
 
 #: What became of a row of the source.
 IMPORTED, CHANGED, REFUSED = "imported", "changed", "refused"
 
 #: The most rows, of all sheets and lists together, and the most bytes of a file.
 MOST_ROWS, LARGEST = 5_000, 8 << 20
+#: The most languages of a form, and the most options of a question.
+MOST_LANGUAGES, MOST_OPTIONS = 50, 1_000
 
 
 class FormError(SurveyError):
@@ -52,7 +55,7 @@ def condition_of(text: str, translate: Translate) -> tuple[Condition | None, str
 def _left_out(text: str, why: object) -> str:
     given = " ".join(text.split())
     shown = given if len(given) <= 200 else f"{given[:199]}…"
-    return f"the condition {shown} is left out: {why}"
+    return f"the condition {shown} could not be translated ({why})"
 
 
 @dataclass
@@ -68,14 +71,18 @@ class Asked:
     text : str or dict
         Plain, or by language.
     keys : dict
-        Our other keys: of its kind, such as ``min`` or ``candidates``, and ``help``, ``section``,
-        ``new_page``, ``required``, ``random_order``, ``matrix``, ``namely`` (the value of the
-        option) ...; without ``epsilon``, ``options``, ``items`` and ``points``.
+        Our other keys: of its kind, such as ``min`` or ``candidates``, and ``help``, ``required``,
+        ``random_order``, ``matrix``, ``namely`` (the value of the option) ...; without ``epsilon``,
+        ``options``, ``items``, ``points``, ``section`` and ``new_page``.
     options : list of tuple
         Of choice, choices, rank and scale: the value in the source, and the text; of yes-no, if
         its values are others than yes and no, the two, yes first.
     conditions : list of Condition
         All of these have to hold where it is asked.
+    page : int
+        The number of its page; a new one begins where it is larger than before.
+    headings : list
+        The headings that it stands under, from the outside in.
     changes : list of str
         What is different from the source, each without a capital and a stop: "an open text, of
         which the frequent answers are found", "the constraint . < 7 is left out".
@@ -90,6 +97,8 @@ class Asked:
     options: list[tuple[str, Any]] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
+    page: int = 0
+    headings: list[Any] = field(default_factory=list)
 
     def ask_if(self, text: str, translate: Translate) -> None:
         """Have it asked only if this condition of the source holds, too, as far as that can be."""
@@ -97,7 +106,24 @@ class Asked:
         if condition:
             self.conditions.append(condition)
         else:
-            self.changes.append(f"more people are asked, since {untold}")
+            self.changes.append(f"{untold}, so more people are asked")
+
+    def add_other(self, label: Any, specify: Any) -> "Asked":
+        """Add an option that a respondent can write, and return the text that says which."""
+        value = "other"
+        while any(known == value for known, _ in self.options):
+            value = f"{value}-written"
+        self.options.append((value, label))
+        return self.namely(value, specify, f"{self.name}-other")
+
+    def namely(self, option: str, text: Any, name: str) -> "Asked":
+        """Return the text of what is written beside an option."""
+        told = (
+            "what is written beside an option is a text of its own, of which only frequent answers "
+            "are found"
+        )
+        keys = {"namely": option}
+        return Asked(self.row, name, self.type, "text", text, keys, changes=[told])
 
     def explain_ends(self, ends: Mapping[str, Any]) -> None:
         """Say in the help what the first and the last point of a scale mean, by their labels."""
@@ -116,11 +142,36 @@ class Asked:
             return f"{given} ({meant})" if given else meant
 
         self.keys["help"] = {tag: told(tag) for tag in tags} if tags else told("")
-        self.changes.append("what its ends mean stands in its help")
+        self.changes.append("the labels of its ends stand in its help")
 
     def ask_all(self, text: str, why: object) -> None:
         """Note that a condition of the source is left out, so that more people are asked."""
-        self.changes.append(f"more people are asked, since {_left_out(text, why)}")
+        self.changes.append(f"{_left_out(text, why)}, so more people are asked")
+
+
+def phrases(languages: Sequence[str], key: str) -> Any:
+    """Return a phrase of the product as survey files have it, plain or by language."""
+    spoken = languages_of({"languages": list(languages)} if languages else {})
+    by_tag = {language.tag: language.words[key] for language in spoken}
+    return by_tag if languages else next(iter(by_tag.values()))
+
+
+def is_yes_no(options: Sequence[tuple[str, Any]], languages: Sequence[str]) -> bool:
+    """Return whether two options are labelled as the page labels its own Yes and No.
+
+    `languages` are the tags of the texts that are tables; a plain text is taken as the page's
+    first language, English if none is named.
+    """
+    if len(options) != 2:
+        return False
+    spoken = languages_of({"languages": list(languages)} if languages else {})
+    for (_, label), answer in zip(options, ("yes", "no"), strict=True):
+        for language in spoken:
+            text = label.get(language.tag, "") if isinstance(label, dict) else label
+            own = language.words[f"question.{answer}"]
+            if str(text).strip().rstrip(".").lower() != own.lower():
+                return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -151,17 +202,14 @@ class Form:
     items: list[Asked | PartRow | Row] = field(default_factory=list)
     languages: Sequence[str] = ()
     study: Mapping[str, Any] = field(default_factory=dict)
-    #: What the next question begins with: ``section`` and ``new_page``.
-    starts: dict[str, Any] = field(default_factory=dict)
+    #: The headings that the questions stand under, from the outside in, and the page's number.
+    headings: list[Any] = field(default_factory=list)
+    page: int = 0
 
     def put(self, asked: Asked) -> None:
-        """Add a question or note, with the heading and the page that begin with it."""
-        is_first = not any(isinstance(item, Asked) for item in self.items)
-        starts = {key: value for key, value in self.starts.items() if value}
-        if is_first:
-            starts.pop("new_page", None)
-        asked.keys = starts | asked.keys
-        self.starts = {}
+        """Add a question or note, on its page and under its headings."""
+        asked.page = self.page
+        asked.headings = [one for one in self.headings if one]
         self.items.append(asked)
 
     def refuse(self, row: str, name: str, kind: str, why: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from server.editing.fields import id_of
 from server.forms import texts
-from server.forms.form import MOST_ROWS, Asked, Form, FormError
+from server.forms.form import MOST_ROWS, Asked, Form, FormError, is_yes_no
 from server.forms.json_file import amount, items, parsed, table
 
 #: Items and questions that ask nothing that can be randomized, and why.
@@ -20,7 +20,6 @@ _REFUSED = {
     "timeQuestion": "a time has no kind of its own: ask for the hour as a number, 0 to 23",
     "dateQuestion": "a date has no first and last day here: ask for the year as a number",
 }
-_OTHER = "other"
 
 
 def is_ours(content: bytes, name: str) -> bool:
@@ -73,7 +72,8 @@ class _Reader:
         kind, title = kinds[0] if kinds else "", _text(item.get("title"))
         about = _text(item.get("description"))
         if kind == "pageBreakItem":
-            self._form.starts = {"section": title, "new_page": True}
+            self._form.page += 1
+            self._form.headings = [title]
             self._form.note(place, title[:60], kind)
             if about:
                 self._form.put(Asked(place, id_of(title), kind, "note", about))
@@ -118,18 +118,17 @@ class _Reader:
             self._refuse(asked, why)
             return
         self._form.put(asked)
-        if any(value == _OTHER for value, _ in asked.options):
-            told = "the other answer is a text of its own, of which frequent answers are found"
-            name, keys = f"{asked.name}-other", {"namely": _OTHER}
-            text = "Please specify"
-            other = Asked(asked.row, name, asked.type, "text", text, keys, changes=[told])
-            self._form.items.append(other)
+        options = [*map(table, items(table(question.get(asked.type)).get("options")))]
+        written = [option for option in options if option.get("isOther") is True]
+        if asked.type == "choiceQuestion" and written:
+            label = _text(written[0].get("value")) or "Other"
+            self._form.put(asked.add_other(label, "Please specify"))
 
     def _read_grid(self, place: str, title: str, about: str, group: Mapping[str, Any]) -> None:
         """Make a scale of each row of a grid, or, where several can be ticked, a choice of them."""
         columns = table(table(group.get("grid")).get("columns"))
         is_scale = columns.get("type") != "CHECKBOX"
-        options = [one for one in _options(columns) if one[0] != _OTHER]
+        options = _options(columns)
         if len(options) < 2:
             self._form.refuse(place, title[:60], "grid", "it has fewer than two columns")
             return
@@ -139,10 +138,12 @@ class _Reader:
             asked = self._asked(f"{place}.questions[{number}]", text, row)
             asked.name = f"{id_of(title)}-{id_of(text)}"
             asked.kind, asked.options = "scale" if is_scale else "choices", options
-            asked.keys["matrix" if is_scale else "section"] = title or "–"
-            if about and number == 0:
-                asked.keys["help"] = about
+            over = f"{title} ({about})" if title and about else title or about or "–"
+            if is_scale:
+                asked.keys["matrix"] = over
+            self._form.headings.append(None if is_scale else over)
             self._form.put(asked)
+            self._form.headings.pop()
 
 
 def _kind(question: Mapping[str, Any]) -> str:
@@ -150,30 +151,28 @@ def _kind(question: Mapping[str, Any]) -> str:
 
 
 def _options(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return options, whose texts are their values; the other answer has a value of its own."""
-    found: dict[str, str] = {}
-    for option in map(table, items(given.get("options"))):
-        text = _text(option.get("value"))
-        if option.get("isOther") is True:
-            found.setdefault(_OTHER, text or "Other")
-        elif text:
-            found.setdefault("other answer" if text == _OTHER else text, text)
-    return [*found.items()]
+    """Return the options but for the other answer; their texts are their values."""
+    texts_of = [
+        _text(option.get("value"))
+        for option in map(table, items(given.get("options")))
+        if option.get("isOther") is not True
+    ]
+    return [(id_of(text), text) for text in texts_of if text]
 
 
 def _choose(asked: Asked, given: Mapping[str, Any]) -> str:
     asked.options = _options(given)
     asked.kind = "choices" if given.get("type") == "CHECKBOX" else "choice"
-    if len(asked.options) < 2:
+    has_other = any(table(one).get("isOther") is True for one in items(given.get("options")))
+    if len(asked.options) + has_other < 2:
         return "it has fewer than two options"
-    labels = [str(text).lower() for _, text in asked.options]
-    if labels == ["yes", "no"] and asked.kind == "choice":
+    if asked.kind == "choice" and not has_other and is_yes_no(asked.options, ()):
         asked.kind = "yes-no"
     elif given.get("shuffle") is True:
         asked.keys["random_order"] = True
     options = [*map(table, items(given.get("options")))]
     if any("goToAction" in option or "goToSectionId" in option for option in options):
-        asked.changes.append("where its answers lead is left out: everybody is asked what follows")
+        asked.changes.append("“go to section” is left out: everybody is asked what follows")
     if any("image" in option for option in options):
         asked.changes.append("the images of its options are left out")
     return ""
@@ -183,14 +182,14 @@ def _write(asked: Asked, given: Mapping[str, Any]) -> str:
     if given.get("paragraph") is True:
         return "free prose cannot be randomized: ask a question with options instead"
     asked.kind = "text"
-    asked.changes.append("an open text, of which only frequent answers are found")
+    asked.changes.append("it is asked as a text, of which only frequent answers are found")
     return ""
 
 
 def _rate(asked: Asked, given: Mapping[str, Any]) -> str:
     low, high = amount(given.get("low", 0)), amount(given.get("high"))
     if type(low) is not int or type(high) is not int or not 1 <= high - low < 50:
-        return "its points are no 2 to 50 whole numbers"
+        return "expected 2 to 50 points that are whole numbers"
     asked.kind, asked.options = "scale", [(str(one), str(one)) for one in range(low, high + 1)]
     ends = {str(low): _text(given.get("lowLabel")), str(high): _text(given.get("highLabel"))}
     asked.explain_ends(ends)

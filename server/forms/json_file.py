@@ -11,7 +11,10 @@ from server.forms.form import FormError
 def parsed(content: bytes, name: str) -> Any:
     """Return the value of a file; raise FormError if it is not JSON in UTF-8."""
     try:
-        return json.loads(content.decode("utf-8-sig"))
+        value = json.loads(content.decode("utf-8-sig"))
+        # Halves of characters, as JSON can have them, cannot be written to any file.
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormError(f"{name}: expected JSON in UTF-8: {str(error)[:100]}") from None
 

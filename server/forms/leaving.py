@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from analysis.survey.digest import NOTE
-from analysis.survey.piping import pieces
+from analysis.survey.piping import Piece, pieces
 from analysis.survey.survey import Survey
 from server.forms.form import CHANGED, REFUSED, Row
 from server.page_texts import Phrase, languages_of, told
@@ -48,11 +48,16 @@ class Leaving:
         given = text if isinstance(text, Mapping) else dict.fromkeys(self.languages, text)
         return {
             language: "".join(
-                piece.words if piece.question is None else answer(piece.question)
+                self.literal(piece.words) if piece.question is None else answer(piece.question)
                 for piece in pieces(str(given[language]))
             )
             for language in self.languages
         }
+
+    @staticmethod
+    def literal(words: str) -> str:
+        """Return words in which another tool sees no reference to an answer."""
+        return words.replace("${", "$(").replace("{", "(").replace("}", ")")
 
     def labels(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return the texts of a question's options by their ids."""
@@ -90,11 +95,13 @@ class Leaving:
         for key in spec:
             if key not in ("questions", "privacy"):
                 is_kept = key in self.kept
-                why = "" if is_kept else "the other tool has no counterpart that would be known"
+                why = "" if is_kept else "the other tool has no known counterpart"
                 rows.append(Row(key, "", "study", EXPORTED if is_kept else REFUSED, why))
         for entry in spec["questions"]:
             lost = [*self.changes.get(entry["id"], [])]
             lost += [f"{key} is left out" for key in _LOST if key in entry]
+            if "{" in "".join(piece.words for piece in _words_of(entry)):
+                lost.append("braces in its texts are parentheses, since they would be references")
             detail = "; ".join(dict.fromkeys(lost))
             place = f"{'note' if entry['kind'] == NOTE else 'question'} {entry['id']}"
             outcome = CHANGED if lost else EXPORTED
@@ -118,6 +125,15 @@ class Block:
                     yield None, [entry]
             else:
                 yield matrix, [*entries]
+
+
+def _words_of(entry: Mapping[str, Any]) -> Iterator[Piece]:
+    """Yield the plain words of all texts of a question."""
+    texts = [entry.get(key, "") for key in ("text", "help", "matrix", "section")]
+    texts += [option["text"] for option in entry.get("options", ())]
+    for text in texts:
+        for one in text.values() if isinstance(text, Mapping) else [text]:
+            yield from (piece for piece in pieces(str(one)) if piece.question is None)
 
 
 #: Keys of questions that no other tool has.

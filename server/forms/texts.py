@@ -15,6 +15,10 @@ _TAGS = {
     "ukrainian": "uk", "polish": "pl", "kinyarwanda": "rw", "khmer": "km", "vietnamese": "vi",
     "tagalog": "tl", "dari": "prs", "pashto": "ps", "farsi": "fa", "persian": "fa",
 }  # fmt: skip
+_LOST_WORDS = {
+    "img": "an image", "video": "a video", "audio": "a recording", "iframe": "a frame",
+    "a": "the address of a link", "script": "a program", "table": "the layout of a table",
+}  # fmt: skip
 _LOST = re.compile(r"<\s*(img|video|audio|iframe|a|script|table)\b", re.I)
 
 
@@ -30,8 +34,9 @@ def tag_of(language: str) -> str | None:
 
 
 def plain(text: str) -> tuple[str, list[str]]:
-    """Return a text without HTML, and the names of tags whose content is lost with them."""
-    lost = sorted({found.lower() for found in _LOST.findall(text)})
+    """Return a text without HTML, and what is lost with it, in words."""
+    lost = sorted({_LOST_WORDS[found.lower()] for found in _LOST.findall(text)})
+    text = re.sub(r"<!--.*?-->|<(style|script)\b.*?</\1\s*>", "", text, flags=re.I | re.S)
     lined = re.sub(r"<\s*(br|/p|/div|/li|/h\d)\s*/?>", "\n", text, flags=re.I)
     bare = re.sub(r"<[a-zA-Z/!][^>]*>", "", lined) if "<" in lined else lined
     clean = "".join(c for c in unescape(bare) if c.isprintable() or c == "\n")
@@ -104,7 +109,9 @@ class Languages:
         changes: list[str] = []
         for name, tag in self.tags.items():
             clean, lost = plain(given.get(name, ""))
-            found[tag] = re.sub(self.pipes, lambda pipe: f"\ue000{pipe[1] or ''}\ue001", clean)
+            found[tag] = re.sub(
+                self.pipes, lambda pipe: f"\ue000{(pipe[1] or '').strip()}\ue001", clean
+            )
             changes += [f"{one} is left out of its {what}" for one in lost]
         changes = list(dict.fromkeys(changes))
         there = [text for text in found.values() if text]
@@ -114,7 +121,9 @@ class Languages:
             return there[0], changes
         lacking = [tag for tag, text in found.items() if not text]
         if lacking:
-            changes.append(f"its {what} in {', '.join(lacking)} is that of another language")
+            changes.append(
+                f"its {what} in {', '.join(lacking)} is missing: that of another language is used"
+            )
         return {tag: text or there[0] for tag, text in found.items()}, changes
 
 

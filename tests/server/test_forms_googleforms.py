@@ -89,8 +89,7 @@ def test_what_can_be_asked_is_asked() -> None:
     assert entries["how-are-you"]["points"] == ["0", "1", "2", "3"]
     assert entries["how-are-you"]["help"] == "0: Bad, 3: Well"
     assert len(entries["how-good"]["points"]) == 5
-    assert entries["how-often-beer"]["matrix"] == "How often?"
-    assert entries["how-often-beer"]["help"] == "In a month"
+    assert entries["how-often-beer"]["matrix"] == "How often? (In a month)"
     assert entries["which-at-home"]["kind"] == "choices"
     assert entries["thank-you"]["help"] == "Nearly done"
 
@@ -103,7 +102,7 @@ def test_each_item_is_told_of() -> None:
         assert f"items[{number}]" in places
     told = {row.row: (row.outcome, row.detail) for row in rows}
     assert told["items[0]"] == ("imported", "ε = 1 is proposed")
-    assert "where its answers lead is left out" in told["items[1]"][1]
+    assert "“go to section” is left out" in told["items[1]"][1]
     for number, why in {
         10: "free prose cannot be randomized",
         11: "a time has no kind",

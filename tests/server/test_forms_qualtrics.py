@@ -186,18 +186,18 @@ def test_each_question_and_step_is_told_of() -> None:
         "time": "times are not collected",
         "sbs": "a table of several questions is not asked",
         "odd": "the type Poem is not known here",
-        "old": "it is in the trash",
+        "QID19": "it is in the trash",
         "lost": "its block is not in the flow",
         "outside": "it is in no block",
-        "FL_2": "nothing is known of respondents but their answers",
-        "FL_8": "nobody's survey ends early",
+        "FL_2": "embedded data are not available",
+        "FL_8": "the survey cannot end early",
     }.items():
         assert told[name][0] == "refused", name
         assert why in told[name][1]
     for name, change in {
         "FL_4": "everybody is asked all of it",
-        "last": "what it skips to is left out",
-        "Smoking": "too little is translated into FR",
+        "last": "its skip logic is left out",
+        "Smoking": "fewer than half of the questions are translated: FR",
         "where": "what is written beside an option is a text",
     }.items():
         assert told[name][0] == "changed", name

@@ -135,9 +135,9 @@ def test_each_element_is_told_of() -> None:
         assert told[name][0] == "refused"
         assert why in told[name][1]
     assert told["last"][0] == "changed"
-    assert "more people are asked, since the condition {km} + 1 > 3" in told["last"][1]
+    assert "the condition {km} + 1 > 3 could not be translated" in told["last"][1]
     assert "defaultValue is left out" in told["last"][1]
-    lacking = "its text in de is that of another language"
+    lacking = "its text in de is missing: that of another language is used"
     assert told["drove"] == ("changed", f"{lacking}; ε = 1 is proposed")
     alone = imported({"elements": [{"type": "boolean", "name": "drove", "title": "Did you?"}]})
     assert (alone.rows[0].outcome, alone.rows[0].detail) == ("imported", "ε = 1 is proposed")

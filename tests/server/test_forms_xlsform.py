@@ -134,10 +134,10 @@ def test_each_row_of_the_source_is_told_of(imported: Imported) -> None:
         assert why in told[name][1]
     for name, change in {
         "name": "nothere",
-        "born": "a date is its year",
+        "born": "a date is asked as its year",
         "more": "regex is not understood",
         "ok": "a note",
-        "order": "in fr is that of another language",
+        "order": "in fr is missing",
     }.items():
         assert told[name][0] == "changed", name
         assert change in told[name][1]

@@ -20,7 +20,7 @@ from server.forms.form import (
     condition_of,
 )
 from server.forms.limesurvey import structure, table
-from server.forms.limesurvey.kinds import ALWAYS, NAMES, Kinds
+from server.forms.limesurvey.kinds import NAMES, NO_CONDITION, Kinds
 from server.forms.limesurvey.source import Group, Question, Source
 
 _PIPE = r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}"
@@ -28,7 +28,7 @@ _PIPE = r"\{(?:(\w+)(?:\.(?:shown|NAOK|code|value))?|[^\s{}][^{}]*)\}"
 _LEFT_OUT = {
     "em_validation_q": "its validation", "em_validation_sq": "its validation",
     "array_filter": "the filter of its rows", "array_filter_exclude": "the filter of its rows",
-    "exclude_all_others": "that an option excludes the others", "default": "its default answer",
+    "exclude_all_others": "the exclusive option", "default": "its default answer",
     "min_answers": "the least number of answers", "time_limit": "its time limit",
     "equals_num_value": "the sum of its numbers", "max_num_value": "the sum of its numbers",
     "min_num_value": "the sum of its numbers", "code_filter": "the filter of its options",
@@ -86,16 +86,17 @@ class _Reader:
 
     def _read_group(self, group: Group, starts_page: bool) -> None:
         title, changes = self._languages.text(group.titles)
-        self.form.starts = {"section": title, "new_page": starts_page}
+        self.form.headings = [title]
+        self.form.page += starts_page
         conditions: list[Condition] = []
-        if group.relevance not in ALWAYS:
+        if group.relevance not in NO_CONDITION:
             found, untold = condition_of(
                 group.relevance, partial(self._kinds.tree, group.relevance)
             )
             if found:
                 conditions.append(found)
             else:
-                changes.append(f"more people are asked what it holds, since {untold}")
+                changes.append(f"{untold}, so more people are asked what it holds")
         outcome = CHANGED if changes else IMPORTED
         name = str(texts.first(title or ""))
         self.form.items.append(Row(group.row, name[:60], "group", outcome, "; ".join(changes)))
@@ -137,8 +138,11 @@ class _Reader:
         if hint:
             asked.keys["help"] = hint
         asked.conditions = [*conditions]
-        if question.relevance not in ALWAYS:
+        if question.relevance not in NO_CONDITION:
             asked.ask_if(question.relevance, partial(self._kinds.tree, question.relevance))
+        elif question.has_conditions:
+            told = "its conditions stand in a table of their own, without relevance"
+            asked.ask_all("of LimeSurvey", told)
         if question.is_required and question.type != "X":
             asked.keys["required"] = True
         lost = [words for key, words in _LEFT_OUT.items() if _says(question.attributes.get(key))]

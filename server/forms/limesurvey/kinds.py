@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import Asked, Form
+from server.forms.form import REFUSED, Asked, Form, Row
 from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question
 
 #: Equations of what everybody is asked.
-ALWAYS = ("", "1")
+NO_CONDITION = ("", "1")
 #: The code of the option that a respondent can write.
 _OTHER = "-oth-"
 #: Types that ask nothing that can be randomized, and why.
@@ -84,15 +84,12 @@ class Kinds:
 
     def _add_other(self, asked: Asked, question: Question) -> None:
         """Add the option that a respondent can write, and the text that says which."""
-        given = question.attributes.get("other_replace_text", "")
-        asked.options.append((_OTHER, self._languages.same(texts.plain(given)[0] or "Other")))
+        given = texts.plain(question.attributes.get("other_replace_text", ""))[0]
+        same = self._languages.same
+        written = asked.namely(_OTHER, same("Please specify"), f"{asked.name}-other")
+        asked.options.append((_OTHER, same(given or "Other")))
         self.form.put(asked)
-        text = self._languages.same("Please specify")
-        more = ["the other answer is a text of its own, of which frequent answers are found"]
-        keys = {"namely": _OTHER}
-        self.form.items.append(
-            Asked(asked.row, f"{asked.name}-other", asked.type, "text", text, keys, changes=more)
-        )
+        self.form.put(written)
 
     def _choose(self, asked: Asked, question: Question) -> str:
         asked.kind, asked.options = "choice", self._options(question.answers, asked)
@@ -111,7 +108,7 @@ class Kinds:
             asked.changes.append("the most answers, which are calculated, are left out")
         for part in question.subquestions:
             self._know(question, asked.name, part.code, part.code)
-            if part.relevance not in ALWAYS:
+            if part.relevance not in NO_CONDITION:
                 told = f"the condition {part.relevance[:100]} of the option {part.code} is left out"
                 asked.changes.append(told)
         return self._finish(asked, question)
@@ -135,6 +132,8 @@ class Kinds:
     def _rank(self, asked: Asked, question: Question) -> str:
         # Until version 6.6 its items were answers, since then they are subquestions.
         asked.kind = "rank"
+        if question.attributes.get("max_answers"):
+            asked.changes.append("the most answers are left out: all items are put in order")
         asked.options = self._options(question.answers or question.subquestions, asked)
         return self._finish(asked, question)
 
@@ -163,6 +162,12 @@ class Kinds:
             return "it has no rows"
         self.form.note(question.row, asked.name, asked.type, "each of its rows is a question")
         for scale in scales:
+            over = asked.text
+            if len(scales) > 1:
+                # Both scales ask the same of other points: each is a grid of its own.
+                given = question.attributes.get(f"dualscale_header{'AB'[scale]}", "")
+                header = texts.plain(given)[0] or f"({scale + 1})"
+                over = _with(over, header)
             points: list[tuple[str, Any]] = [*_POINTS.get(question.type, ())]
             if question.type in "CE":
                 points = [(value, self._languages.same(text)) for value, text in points]
@@ -172,7 +177,7 @@ class Kinds:
             for part in rows:
                 suffix = f"-{scale + 1}" if len(scales) > 1 else ""
                 row = self._row(asked, part, suffix)
-                row.kind, row.options, row.keys["matrix"] = "scale", points, asked.text
+                row.kind, row.options, row.keys["matrix"] = "scale", points, over
                 known = f"{part.code}_{scale}" if len(scales) > 1 else part.code
                 self._know(question, row.name, known)
                 self.form.put(row)
@@ -184,7 +189,7 @@ class Kinds:
         name = f"{asked.name}-{part.code}{suffix}"
         row = Asked(part.row, name, asked.type, "", text or self._languages.same(part.code))
         row.changes, row.conditions = [*asked.changes, *changes], [*asked.conditions]
-        if part.relevance not in ALWAYS:
+        if part.relevance not in NO_CONDITION:
             row.ask_if(part.relevance, partial(self.tree, part.relevance))
         # What is said of all rows stands at the first.
         row.keys = {**asked.keys}
@@ -196,10 +201,10 @@ class Kinds:
         if not question.subquestions:
             return "it has no rows"
         self.form.note(question.row, asked.name, asked.type, "each of its fields is a question")
-        title = asked.text
+        place, known = len(self.form.items) - 1, 0
+        self.form.headings.append(asked.text)
         for part in question.subquestions:
             row = self._row(asked, part)
-            row.keys["section"] = title
             why = (
                 self._count_in(row, question)
                 if question.type == "K"
@@ -208,8 +213,13 @@ class Kinds:
             if why:
                 self.form.refuse(part.row, row.name, row.type, why)
                 continue
+            known += 1
             self._know(question, row.name, part.code)
             self.form.put(row)
+        self.form.headings.pop()
+        if not known:
+            told = "all its fields are refused"
+            self.form.items[place] = Row(question.row, asked.name, asked.type, REFUSED, told)
         return ""
 
     def _count(self, asked: Asked, question: Question) -> str:
@@ -229,6 +239,8 @@ class Kinds:
         if is_slider:
             low, high = 0 if low is None else low, 100 if high is None else high
         if low is None or high is None:
+            if all(given.get(key) for key in ends):
+                return "its lowest and highest value are calculated: give it numbers"
             return "a number needs its lowest and highest value: give it a minimum and a maximum"
         asked.kind = "number"
         asked.keys |= {"min": low, "max": high}
@@ -245,7 +257,7 @@ class Kinds:
         if question.attributes.get("numbers_only") == "1":
             return self._count_in(asked, question)
         asked.kind = "text"
-        asked.changes.append("an open text, of which only frequent answers are found")
+        asked.changes.append("it is asked as a text, of which only frequent answers are found")
         return ""
 
     def _date(self, asked: Asked, question: Question) -> str:
@@ -255,13 +267,20 @@ class Kinds:
             return "a date needs its first and last day: give it a minimum and a maximum date"
         asked.kind = "number"
         asked.keys |= {"min": int(years[0][1]), "max": int(years[1][1]), "integer": True}
-        asked.changes.append("a date is its year, a number")
+        asked.changes.append("a date is asked as its year")
         self.form.put(asked)
         return ""
 
     def _show(self, asked: Asked, question: Question) -> None:
         asked.kind = "note"
         self.form.put(asked)
+
+
+def _with(text: Any, header: str) -> Any:
+    """Return a text with a header behind it, in each language."""
+    if isinstance(text, dict):
+        return {tag: f"{one} {header}" for tag, one in text.items()}
+    return f"{text} {header}"
 
 
 #: What each type of question becomes.

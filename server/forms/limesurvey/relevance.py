@@ -1,6 +1,6 @@
 """Relevance equations of LimeSurvey, as far as survey files can have them.
 
-comparison = "is_empty" "(" name ")" | operand sign operand | name
+comparison = "is_empty" "(" name ")" | operand sign operand
 operand    = name | text | number
 """
 
@@ -85,7 +85,9 @@ class _Equation(Parser):
         if self.kind != "word":
             raise self.untold("a question")
         word = self.next()
-        name = re.sub(r"\.(NAOK|code|value|shown|valueNAOK)$", "", word)
+        name = re.sub(r"\.(NAOK|code)$", "", word)
+        if re.search(r"\.(value|valueNAOK|shown)$", word):
+            raise Untold(f"{word} is about an assessment or a label, not about an answer")
         if self.token == "(":
             raise Untold(f"the function {name} is not understood")
         if name not in self._variables:

@@ -37,6 +37,8 @@ class Question:
     subquestions: list[Part] = field(default_factory=list)
     answers: list[Part] = field(default_factory=list)
     address: str = ""
+    #: Whether it has conditions in a table of their own, as before LimeSurvey 1.92.
+    has_conditions: bool = False
 
 
 @dataclass
@@ -73,7 +75,7 @@ TEXTS = ("surveyls_title", "surveyls_description", "surveyls_welcometext", "surv
 #: Why rows of some tables and classes are not imported.
 NO_SCORES = "answers are not rated on the device; compute scores from the estimates"
 NO_QUOTAS = "quotas need true answers, which the server never has"
-IN_RELEVANCE = "the relevance of its question says it, too, and is what is read"
+IN_RELEVANCE = "the relevance of its question is read instead, if it has one"
 
 
 def whole(text: str) -> int:

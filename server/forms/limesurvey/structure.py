@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from server.forms.form import MOST_ROWS, FormError
+from server.forms.form import MOST_LANGUAGES, MOST_ROWS, FormError
 from server.forms.limesurvey.source import (
     IN_RELEVANCE,
     NO_QUOTAS,
@@ -56,7 +56,7 @@ class _Structure:
         tables = {table: self._rows(table) for table in counted}
         number = sum(map(len, tables.values()))
         languages = [one.text or "" for one in root.findall("languages/language")]
-        if number > MOST_ROWS * max(1, len(languages)):
+        if len(languages) > MOST_LANGUAGES or number > MOST_ROWS * max(1, len(languages)):
             raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got {number:,}")
         settings = next(iter(self._rows("surveys")), {})
         first = settings.get("language", "")
@@ -95,6 +95,7 @@ class _Structure:
             known = attributes.setdefault(row.get("qid", ""), {})
             if row.get("language", "") in ("", self.source.languages[0]):
                 known[row.get("attribute", "")] = row.get("value", "")
+        conditional = {row.get("qid") for row in self._rows("conditions")}
         found: dict[str, Group] = {}
         for row in sorted(_once(groups, "gid"), key=_place("group_order")):
             gid = row.get("gid", "")
@@ -115,6 +116,7 @@ class _Structure:
                 row.get("other", "") == "Y",
                 row.get("preg", ""),
                 attributes.get(qid, {}),
+                has_conditions=qid in conditional,
                 address=f"{row.get('sid', '')}X{gid}X{qid}",
             )
             if gid not in found:
@@ -167,11 +169,11 @@ class _Structure:
     def _read_settings(self) -> None:
         """Tell of the rows with the settings and the texts of the survey."""
         for number, _ in enumerate(self._rows("surveys"), 1):
-            told = f"but for {', '.join(SETTINGS)}, settings have no counterpart in a survey file"
+            told = f"only {', '.join(SETTINGS)} are imported: other settings have no counterpart"
             self.source.partly.append((f"surveys!{number}", "", "settings", told))
         for number, row in enumerate(self._rows("surveys_languagesettings"), 1):
             place = f"surveys_languagesettings!{number}"
-            told = "its title, description, welcome and end are kept, and no other text"
+            told = "only its title, description, welcome and end are imported"
             language = row.get("surveyls_language", "")
             self.source.partly.append((place, language, "texts", told))
 

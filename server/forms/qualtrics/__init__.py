@@ -9,9 +9,11 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
+from server.forms.conditions import joined
 from server.forms.form import (
     CHANGED,
     IMPORTED,
+    MOST_LANGUAGES,
     MOST_ROWS,
     Asked,
     Condition,
@@ -29,16 +31,16 @@ _PIPE = r"\$\{(?:q://(QID\d+)/Choice(?:Group/SelectedChoices|TextEntryValue|Nume
 _CODES = {"zh-s": "zh-Hans", "zh-t": "zh-Hant", "es-eu": "es-ES", "sr-lat": "sr-Latn"}
 #: Keys of questions that are left out.
 _LEFT_OUT = {
-    "SkipLogic": "what it skips to",
+    "SkipLogic": "its skip logic",
     "DefaultChoices": "its default answer",
-    "DynamicChoices": "what carries choices forward",
+    "DynamicChoices": "the carrying forward of choices",
     "QuestionJS": "its program",
-    "InPageDisplayLogic": "what shows it within the page",
+    "InPageDisplayLogic": "its display logic within the page",
 }
 #: Steps of the flow that do something else than to show blocks.
 _STEPS = {
-    "EndSurvey": "nobody's survey ends early: those whom it sent away are asked what follows",
-    "EmbeddedData": "nothing is known of respondents but their answers",
+    "EndSurvey": "the survey cannot end early: people who would have left are asked what follows",
+    "EmbeddedData": "embedded data are not available: the page knows only the answers",
     "WebService": "nothing is sent elsewhere",
     "Authenticator": "invited people get links of their own: see access",
     "Quota": "quotas need true answers, which the server never has",
@@ -98,10 +100,23 @@ class _Reader:
         about = texts.plain(str(entry.get("SurveyDescription") or ""))[0]
         if about and about != title:
             self.form.study = {"introduction": self._languages.same(about)}
-        told = f"too little is translated into {', '.join(lost)}: left out" if lost else ""
+        told = (
+            f"left out, since fewer than half of the questions are translated: {', '.join(lost)}"
+            if lost
+            else ""
+        )
         outcome = CHANGED if lost else IMPORTED
         self.form.items.append(Row("SurveyEntry", title[:60], "survey", outcome, told))
-        tagged = [str(one.get("DataExportTag")) for one in self._questions.values()]
+        trash = {
+            place
+            for block in self._blocks.values()
+            if block.get("Type") == "Trash"
+            for place in self._asked_in(block)
+        }
+        tagged = [
+            str(one.get("DataExportTag")) if place not in trash else "None"
+            for place, one in self._questions.items()
+        ]
         #: The names of questions by their ids: their tags, where these differ.
         self._names = {
             place: tag if tag != "None" and tagged.count(tag) == 1 else place
@@ -127,7 +142,7 @@ class _Reader:
         number = len(self._questions)
         counts: dict[str, int] = {}
         for question in self._questions.values():
-            for code, translated in table(question.get("Language")).items():
+            for code, translated in [*table(question.get("Language")).items()][:MOST_LANGUAGES]:
                 has_text = bool(table(translated).get("QuestionText"))
                 counts[code] = counts.get(code, 0) + has_text
         found = {first: _tag(first) or "en"}
@@ -144,6 +159,8 @@ class _Reader:
         """Read what the flow shows, and tell of all that is left."""
         self._seen: set[str] = set()
         self._shown: set[str] = set()
+        #: The conditions under which each block is shown.
+        self._led: dict[str, list[Condition]] = {}
         for number, one in enumerate(self._elements):
             kind, place = str(one.get("Element", "")), f"SurveyElements[{number}]"
             name = str(one.get("PrimaryAttribute", ""))
@@ -184,7 +201,11 @@ class _Reader:
             key = str(step.get("ID", ""))
             name = str(step.get("FlowID", ""))
             inside = conditions
-            if kind in ("Block", "Standard") and key in self._blocks:
+            if kind in ("Block", "Standard") and key in self._shown:
+                told = "its questions are asked once, where it stood first"
+                self._widen(key, conditions)
+                self.form.items.append(Row(place, key, kind, CHANGED, told))
+            elif kind in ("Block", "Standard") and key in self._blocks:
                 self.form.note(place, key, kind)
                 self._read_block(key, conditions)
             elif kind == "Branch":
@@ -192,12 +213,12 @@ class _Reader:
                 found, untold = condition_of(words(logic), partial(self._kinds.tree, logic))
                 if found:
                     inside = [*conditions, found]
-                told = f"more people are asked what it holds, since {untold}" if untold else ""
+                told = f"{untold}, so more people are asked what it holds" if untold else ""
                 self.form.items.append(Row(place, name, kind, CHANGED if told else IMPORTED, told))
             elif kind == "Group":
                 self.form.note(place, name, kind)
             elif kind in ("BlockRandomizer", "Randomizer"):
-                told = "everybody is asked all of it, in this order"
+                told = "it is not randomized: everybody is asked all of it, in this order"
                 self.form.items.append(Row(place, name, kind, CHANGED, told))
             else:
                 unknown = f"the step {kind[:20] or '(none)'} is not known here"
@@ -206,13 +227,33 @@ class _Reader:
                 self.form.refuse(place, name, kind, told)
             self._follow(step, f"{place}.Flow", inside)
 
+    def _widen(self, key: str, conditions: list[Condition]) -> None:
+        """Have the questions of a block asked where any of two places of the flow leads."""
+        before = self._led[key]
+        if not before:
+            return  # everybody is asked them
+        if conditions:
+            trees = [joined("and", [one.tree for one in each]) for each in (before, conditions)]
+            words = " or ".join(
+                " and ".join(one.text for one in each) for each in (before, conditions)
+            )
+            wider = [Condition(joined("or", trees), words)]
+        else:
+            wider = []
+        for item in self.form.items:
+            row = item.row.split(".")[0]
+            if isinstance(item, Asked) and row in self._asked_in(self._blocks[key]):
+                item.conditions = [*wider, *item.conditions[len(before) :]]
+        self._led[key] = wider
+
     def _read_block(self, key: str, conditions: list[Condition]) -> None:
         self._shown.add(key)
-        self.form.starts["new_page"] = True
+        self._led[key] = conditions
+        self.form.page += 1
         for part in map(table, items(self._blocks[key].get("BlockElements"))):
             place = str(part.get("QuestionID"))
             if part.get("Type") == "Page Break":
-                self.form.starts["new_page"] = True
+                self.form.page += 1
             elif place in self._questions and place not in self._seen:
                 self._seen.add(place)
                 self._read(place, self._questions[place], conditions)

@@ -1,11 +1,12 @@
 """What questions of Qualtrics become, type by type."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import Asked, Form
+from server.forms.form import Asked, Form, is_yes_no
 from server.forms.json_file import amount, items, table
 from server.forms.qualtrics.logic import condition
 
@@ -79,7 +80,9 @@ class Kinds:
         for one, value in zip(keys, values if len(set(values)) == len(keys) else keys, strict=True):
             text, changes = self.wording(question, partial(_display, key, one))
             if text is None and isinstance(choices[one].get("Display"), str):
-                text = self._languages.same(choices[one]["Display"].strip() or one)
+                # An image, say, of which no text is left.
+                asked.changes.append(f"the label of its option {one} has no text")
+                text = self._languages.same(one)
             asked.changes += [change for change in changes if change not in asked.changes]
             found.append(
                 (one, value, text or self._languages.same(one), bool(choices[one].get("TextEntry")))
@@ -97,35 +100,31 @@ class Kinds:
         if len(choices) < 2:
             return "it has fewer than two options"
         many = selector.startswith("MA") or selector == "MSB"
-        labels = [str(texts.first(text)).strip().lower() for _, _, text, _ in choices]
         self._values[asked.row] = {key: value for key, value, _, _ in choices}
         asked.options = [(value, text) for _, value, text, _ in choices]
-        if labels == ["yes", "no"] and not many:
+        if not many and is_yes_no(asked.options, self._languages.several):
             asked.kind = "yes-no"
         else:
             asked.kind = "choices" if many else "choice"
             if table(question.get("Randomization")).get("Type") == "All":
                 asked.keys["random_order"] = True
         most = str(settings_of(question).get("MaxChoices") or "")
-        if many and most.isdigit() and 0 < int(most[:6]) <= len(choices):
-            asked.keys["at_most"] = int(most[:6])
+        if many and re.fullmatch(r"[1-9]\d{0,3}", most, re.ASCII):
+            asked.keys["at_most"] = min(int(most), len(choices))
         self.form.put(asked)
         typed = [(value, text) for _, value, text, can_type in choices if can_type]
         if len(typed) == 1 and asked.kind != "yes-no":
-            self._add_namely(asked, *typed[0])
+            option, label = typed[0]
+            self.form.put(asked.namely(option, label, f"{asked.name}-{option}"))
         elif typed:
             names = ", ".join(texts.first(text) for _, text in typed)[:100]
             asked.changes.append(f"what is written beside {names} is left out")
+        given = table(question.get("Choices")).values()
+        if any("DisplayLogic" in table(choice) for choice in given):
+            asked.changes.append("the conditions of its options are left out")
+        if any("ExclusiveAnswer" in table(choice) for choice in given):
+            asked.changes.append("the exclusive option is left out")
         return ""
-
-    def _add_namely(self, asked: Asked, option: str, text: Any) -> None:
-        """Ask what is written beside an option, as a text of its own."""
-        told = "what is written beside an option is a text, of which frequent answers are found"
-        name = f"{asked.name}-{option}"
-        keys = {"namely": option}
-        self.form.items.append(
-            Asked(asked.row, name, asked.type, "text", text, keys, changes=[told])
-        )
 
     def _rank(self, asked: Asked, question: Mapping[str, Any]) -> str:
         choices = self._choices(asked, question)
@@ -150,9 +149,10 @@ class Kinds:
         low, high = (amount(given.get(key)) for key in ("CSSliderMin", "CSSliderMax"))
         if question.get("Selector") == "STAR":
             stars = amount(given.get("StarCount")) or 5
-            numbers = range(1, int(stars) + 1)
+            if not 2 <= stars <= 50:
+                return "expected 2 to 50 stars"
             kind, keys = "scale", {}
-            options = [(str(one), str(one)) for one in numbers if one <= 50]
+            options = [(str(one), str(one)) for one in range(1, int(stars) + 1)]
         elif low is None or high is None:
             return "a slider needs its lowest and highest value"
         else:
@@ -181,13 +181,14 @@ class Kinds:
         for number, (key, _, text, _) in enumerate(choices):
             row = Asked(f"{asked.row}.{key}", f"{asked.name}-{key}", asked.type, kind, text)
             row.keys = {**asked.keys, **keys}
-            if kind in ("number", "text", "choices"):
-                row.keys["section"] = asked.text
-            else:
+            is_grid = kind == "scale"
+            if is_grid:
                 row.keys["matrix"] = asked.text
             row.options, row.conditions = [*options], [*asked.conditions]
             row.changes = [*asked.changes] if number == 0 else []
+            self.form.headings.append(None if is_grid else asked.text)
             self.form.put(row)
+            self.form.headings.pop()
         return ""
 
     def _type(self, asked: Asked, question: Mapping[str, Any]) -> str:
@@ -203,7 +204,7 @@ class Kinds:
             return (
                 f"an answer of type {content.removeprefix('Valid')[:20]} identifies, or is no text"
             )
-        asked.changes.append("an open text, of which only frequent answers are found")
+        asked.changes.append("it is asked as a text, of which only frequent answers are found")
         return self._ask_rows(asked, question, "text", [], {})
 
     def _read_matrix(self, asked: Asked, question: Mapping[str, Any]) -> str:

@@ -17,6 +17,10 @@ _SIGNS = {
 }  # fmt: skip
 
 
+#: Groups and their parts are numbered.
+_KEYS = {str(number) for number in range(1000)}
+
+
 def condition(
     logic: Any, names: Mapping[str, str], values: Mapping[str, Mapping[str, str]]
 ) -> list[Any]:
@@ -41,7 +45,11 @@ def condition(
     tree: list[Any] = []
     for group in _numbered(logic):
         inner: list[Any] = []
-        for part in _numbered(group):
+        parts = _numbered(group)
+        words_of = {str(part.get("Conjuction") or part.get("Conjunction")) for part in parts[1:]}
+        if len({word.lower().startswith("or") for word in words_of}) > 1:
+            raise Untold("which of its and and or binds first is not documented")
+        for part in parts:
             found = _expression(part, names, values)
             inner = _with(inner, str(part.get("Conjuction") or part.get("Conjunction")), found)
         if inner:
@@ -62,7 +70,7 @@ def words(logic: Any) -> str:
 
 
 def _numbered(value: Any) -> list[Mapping[str, Any]]:
-    found = sorted((int(key), one) for key, one in table(value).items() if key.isdigit())
+    found = sorted((int(key), one) for key, one in table(value).items() if key in _KEYS)
     return [table(one) for _, one in found]
 
 
@@ -92,6 +100,8 @@ def _expression(
     if what == "SelectableChoice" and not choice and operator in ("Empty", "NotEmpty"):
         return ["=" if operator == "Empty" else "!=", name, None]
     number = amount(part.get("RightOperand"))
+    if what != "SelectableChoice" and choice:
+        raise Untold(f"it is about what is written beside an option of {name}")
     if what != "SelectableChoice" and operator in _SIGNS and number is not None:
         return [_SIGNS[operator], name, number]
     raise Untold(f"{operator[:30] or 'it'} is not understood of {name}")

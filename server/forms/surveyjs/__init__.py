@@ -13,6 +13,7 @@ from server.forms import texts
 from server.forms.form import (
     CHANGED,
     IMPORTED,
+    MOST_LANGUAGES,
     MOST_ROWS,
     Asked,
     Condition,
@@ -20,8 +21,10 @@ from server.forms.form import (
     FormError,
     Row,
     condition_of,
+    is_yes_no,
+    phrases,
 )
-from server.forms.json_file import items, parsed
+from server.forms.json_file import amount, items, parsed, table
 from server.forms.surveyjs.logic import condition
 
 #: Types that ask nothing that can be randomized, and why.
@@ -39,6 +42,7 @@ _REFUSED = {
 _LEFT_OUT = (
     *("requiredIf", "defaultValue", "defaultValueExpression", "correctAnswer", "choicesVisibleIf"),
     *("choicesEnableIf", "setValueExpression", "resetValueIf", "enableIf", "maskType"),
+    *("rowsVisibleIf", "columnsVisibleIf", "setValueIf", "requiredErrorText", "help"),
 )
 #: Keys of a survey that have no counterpart.
 _OF_SURVEY = (
@@ -87,22 +91,21 @@ class _Reader:
         pages = pages if isinstance(pages, list) else [data]
         for number, page in enumerate(pages):
             place = f"pages[{number}]" if pages[0] is not data else ""
-            if number:
-                self.form.starts["new_page"] = True
-            self._read_panel(place, page)
+            self.form.page = number
+            # Without pages, the title is that of the survey.
+            self._read_panel(place, page, {} if pages[0] is data else page)
         for key in _OF_SURVEY:
             if data.get(key):
                 self.form.refuse(key, key, "survey", "it has no counterpart in a survey file")
 
-    def _read_panel(self, place: str, panel: Any) -> None:
+    def _read_panel(self, place: str, panel: Any, titled: Any) -> None:
         """Read the elements of a page or a panel, whose condition each of them has."""
         if not isinstance(panel, Mapping):
             self.form.refuse(place, "", "", "it is no table of keys")
             return
         given = panel.get("elements") or panel.get("questions") or []
-        title, _ = self._text(panel.get("title"))
-        if title:
-            self.form.starts["section"] = title
+        title, _ = self._text(table(titled).get("title"))
+        self.form.headings.append(title)
         before = len(self._conditions)
         text = str(panel.get("visibleIf") or "")
         if text:
@@ -110,7 +113,7 @@ class _Reader:
             if found:
                 self._conditions.append(found)
             else:
-                told = f"more people are asked what it holds, since {untold}"
+                told = f"{untold}, so more people are asked what it holds"
                 name = str(panel.get("name", ""))
                 self.form.items.append(Row(place, name, "panel", CHANGED, told))
         for number, element in enumerate(given if isinstance(given, list) else []):
@@ -119,6 +122,7 @@ class _Reader:
                 raise FormError(f"expected at most {MOST_ROWS:,} elements, got more")
             self._read_element(f"{place}.elements[{number}]".lstrip("."), element)
         del self._conditions[before:]
+        self.form.headings.pop()
 
     def _read_element(self, place: str, element: Any) -> None:
         if not isinstance(element, Mapping):
@@ -126,18 +130,31 @@ class _Reader:
             return
         kind, name = str(element.get("type", "")), str(element.get("name", "") or place)
         if kind == "panel":
-            self.form.note(place, name, kind)
-            self._read_panel(place, element)
+            if element.get("visible") is False:
+                self.form.items.append(
+                    Row(place, name, kind, CHANGED, "it was hidden, and is shown")
+                )
+            self.form.note(place, name, kind, "; ".join(_lost(element)))
+            self._read_panel(place, element, element)
         elif kind in _REFUSED:
             self.form.refuse(place, name, kind, _REFUSED[kind])
         elif kind == "matrix":
             self._read_matrix(place, name, element)
         elif kind == "multipletext":
             self.form.note(place, name, kind, "each of its fields is a question")
+            title, _ = self._text(element.get("title"))
+            self.form.headings.append(title)
+            usual = {key: element[key] for key in ("visibleIf", "isRequired") if key in element}
             for number, item in enumerate(items(element.get("items"))):
                 one = item if isinstance(item, Mapping) else {"name": str(item)}
-                named = {**one, "name": f"{name}-{one.get('name', number)}", "type": "text"}
+                named = {
+                    **usual,
+                    **one,
+                    "name": f"{name}-{one.get('name', number)}",
+                    "type": "text",
+                }
                 self._ask(f"{place}.items[{number}]", named, str(named["name"]), "text")
+            self.form.headings.pop()
         else:
             self._ask(place, element, name, kind)
 
@@ -156,13 +173,8 @@ class _Reader:
         self._finish(asked, element)
         if asked.kind in ("choice", "choices") and _is_on(element, "hasOther", "showOtherItem"):
             label, _ = self._text(element.get("otherText"))
-            asked.options.append(("other", label or self._same("Other")))
-            specify = self._same("Please specify")
-            keys = {"namely": "other"}
-            more = ["the other answer is a text of its own, of which frequent answers are found"]
-            self.form.items.append(
-                Asked(place, f"{name}-other", kind, "text", specify, keys, changes=more)
-            )
+            text = self._same("Please specify")
+            self.form.put(asked.add_other(label or self._same("Other"), text))
 
     def _finish(self, asked: Asked, element: Mapping[str, Any]) -> None:
         """Add what all kinds have: page and heading, condition, and what is left out."""
@@ -172,9 +184,7 @@ class _Reader:
         text = str(element.get("visibleIf") or "")
         if text:
             asked.ask_if(text, partial(condition, text))
-        for key in _LEFT_OUT:
-            if element.get(key) not in (None, "", [], False):
-                asked.changes.append(f"{key} is left out")
+        asked.changes += _lost(element)
         if element.get("visible") is False:
             asked.changes.append("it was hidden, and is shown")
         self.form.put(asked)
@@ -193,8 +203,18 @@ class _Reader:
             return self._choose(asked, element, kind)
         if kind == "boolean":
             asked.kind = "yes-no"
-            ends = (("valueTrue", "true", "Yes"), ("valueFalse", "false", "No"))
-            asked.options = [(str(element.get(key, usual)), label) for key, usual, label in ends]
+            ends = (
+                ("valueTrue", "labelTrue", "true", "question.yes"),
+                ("valueFalse", "labelFalse", "false", "question.no"),
+            )
+            asked.options = []
+            for key, labelled, usual, own in ends:
+                value = element.get(key, usual)
+                label, _ = self._text(element.get(labelled))
+                words = phrases(self._languages.several, own)
+                asked.options.append((_plain(value), label or words))
+            if not is_yes_no(asked.options, self._languages.several):
+                asked.kind = "choice"
             return ""
         if kind == "rating":
             return self._rate(asked, element)
@@ -248,7 +268,7 @@ class _Reader:
             step = element.get("rateStep", 1)
             numbers = all(type(one) is int for one in (low, high, step))
             if not numbers or step < 1 or not 2 <= (high - low) // step + 1 <= 50:
-                return "its rates are no 2 to 50 whole numbers"
+                return "expected 2 to 50 rates that are whole numbers"
             points = [(str(number), str(number)) for number in range(low, high + 1, step)]
         asked.kind, asked.options = "scale", points
         ends = [self._text(element.get(f"{end}RateDescription"))[0] for end in ("min", "max")]
@@ -261,7 +281,9 @@ class _Reader:
         if kind == "text" and typed not in ("number", "range"):
             if typed == "text":
                 asked.kind = "text"
-                asked.changes.append("an open text, of which only frequent answers are found")
+                asked.changes.append(
+                    "it is asked as a text, of which only frequent answers are found"
+                )
                 return ""
             if typed in ("date", "month", "datetime-local", "week"):
                 years = [re.match(r"(\d{4})", str(element.get(end, ""))) for end in ("min", "max")]
@@ -274,7 +296,7 @@ class _Reader:
                     if year
                 }
                 asked.keys |= {**bounds, "integer": True}
-                asked.changes.append("a date is its year, a number")
+                asked.changes.append("a date is asked as its year")
                 return ""
             return f"an answer of type {typed[:20]} identifies, or cannot be randomized"
         ends = ("rangeMin", "rangeMax") if kind == "nouislider" else ("min", "max")
@@ -288,11 +310,15 @@ class _Reader:
             elif isinstance(rule, Mapping):
                 asked.changes.append(f"the validator {str(rule.get('type'))[:20]} is left out")
         if kind == "slider":
-            found = {"min": found["min"] or 0, "max": found["max"] or 100}
+            usual = {"min": 0, "max": 100}
+            found = {key: usual[key] if one is None else one for key, one in found.items()}
         if any(type(one) not in (int, float) for one in found.values()):
             return "a number needs its lowest and highest value: give it min and max"
         asked.kind = "number"
         asked.keys |= found
+        step = amount(element.get("step"))
+        if step is not None and step > 0:
+            asked.keys |= {"integer": True} if step == 1 else {"step": step}
         if kind != "text" or typed == "range":
             asked.keys["slider"] = True
         return ""
@@ -325,6 +351,7 @@ class _Reader:
             )
             required = {"isRequired": element.get("isAllRowRequired") is True}
             self._finish(asked, {**element, **required})
+            asked.changes += _lost(one)
 
     def _text(self, value: Any) -> tuple[Any, list[str]]:
         """Return a text, plain or in all languages, and what is different from the source."""
@@ -337,6 +364,22 @@ class _Reader:
 
     def _same(self, text: str) -> Any:
         return self._languages.same(texts.plain(text)[0] or "–")
+
+
+def _plain(value: Any) -> str:
+    """Return a value as conditions write it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _lost(element: Mapping[str, Any]) -> list[str]:
+    """Return what of an element has no counterpart."""
+    lost = [key for key in _LEFT_OUT if element.get(key) not in (None, "", [], False)]
+    choices = (table(one) for one in items(element.get("choices")))
+    if any("visibleIf" in one or "enableIf" in one for one in choices):
+        lost.append("the conditions of its options")
+    if element.get("choicesOrder") in ("asc", "desc"):
+        lost.append("the alphabetical order of its options")
+    return [f"{key} is left out" for key in lost]
 
 
 def _is_on(element: Mapping[str, Any], *keys: str) -> bool:
@@ -361,4 +404,4 @@ def _languages(data: Any) -> dict[str, str]:
             waiting += value.items()
         elif isinstance(value, list):
             waiting += [(key, one) for one in value]
-    return found
+    return dict([*found.items()][:MOST_LANGUAGES])

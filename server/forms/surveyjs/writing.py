@@ -31,20 +31,12 @@ class _Writer:
 
     def written(self) -> Written:
         """Return the questionnaire, and what became of the survey."""
-        pages: list[dict[str, Any]] = []
-        for number, block in enumerate(self._leaving.blocks()):
-            if not pages or block.starts_page:
-                pages.append({"name": free_id("page", self._taken), "elements": []})
-                self._taken.append(pages[-1]["name"])
-            elements = self._elements(block)
-            title = {} if block.section is None else {"title": self._text(block.section)}
-            if title and (number == 0 or block.starts_page):
-                pages[-1] |= title
-            elif title:
-                name = free_id("panel", self._taken)
-                self._taken.append(name)
-                elements = [{"type": "panel", "name": name, **title, "elements": elements}]
-            pages[-1]["elements"] += elements
+        grouped: list[list[Block]] = []
+        for block in self._leaving.blocks():
+            if not grouped or block.starts_page:
+                grouped.append([])
+            grouped[-1].append(block)
+        pages = [self._page(blocks) for blocks in grouped]
         form: dict[str, Any] = {"title": self._text(self._spec["title"])}
         if "languages" in self._spec:
             form["locale"] = self._spec["languages"][0]
@@ -54,6 +46,26 @@ class _Writer:
             form["completedHtml"] = self._text(self._spec["thanks"], is_html=True)
         text = json.dumps(form | {"pages": pages}, ensure_ascii=False, indent=2)
         return Written(f"{text}\n".encode(), self._leaving.rows())
+
+    def _page(self, blocks: list[Block]) -> dict[str, Any]:
+        """Return a page; its heading is its title if it has only one, else each has a panel."""
+        page: dict[str, Any] = {"name": self._free("page"), "elements": []}
+        for block in blocks:
+            elements = self._elements(block)
+            if block.section is not None and len(blocks) == 1:
+                page["title"] = self._text(block.section)
+            elif block.section is not None:
+                title = self._text(block.section)
+                name = self._free("panel")
+                elements = [{"type": "panel", "name": name, "title": title, "elements": elements}]
+            page["elements"] += elements
+        return page
+
+    def _free(self, wanted: str) -> str:
+        """Return a name that nothing else has."""
+        name = free_id(wanted, self._taken)
+        self._taken.append(name)
+        return name
 
     def _text(self, text: Any, is_html: bool = False) -> Any:
         """Return a text, plain or by language; the first one is the default."""
@@ -78,8 +90,7 @@ class _Writer:
         return found
 
     def _matrix(self, matrix: Any, entries: list[dict[str, Any]]) -> dict[str, Any]:
-        name = free_id("matrix", self._taken)
-        self._taken.append(name)
+        name = self._free("matrix")
         first = entries[0]
         element = {"type": "matrix", "name": name, "title": self._text(matrix)}
         element |= self._usual(first)

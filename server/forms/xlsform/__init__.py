@@ -85,11 +85,11 @@ class _Reader:
 
     def __init__(self, book: Mapping[str, list[dict[str, str]]], name: str) -> None:
         survey, choices = book["survey"], book.get("choices", [])
-        settings = next(iter(book.get("settings", [])), {})
+        settings, *more_settings = book.get("settings", []) or [{}]
         title = settings.get("form_title") or settings.get("title") or re.sub(r"\.\w+$", "", name)
         known = settings.get("form_id") or settings.get("id_string") or re.sub(r"\.\w+$", "", name)
         tags = _languages([*survey, *choices], settings.get("default_language", ""))
-        self._languages = texts.Languages(tags, r"\$\{\s*([^}]*?)\s*\}")
+        self._languages = texts.Languages(tags, r"\$\{([^{}\n]{1,200})\}")
         title = texts.plain(title)[0] or "Form"
         self.form = Form(title, known, languages=self._languages.several)
         self._places: dict[str, list[tuple[int, str]]] = {}
@@ -112,6 +112,13 @@ class _Reader:
         read = ("form_title", "title", "form_id", "id_string", "default_language")
         lost = [f"{key} {value[:60]}" for key, value in settings.items() if key not in read]
         told = f"without counterpart in a survey file: {', '.join(lost)}" if lost else ""
+        for number, _ in enumerate(more_settings, 3):
+            self.form.refuse(f"settings!{number}", "", "settings", "only the first row counts")
+        for sheet, rows in book.items():
+            if sheet not in ("survey", "choices", "settings"):
+                for number, row in enumerate(rows, 2):
+                    why = f"the sheet {sheet} is not read"
+                    self.form.refuse(f"{sheet}!{number}", row.get("name", ""), sheet, why)
         if settings:
             outcome = CHANGED if lost else IMPORTED
             self.form.items.append(Row("settings!2", "", "settings", outcome, told))
@@ -124,6 +131,10 @@ class _Reader:
                 continue
             if not label or not value:
                 self.form.refuse(f"choices!{number}", value, label, "it has no list or no name")
+                continue
+            if any(value == known for known, _ in self._own.lists.get(label, ())):
+                told = f"the list {label} has this value already"
+                self.form.refuse(f"choices!{number}", value, label, told)
                 continue
             text, _ = self._text(row, "label")
             self._own.lists.setdefault(label, []).append((value, text or value))
@@ -163,8 +174,8 @@ class _Reader:
     def _read_group(self, place: str, row: dict[str, str], whole: str, given: str) -> None:
         is_repeat = "repeat" in whole
         if whole.startswith("end "):
-            if self._groups:
-                self._groups.pop()
+            if self._groups and not self._groups.pop().is_repeat:
+                self.form.headings.pop()
             inside = any(group.is_repeat for group in self._groups) or is_repeat
             name = row.get("name", "")
             if inside:
@@ -177,7 +188,7 @@ class _Reader:
         if "relevant" in row and not is_repeat:
             found, untold = condition_of(row["relevant"], partial(condition, row["relevant"]))
             if untold:
-                changes.append(f"more people are asked what it holds, since {untold}")
+                changes.append(f"{untold}, so more people are asked what it holds")
         is_grid = label is not None and "table-list" in row.get("appearance", "")
         matrix = label if is_grid else None
         self._groups.append(_Group(row.get("appearance", ""), is_repeat, found, matrix))
@@ -185,8 +196,8 @@ class _Reader:
             told = "groups that repeat are not asked: ask once, or how many"
             self.form.refuse(place, row.get("name", ""), given, told)
             return
-        self.form.starts |= {"section": label} if label and not is_grid else {}
-        self.form.starts |= {"new_page": True} if "field-list" in row.get("appearance", "") else {}
+        self.form.headings.append(None if is_grid else label)
+        self.form.page += "field-list" in row.get("appearance", "")
         told = "; ".join([*(["a grid" if is_grid else "a heading"] if label else []), *changes])
         outcome = CHANGED if changes else IMPORTED
         self.form.items.append(Row(place, row.get("name", ""), given, outcome, told))
@@ -206,19 +217,17 @@ class _Reader:
         if hint is not None:
             asked.keys["help"] = hint
         self._own.appearance = self._groups[-1].appearance if self._groups else ""
-        why = self._own.fill(asked, row, kind, rest)
+        why = self._own.fill(asked, row, kind, rest, self._languages.several)
         if why:
             self.form.refuse(place, name, given, why)
             return
         if asked.kind == "scale" and self._groups and self._groups[-1].matrix is not None:
             asked.keys["matrix"] = self._groups[-1].matrix
-        if asked.kind != "note" and row.get("required", "").lower() in (
-            "yes",
-            "true",
-            "true()",
-            "1",
-        ):
+        required = row.get("required", "").lower()
+        if asked.kind != "note" and required in ("yes", "true", "true()", "1"):
             asked.keys["required"] = True
+        elif required not in ("", "no", "false", "false()", "0"):
+            asked.changes.append(f"required {required[:60]} is left out")
         self._set_condition(asked, row)
         for column, value in row.items():
             base = column.split("::")[0]
@@ -228,25 +237,15 @@ class _Reader:
                 asked.changes.append(f"{column} {value[:60]} is left out")
             elif base == "constraint_message" and "constraint" not in row:
                 asked.changes.append("its constraint_message is left out")
-            elif base not in _READ and base not in ("guidance_hint", "bind", "body", "control"):
+            elif base not in _READ:
                 asked.changes.append(f"the column {column} is left out")
         self.form.put(asked)
         if asked.kind in ("choice", "choices") and OTHER.search(rest):
             self._add_other(asked)
 
     def _add_other(self, asked: Asked) -> None:
-        asked.options.append(("other", self._languages.same("Other")))
-        self.form.items.append(
-            Asked(
-                asked.row,
-                f"{asked.name}-other",
-                asked.type,
-                "text",
-                self._languages.same("Please specify"),
-                {"namely": "other"},
-                changes=["or_other is an option and a text, of which frequent answers are found"],
-            )
-        )
+        same = self._languages.same
+        self.form.put(asked.add_other(same("Other"), same("Please specify")))
 
     def _set_condition(self, asked: Asked, row: dict[str, str]) -> None:
         asked.conditions = [group.condition for group in self._groups if group.condition]

@@ -1,16 +1,13 @@
 """Which of our kinds a question of an XLSForm is, and with which keys."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from server.forms.conditions import short
-from server.forms.form import Asked
-from server.forms.texts import first
+from server.forms.form import Asked, is_yes_no
 from server.forms.xlsform.xpath import bounds
-
-_YES, _NO = ("yes", "y", "1", "oui", "si", "sí", "ja"), ("no", "n", "0", "2", "non", "nein")
-
 
 #: What follows the name of a list where another answer can be typed.
 OTHER = re.compile(r"\bor[ _]other\b")
@@ -24,7 +21,9 @@ class Kinds:
     used: dict[str, list[str]] = field(default_factory=dict)
     appearance: str = ""
 
-    def fill(self, asked: Asked, row: dict[str, str], kind: str, rest: str) -> str:
+    def fill(
+        self, asked: Asked, row: dict[str, str], kind: str, rest: str, languages: Sequence[str]
+    ) -> str:
         """Give a question its kind and that kind's keys; return why it cannot have one."""
         one = {"select1", "select_one", "select_one_external", "select"}
         if kind.startswith("select") and "file" in kind:
@@ -34,9 +33,8 @@ class Kinds:
             multiple = kind == "select_multiple" or rest.startswith(("multiple", "all that"))
             multiple = multiple or kind == "add"
             has_other = OTHER.search(rest) is not None
-            return self._choose(
-                asked, row, label, "rank" if "rank" in kind else multiple, has_other
-            )
+            many = "rank" if "rank" in kind else "choices" if multiple else "choice"
+            return self._choose(asked, row, label, many, has_other, languages)
         if kind in ("integer", "int", "decimal", "range"):
             return self._number(asked, row, kind)
         if kind == "date":
@@ -45,7 +43,7 @@ class Kinds:
             if "multiline" in row.get("appearance", ""):
                 return "free prose cannot be randomized: ask a question with options instead"
             asked.kind = "text"
-            asked.changes.append("an open text, of which only frequent answers are found")
+            asked.changes.append("it is asked as a text, of which only frequent answers are found")
             if "constraint" in row:
                 asked.changes.append(f"the constraint {row['constraint']} is left out")
             return ""
@@ -55,28 +53,33 @@ class Kinds:
             return ""
         if kind in ("acknowledge", "trigger"):
             asked.kind = "note"
-            asked.changes.append("a note, since what everybody has to tick tells nothing")
+            asked.changes.append("it became a note, since everybody has to tick it")
             return ""
         return f"the type {asked.type[:40]} is not known here"
 
     def _choose(
-        self, asked: Asked, row: dict[str, str], label: str, many: bool | str, has_other: bool
+        self,
+        asked: Asked,
+        row: dict[str, str],
+        label: str,
+        many: str,
+        has_other: bool,
+        languages: Sequence[str],
     ) -> str:
         options = self.lists.get(label)
         if not options:
             return f"its list of options {label[:40] or '(no name)'} is not in the sheet choices"
-        options = list({value: (value, text) for value, text in options}.values())
+        options = [*options]
         if len(options) < 2:
-            return f"its list {label} has one option: a question needs two"
+            if "search(" in row.get("appearance", ""):
+                return (
+                    "its options are searched in a file of its own: put them into the sheet choices"
+                )
+            return f"its list {label} has only one option: a question needs two"
         self.used.setdefault(label, []).append(asked.row)
-        values = [value.lower() for value, _ in options]
-        if many == "rank":
-            asked.kind = "rank"
-        elif many:
-            asked.kind = "choices"
-        elif has_other:
-            asked.kind = "choice"
-        elif len(values) == 2 and values[0] in _YES and values[1] in _NO and _is_yes(options[0][1]):
+        if many != "choice" or has_other:
+            asked.kind = many
+        elif is_yes_no(options, languages):
             asked.kind = "yes-no"
         elif _is_row(row.get("appearance", "")) or _is_row(self.appearance):
             asked.kind = "scale"
@@ -87,7 +90,7 @@ class Kinds:
         if is_random and asked.kind not in ("yes-no", "scale"):
             asked.keys["random_order"] = True
         if "constraint" in row:
-            most = re.fullmatch(r"count-selected\(\s*\.\s*\)\s*<=?\s*(\d+)", row["constraint"])
+            most = re.fullmatch(r"count-selected\(\s*\.\s*\)\s*<=?\s*(\d{1,6})", row["constraint"])
             if most and asked.kind == "choices":
                 limit = int(most[1]) - ("<=" not in row["constraint"])
                 asked.keys["at_most"] = max(1, min(limit, len(options)))
@@ -97,7 +100,11 @@ class Kinds:
 
     def _number(self, asked: Asked, row: dict[str, str], kind: str) -> str:
         found, beside = self._bounds(row, kind)
-        given = dict(re.findall(r"(\w+)\s*=\s*(-?[\d.]+)", row.get("parameters", "")))
+        given = dict(
+            re.findall(
+                r"(\w+)\s*=\s*(-?\d{1,12}(?:\.\d{1,6})?)(?![\d.])", row.get("parameters", "")
+            )
+        )
         if kind == "range":
             found = {"min": float(given.get("start", 1)), "max": float(given.get("end", 10))}
             asked.keys["slider"] = True
@@ -132,13 +139,8 @@ class Kinds:
             )
         asked.kind = "number"
         asked.keys |= {"min": years[0], "max": years[1], "integer": True}
-        asked.changes.append("a date is its year, a number")
+        asked.changes.append("a date is asked as its year")
         return ""
-
-
-def _is_yes(text: Any) -> bool:
-    """Whether an option is labelled as yes, in the first language."""
-    return first(text).strip().lower().rstrip(".") in (*_YES, "true")
 
 
 def _is_row(appearance: str) -> bool:

@@ -31,6 +31,12 @@ _COLUMNS = {
 }  # fmt: skip
 
 
+#: The sheets of the specification.
+_SHEETS = ("survey", "choices", "settings", "external_choices", "entities", "osm")
+#: What can be written as an attribute of the form's bindings.
+_BOUND = ("relevant", "required", "constraint", "readonly", "calculate", "type")
+
+
 def workbook(content: bytes, name: str) -> dict[str, Any]:
     """Return the rows of the sheets of a workbook, with the names of columns as they are today."""
     ending = re.search(r"\.[a-z]+$", name.lower())
@@ -58,7 +64,7 @@ def workbook(content: bytes, name: str) -> dict[str, Any]:
     sheets = {
         key: [_renamed(row) for row in rows]
         for key, rows in book.items()
-        if key in ("survey", "choices", "settings") and isinstance(rows, list)
+        if key in _SHEETS and isinstance(rows, list)
     }
     if sum(map(len, sheets.values())) > MOST_ROWS:
         raise FormError(f"{name}: expected at most {MOST_ROWS:,} rows, got more")
@@ -95,6 +101,8 @@ def _renamed(row: Mapping[Any, Any]) -> dict[str, str]:
         text = str(value if value is not None else "").strip()
         base, *rest = re.split(r"\s*::?\s*", str(column).strip(), maxsplit=1)
         base = base.lower()
+        if base == "bind" and rest and rest[0].lower() in _BOUND:
+            base, rest = rest[0].lower(), []
         if base in ("media", "bind", "control", "instance") and rest:
             base, rest = f"{base}::{rest[0].lower()}", []
         base = _COLUMNS.get(base, base)

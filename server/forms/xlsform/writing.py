@@ -9,6 +9,7 @@ import openpyxl
 from openpyxl.worksheet.worksheet import Worksheet
 
 from analysis.core.domain import NO_ANSWER, NONE
+from analysis.survey.logic import written
 from server.editing.draft_file import free_id
 from server.forms.leaving import Block, Leaving, Written
 
@@ -36,9 +37,11 @@ class _Writer:
         #: The entries before, by their ids, as far as conditions can name them.
         self._entries = {entry["id"]: entry for entry in entries}
         # Names of fields begin with a letter.
-        self._names = {
-            name: name if re.match("[a-z]", name) else f"q-{name}" for name in self._entries
-        }
+        self._names: dict[str, str] = {}
+        for name in self._entries:
+            wanted = name if re.match("[a-z]", name) else f"q-{name}"
+            others = {*self._entries, *self._names.values()} - {name}
+            self._names[name] = free_id(wanted, others)
         self._survey: list[dict[str, str]] = []
         self._choices: list[dict[str, str]] = []
         #: The name of the list of each set of options.
@@ -109,6 +112,9 @@ class _Writer:
             row["relevant"] = self._selected(before, entry["namely"])
         elif "shows_if" in entry:
             row["relevant"] = self._condition(entry["shows_if"])
+            if f"'{NONE}'" in written(entry["shows_if"]):
+                told = "none of these and no answer are the same in its condition"
+                self._leaving.change(entry, told)
         if kind == "number":
             row |= self._number(entry)
         else:

@@ -7,6 +7,7 @@ operand    = "${" name "}" | "." | text | number
 
 import re
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any
 
 from server.forms.conditions import TURNED, Parser, Untold, short
@@ -48,7 +49,13 @@ def bounds(text: str, is_whole: bool) -> tuple[dict[str, float], str]:
         key = "min" if part[0][0] == ">" else "max"
         if key in found:
             return found, text
-        found[key] = part[2] + ({">": 1, "<": -1}.get(part[0], 0) if is_whole else 0)
+        bound = part[2]
+        if is_whole:
+            # The whole numbers nearest to it that are allowed.
+            bound = {">": floor(bound) + 1, ">=": ceil(bound), "<": ceil(bound) - 1}.get(
+                part[0], floor(bound)
+            )
+        found[key] = bound
         beside = beside if is_whole or part[0].endswith("=") else text
     return found, beside
 
@@ -68,7 +75,7 @@ class _Parser(Parser):
             value = self._operand()
             self.expect(")")
             if name.kind != "name" or value.kind == "name":
-                raise Untold("selected() is understood of a question and a value alone")
+                raise Untold("selected() needs a question and a value")
             return ["selected", name.value, str(value.value)]
         left, sign = self._operand(), self.token
         if sign not in TURNED:
@@ -78,7 +85,7 @@ class _Parser(Parser):
         if left.kind != "name":
             left, sign, right = right, TURNED[sign], left
         if left.kind != "name" or right.kind == "name":
-            raise Untold("a comparison is understood of a question and a value alone")
+            raise Untold("a comparison needs a question and a value")
         if left.value != "." and right.value == "" and sign in ("=", "!="):
             return [sign, left.value, None]
         return [sign, left.value, right.value]
