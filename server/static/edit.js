@@ -8,7 +8,7 @@ const load = (method, address, body) => new Promise((resolve, reject) => {
   const request = new XMLHttpRequest();
   request.open(method, address);
   request.responseType = "document";
-  request.onload = () => resolve({ page: request.response, address: request.responseURL, isFine: request.status < 400 });
+  request.onload = () => resolve({ page: request.response, address: request.responseURL, isFine: request.status < 400, isConflict: request.status === 409 });
   request.onerror = () => reject(new Error("The server cannot be reached; nothing was stored."));
   request.send(body);
 });
@@ -57,7 +57,8 @@ function show({ page, address, isFine }, keeps, sent) {
     location.reload(); // signed out, say
     return;
   }
-  if (isFine && sent?.get("do") === "add") document.querySelector(".add").reset();
+  const isAdded = isFine && sent?.get("do") === "add";
+  if (isAdded) document.querySelector(".add").reset();
   for (const fresh of page.querySelectorAll("[data-part]")) {
     const old = find(fresh.id);
     if (!isFine && fresh.id !== "said") {
@@ -73,16 +74,22 @@ function show({ page, address, isFine }, keeps, sent) {
   }
   const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
   if (shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
+  if (isAdded) document.querySelector("#form select, #form input:not([type=hidden]), #form textarea").focus();
   if (address !== location.href && !address.includes("times=")) history.replaceState(null, "", address);
 }
 
 let waiting = Promise.resolve();
 let latest = 0;
+// Up to here things were asked for by somebody who had not seen that another person changed the part.
+let unseen = 0;
+// Then nothing is stored by itself until a button says so.
+let isDisputed = false;
 /** Sends one thing after another, so that each knows what the one before has stored. */
 function send(method, address, collect, keeps = false) {
   latest += 1;
   const mine = latest;
   waiting = waiting.then(async () => {
+    if (method === "POST" && mine <= unseen) return;
     const data = collect?.();
     // Of what the sliders passed on their way, only the last counts.
     if (method === "GET" && mine !== latest) return;
@@ -91,7 +98,10 @@ function send(method, address, collect, keeps = false) {
       data.set(name, document.querySelector(`#form [name=${name}]`).value);
     }
     if (data?.has("number")) data.set("number", document.querySelector("#totals [name=number]").value);
-    show(await load(method, address, data), keeps, data);
+    const answer = await load(method, address, data);
+    if (answer.isConflict) [unseen, isDisputed] = [latest, true];
+    else if (answer.isFine) isDisputed = false;
+    show(answer, keeps, data);
   }).catch(({ message }) => {
     const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
     told.textContent = message;
@@ -100,6 +110,7 @@ function send(method, address, collect, keeps = false) {
 }
 
 function store(form, button) {
+  if (isDisputed && !button) return;
   const isSaved = form.hasAttribute("data-auto") && (button?.value ?? "save") === "save";
   const sent = new FormData(form);
   if (button) sent.set(button.name, button.value);

@@ -234,6 +234,32 @@ def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) ->
     expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
 
 
+def test_one_press_does_not_overwrite_what_a_colleague_wrote(
+    sign_in: Callable[..., Page],
+) -> None:
+    ada, bob = sign_in(), sign_in()
+    begin(ada)
+    bob.goto(ada.url)
+    write(bob, "Help below it", "Bob was here.")
+    # Leaving the field stores it, and so does the button: both before anything is said.
+    form = ada.locator("#form")
+    form.get_by_label("Help below it", exact=True).fill("Ada was here.")
+    form.get_by_role("button", name="Save").first.click()
+    expect(ada.get_by_role("alert")).to_contain_text("changed this in the meantime")
+    # Nothing is stored by itself until it is clear whose text is wanted.
+    form.get_by_label("Question", exact=True).fill("Were you harassed at all?")
+    form.get_by_label("Question", exact=True).press("Tab")
+    bob.reload()
+    expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Bob was here.")
+    with ada.expect_response(_SHOWN):
+        form.get_by_role("button", name="Save").first.click()
+    bob.reload()
+    expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
+    expect(bob.locator("#form").get_by_label("Question", exact=True)).to_have_value(
+        "Were you harassed at all?"
+    )
+
+
 _EPSILON = "ε, the most that a report tells"
 
 
