@@ -218,3 +218,11 @@ def test_strange_values_are_no_tracebacks(content: bytes, name: str) -> None:
         row.name.encode()
     if ". > 0.5" in content.decode("utf-8", "replace"):
         assert (entries(found)["r"]["min"], entries(found)["r"]["max"]) == (1, 9)
+
+
+def test_rows_below_a_gap_are_not_dropped() -> None:
+    gap: Sheet = [[]] * 100
+    rows = [["type", "name", "label"], ["note", "a", "A"], *gap, ["select_one yn", "b", "B"]]
+    with pytest.raises(FormError, match="the last of them 103: take the empty rows away"):
+        xlsform(rows, YES_NO)
+    assert "b" in entries(xlsform([rows[0], *gap[:20], rows[-1], *gap], YES_NO))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
+import openpyxl
 from pyxform import xls2json_backends as backends
 from pyxform.errors import PyXFormError
 
@@ -53,7 +54,9 @@ def workbook(content: bytes, name: str) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl tells of styles that it does not know
             book = reader(given)
-    except RecursionError:
+            if reader is backends.xlsx_to_dict:
+                _check_gaps(content, name, book)
+    except (RecursionError, FormError):
         raise
     except (PyXFormError, UnicodeDecodeError, ValueError, KeyError, OSError) as error:
         raise FormError(f"{name}: cannot be read as a workbook: {str(error)[:200]}") from None
@@ -92,6 +95,22 @@ def _check_archive(content: bytes, name: str) -> None:
         raise FormError(f"{name}: cannot be read as a workbook: {error}") from None
     except zlib.error:
         raise FormError(f"{name}: cannot be read as a workbook: it is damaged") from None
+
+
+def _check_gaps(content: bytes, name: str, book: Mapping[str, Any]) -> None:
+    """Refuse sheets with rows below so many empty ones that pyxform does not look for more."""
+    for sheet in openpyxl.load_workbook(BytesIO(content), read_only=True).worksheets:
+        rows = enumerate(sheet.iter_rows(values_only=True), 1)
+        last = max((number for number, row in rows if any(map(_is_written, row))), default=0)
+        if sheet.title in _SHEETS and last > len(book.get(sheet.title, ())) + 1:
+            raise FormError(
+                f"{name}: the sheet {sheet.title} has rows below many empty ones, the last of them "
+                f"{last}: take the empty rows away"
+            )
+
+
+def _is_written(cell: Any) -> bool:
+    return cell is not None and bool(str(cell).strip())
 
 
 def _renamed(row: Mapping[Any, Any]) -> dict[str, str]:
