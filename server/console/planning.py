@@ -47,6 +47,7 @@ class Wishes:
     width: float
     outcome: str
     groups: str
+    pair: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ def _wishes(survey: Survey, planned: int) -> Wishes:
     outcome = request.args.get("outcome") or (shares[0] if shares else "")
     others = [one.id for one in survey.questions if _answers(one)[1:] and one.id != outcome]
     groups = request.args.get("groups", others[-1] if others else "")
+    answers = next((_answers(one) for one in survey.questions if one.id == groups), [])
+    first = _chosen("one", answers, "")
+    pair = (first, _chosen("other", answers, first))
     return Wishes(
         int(_asked("respondents", planned, 1, MOST)),
         int(_asked("waves", 1, 1, 100)),
@@ -75,7 +79,15 @@ def _wishes(survey: Survey, planned: int) -> Wishes:
         _asked("width", 10, 0.1, 50),
         outcome,
         groups,
+        pair,
     )
+
+
+def _chosen(name: str, answers: Sequence[str], but: str) -> str:
+    """Return the answer that the address names, or the first one that is another than `but`."""
+    given = request.args.get(name, "")
+    others = [answer for answer in answers if answer != but]
+    return given if given in others else next(iter(others), "")
 
 
 def _asked(name: str, usual: float, least: float, most: float) -> float:
@@ -125,12 +137,22 @@ def show_plan(survey_id: str) -> str:
         asked={one.id: survey.wording(one) for one in survey.questions
                if one.domain.estimand is Estimand.SHARES},
         grouping={one.id: survey.wording(one) for one in survey.questions if _answers(one)[1:]},
+        answers=_labels(survey, wishes.groups),
         job=job,
         sections=Markup(job.result.get("sections", "")) if job is not None else "",
         query=request.query_string.decode(),
         may_compute=g.researcher is not None,
         **live,
     )  # fmt: skip
+
+
+def _labels(survey: Survey, name: str) -> dict[str, str]:
+    """Return the answers that groups can be compared by, with their labels."""
+    question = next((one for one in survey.questions if one.id == name), None)
+    if question is None:
+        return {}
+    labels = survey.labels(question)
+    return {answer: survey.text(labels.get(answer, answer)) for answer in _answers(question)}
 
 
 def _lines(survey: Survey, wishes: Wishes) -> list[Line]:
@@ -230,19 +252,19 @@ def _differences(survey: Survey, wishes: Wishes) -> list[tuple[str, str]]:
     groups = 4 * one**2 * 10_000 * (reach / apart) ** 2
     term = next(iter(_answers(outcome)), "")
     found = [
-        ("between two halves that you know, such as two links", f"{_rounded(groups)}"),
-        ("between two waves, in each of them", f"{_rounded(groups / 2)}"),
+        ("in all, between two halves that you know, such as two links", f"{_rounded(groups)}"),
+        ("in each wave, between two waves", f"{_rounded(groups / 2)}"),
     ]
     other = questions.get(wishes.groups)
     if other is not None and other is not outcome and term and _answers(other)[1:]:
-        names = _answers(other)
-        labels = [survey.labels(other).get(name, name) for name in names]
+        known = _labels(survey, other.id)
+        labels = [known[name] for name in wishes.pair]
+        told = f"between “{labels[0]}” and “{labels[1]}”, as randomized answers tell"
         try:
-            n = respondents_between(outcome, term, other, (names[0], names[1]), shares)
-            answer = _rounded(n)
-        except ValueError as error:
-            answer = f"not known here: {error}"
-        found.append((f"between {labels[0]} and {labels[1]}, as randomized answers tell", answer))
+            n = respondents_between(outcome, term, other, wishes.pair, shares)
+            found.append((told, _rounded(n)))
+        except ValueError:
+            found.append((told, ""))
     return found
 
 

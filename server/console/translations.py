@@ -23,8 +23,8 @@ from server.store.drafts import Outdated
 TEXTS = {
     "title": "Title",
     "organisation": "Who asks",
-    "introduction": "Why the study is made",
-    "contact": "Whom to ask",
+    "introduction": "Why this study is done",
+    "contact": "Contact for questions",
     "consent": "What people agree to",
     "thanks": "At the end",
     "link_text": "Text of the link",

@@ -27,12 +27,12 @@ STUDY_FORM: Sections = {
     "The study": (
         Text("title", "Title"),
         Text("organisation", "Who asks"),
-        Text("introduction", "Why the study is made", lines=4),
-        Number("minutes", "Minutes that it takes"),
-        Text("contact", "Whom to ask", lines=2),
+        Text("introduction", "Why this study is done", lines=4),
+        Number("minutes", "Duration in minutes"),
+        Text("contact", "Contact for questions", lines=2),
         Text("consent", "What people agree to", "They cannot go on without a tick.", lines=3),
-        Text("thanks", "What stands at the end", lines=2),
-        Field("link", "An address to go on to"),
+        Text("thanks", "Thank-you text", lines=2),
+        Field("link", "Web address to continue to"),
         Text("link_text", "The text of that link"),
         Image("logo", "Logo", "A PNG or JPEG file of at most 64 KiB."),
     ),
@@ -46,9 +46,13 @@ STUDY_FORM: Sections = {
             "What one wave costs, if empty.",
         ),
         Number(
-            "results.minimum", "Show results from so many reports on", "100 if empty, 20 at least."
+            "results.minimum",
+            "Show results once so many reports are there",
+            "100 if empty, 20 at least.",
         ),
-        Number("results.batch", "And move them by at least so many", "50 if empty, 10 at least."),
+        Number(
+            "results.batch", "Update them after at least so many more", "50 if empty, 10 at least."
+        ),
         Ticks("results.public", "Questions whose results everybody can see after the end"),
     ),
     "Who may answer, and when": (
@@ -62,7 +66,9 @@ STUDY_FORM: Sections = {
             },
         ),
         Number(
-            "proof_of_work", "Bits of work before a device sends", "0 to 20; against many fakes."
+            "proof_of_work",
+            "Work before a device sends, in bits",
+            "0 to 20. More makes many fake reports dearer. 0 if empty.",
         ),
         Day("closes", "Last day of answering"),
         Day("delete_reports_after", "Last day of keeping single reports"),
@@ -136,7 +142,7 @@ _OWN: dict[str, tuple[Field, ...]] = {
             "One in each line; without them the frequent texts are found.",
         ),
         Number("longest", "Most letters", "32 if empty."),
-        Field("letters", "Letters that answers are made of"),
+        Field("letters", "Letters that answers can have"),
         Pick("namely", "It says which is meant by the option"),
     ),
 }
