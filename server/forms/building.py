@@ -2,27 +2,25 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 
-from analysis.core.domain import NONE, RESERVED
 from analysis.core.errors import SurveyError
 from analysis.survey.digest import NOTE
-from analysis.survey.document import ID
 from analysis.survey.logic import written
 from analysis.survey.piping import KEYS as PIPED
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import MOST_ENTRIES, survey_of
-from server.editing.draft_file import free_id, toml_of
-from server.editing.fields import id_of
+from server.editing.draft_file import toml_of
 from server.editing.reading import NAME
 from server.forms.conditions import ALWAYS, NEVER, Untold, in_our_terms, joined
+from server.forms.entries import PROPOSED, Entry, entry_of, plain_id
 from server.forms.form import (
     CHANGED,
     IMPORTED,
@@ -33,12 +31,7 @@ from server.forms.form import (
     PartRow,
     Row,
 )
-from server.forms.texts import answers_in, first, retold
-
-#: The ε of every question that is imported, until its author chooses another.
-PROPOSED = 1.0
-#: Ids that options cannot have.
-_RESERVED = (*RESERVED, NONE)
+from server.forms.texts import answers_in, retold
 
 
 @dataclass(frozen=True)
@@ -50,23 +43,13 @@ class Imported:
     questions: int
 
 
-@dataclass
-class _Entry:
-    """A question that is imported as `data`; values of its answers in the source have these ids."""
-
-    asked: Asked
-    data: dict[str, Any]
-    values: Mapping[str, str] = field(default_factory=dict)
-    changes: list[str] = field(default_factory=list)
-
-
 def build(form: Form) -> Imported:
     """Return the survey file of a form, and a row for each of the form's items.
 
     What a survey file cannot have is refused, or changed, and told: entries that the reader of
     survey files refuses, conditions on what is not there.
     """
-    entries: dict[int, _Entry] = {}
+    entries: dict[int, Entry] = {}
     told: dict[int, Row] = {}
     taken = list[str]()
     for place, item in enumerate(form.items):
@@ -77,7 +60,7 @@ def build(form: Form) -> Imported:
         if len(item.options) > MOST_OPTIONS:
             told[place] = _row(item, REFUSED, f"it has more than {MOST_OPTIONS:,} options")
             continue
-        entry = _entry(item, taken)
+        entry = entry_of(item, taken)
         why = _mistake(form, entry)
         if why or len(entries) >= MOST_ENTRIES:
             more = f"a survey has at most {MOST_ENTRIES} questions and notes"
@@ -104,7 +87,7 @@ def build(form: Form) -> Imported:
     return Imported(_toml(form, entries.values()) if questions else "", rows, questions)
 
 
-def _place_on_pages(entries: list[_Entry]) -> None:
+def _place_on_pages(entries: list[Entry]) -> None:
     """Begin headings and pages at the first question of each that is imported."""
     heading: Any = None
     page = entries[0].asked.page if entries else 0
@@ -121,7 +104,7 @@ def _place_on_pages(entries: list[_Entry]) -> None:
         heading, page = now, max(page, asked.page)
 
 
-def _first_row(entries: list[_Entry], entry: _Entry) -> _Entry:
+def _first_row(entries: list[Entry], entry: Entry) -> Entry:
     """Return the first row of the grid that a row stands in."""
     place = entries.index(entry)
     while place and entries[place - 1].data.get("matrix") == entry.data["matrix"]:
@@ -169,85 +152,7 @@ def _row(asked: Asked, outcome: str, detail: str) -> Row:
     return Row(asked.row, asked.name, asked.type, outcome, detail)
 
 
-def _entry(asked: Asked, taken: list[str]) -> _Entry:
-    """Return the table of a question, with ids that a survey file can have."""
-    name = free_id(plain_id(asked.name), taken)
-    entry = _Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})
-    if name != asked.name:
-        entry.changes.append(f"its id is {name}")
-    labels: dict[str, Any] = {}
-    for value, text in asked.options:
-        labels.setdefault(value, text)
-    if len(labels) < len(asked.options):
-        entry.changes.append("options with the value of an earlier one are left out")
-        asked.options = [*labels.items()]
-    if asked.kind in _ANSWERS:
-        _ANSWERS[asked.kind](entry)
-    entry.data |= asked.keys
-    if any(answers_in(text) for _, text in asked.options):
-        entry.changes.append("earlier answers are left out of its options")
-    if any(map(answers_in, asked.headings)):
-        entry.changes.append("earlier answers are left out of its heading")
-    entry.data = retold(entry.data)
-    if asked.kind != NOTE:
-        entry.data["epsilon"] = PROPOSED
-    return entry
-
-
-def _add_options(entry: _Entry, key: str = "options") -> None:
-    """Add options, with ids as near to the values of the source as ids can be."""
-    values: dict[str, str] = {}
-    taken: set[str] = set()
-    for value, text in entry.asked.options:
-        wanted = plain_id(value if value.strip() else first(text))
-        wanted = f"{wanted}-option" if wanted in _RESERVED else wanted
-        values[value] = free_id(wanted, taken)
-        taken.add(values[value])
-    renamed = [f"{value} is {new}" for value, new in values.items() if value != new]
-    if renamed:
-        more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
-        entry.changes.append(f"ids of options: {', '.join(renamed[:5])}{more}")
-    entry.data[key] = [{"id": values[value], "text": text} for value, text in entry.asked.options]
-    entry.values = values
-
-
-def _add_points(entry: _Entry) -> None:
-    """Add the points of a scale; those that look alike can only be options."""
-    points = [text for _, text in entry.asked.options]
-    if any(points.count(text) > 1 for text in points):
-        entry.data["kind"] = "choice"
-        entry.changes.append("two of its points have the same label, so it became a choice")
-        entry.asked.keys.pop("matrix", None)
-        _add_options(entry)
-    else:
-        entry.data["points"] = points
-
-
-def _name_both(entry: _Entry) -> None:
-    """Tell which of the values of the source is "yes", and which is "no"."""
-    values = [value for value, _ in entry.asked.options] or ["yes", "no"]
-    entry.values = dict(zip(values, ("yes", "no"), strict=True))
-
-
-#: What the kinds do with the options of the source.
-_ANSWERS: Mapping[str, Callable[[_Entry], None]] = {
-    "choice": _add_options,
-    "choices": _add_options,
-    "rank": lambda entry: _add_options(entry, "items"),
-    "scale": _add_points,
-    "yes-no": _name_both,
-}
-
-
-def plain_id(name: str) -> str:
-    """Return a name of the source as an id: as it is if it is one, else the nearest."""
-    if ID.fullmatch(name):
-        return name
-    lower = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-")
-    return lower or id_of(name)
-
-
-def _mistake(form: Form, entry: _Entry) -> str:
+def _mistake(form: Form, entry: Entry) -> str:
     """Return what is wrong with a question by itself; "" if nothing is."""
     data = {key: value for key, value in entry.data.items() if key not in ("namely", "matrix")}
     try:
@@ -271,10 +176,10 @@ def _told(error: SurveyError) -> str:
     return re.sub(rf'^{re.escape(NAME)}: ((question|note) "[^"]*": )?', "", str(error))
 
 
-def _join(entries: Mapping[int, _Entry]) -> None:
+def _join(entries: Mapping[int, Entry]) -> None:
     """Put the conditions into the questions' tables, and the options that texts belong to."""
-    earlier: dict[str, _Entry] = {}
-    before: _Entry | None = None
+    earlier: dict[str, Entry] = {}
+    before: Entry | None = None
     for entry in entries.values():
         asked = entry.asked
         if "namely" in entry.data:
@@ -292,7 +197,7 @@ def _join(entries: Mapping[int, _Entry]) -> None:
         earlier[asked.name] = before = entry
 
 
-def _add_answers(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
+def _add_answers(entry: Entry, earlier: Mapping[str, Entry]) -> None:
     """Have the texts of a question tell earlier answers, if these are those of questions here."""
     # Of what was made of the same row, the question itself comes first.
     ids = {known.asked.row: known.data["id"] for known in reversed([*earlier.values()])}
@@ -308,7 +213,7 @@ def _add_answers(entry: _Entry, earlier: Mapping[str, _Entry]) -> None:
             entry.changes.append(f"earlier answers are left out of its {key}")
 
 
-def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry], before: _Entry | None) -> None:
+def _add_conditions(entry: Entry, earlier: Mapping[str, Entry], before: Entry | None) -> None:
     """Put into the table of a question what can be told of its conditions."""
     trees = []
     for condition in entry.asked.conditions:
@@ -332,7 +237,7 @@ def _add_conditions(entry: _Entry, earlier: Mapping[str, _Entry], before: _Entry
         entry.data["shows_if"] = written(joined("and", trees))
 
 
-def _namely(entry: _Entry, trees: list[list[Any]], before: _Entry | None) -> str | None:
+def _namely(entry: Entry, trees: list[list[Any]], before: Entry | None) -> str | None:
     """Return the option of the question before that a text says more of, if it does just that.
 
     Whoever is asked the text is asked the question, too, so their common conditions do not count.
@@ -354,12 +259,12 @@ def _namely(entry: _Entry, trees: list[list[Any]], before: _Entry | None) -> str
     return str(option) if is_option else None
 
 
-def _drop(entry: _Entry, why: str) -> None:
+def _drop(entry: Entry, why: str) -> None:
     """Leave the conditions of a question out, and say so."""
     entry.asked.ask_all(entry.data.pop("shows_if"), why)
 
 
-def _refused(form: Form, entries: dict[int, _Entry]) -> Iterator[tuple[int, str]]:
+def _refused(form: Form, entries: dict[int, Entry]) -> Iterator[tuple[int, str]]:
     """Yield the places of entries that cannot be in the survey, until all others can be.
 
     A condition goes before its question does.

@@ -40,6 +40,7 @@ def research(stage: Stage) -> Scene:
     page.goto(f"{stage.collector.url}/surveys/{survey}/pilot")
     page.get_by_label("Made-up respondents").fill("2000")
     page.get_by_role("button", name="Fill a trial copy").click()
+    page.wait_for_load_state()
     yield "trial", page
     page.get_by_role("link", name="Look at its results").click()
     expect(page.get_by_text("2,000 reports are shown")).to_be_visible()

@@ -21,10 +21,9 @@ from server.forms.form import (
     FormError,
     Row,
     condition_of,
-    is_yes_no,
-    phrases,
 )
-from server.forms.json_file import amount, items, parsed, table
+from server.forms.json_file import items, parsed, table
+from server.forms.surveyjs.kinds import Kinds, is_on
 from server.forms.surveyjs.logic import condition
 
 #: Types that ask nothing that can be randomized, and why.
@@ -49,7 +48,6 @@ _OF_SURVEY = (
     *("triggers", "calculatedValues", "completedHtmlOnCondition", "navigateToUrl", "timeLimit"),
 )
 _PIPE = r"\{([^{}]+)\}"
-_RATES = 5
 
 
 def is_ours(content: bytes, name: str) -> bool:
@@ -77,13 +75,13 @@ class _Reader:
     """One questionnaire; its elements become items of `form`, in their order."""
 
     def __init__(self, data: Mapping[str, Any], name: str) -> None:
-        self._languages = texts.Languages(_languages(data), _PIPE)
+        self._kinds = Kinds(texts.Languages(_languages(data), _PIPE))
         stem = re.sub(r"\.\w+$", "", name)
-        self.form = Form(stem or "Form", stem or "form", languages=self._languages.several)
-        title, _ = self._text(data.get("title"))
+        self.form = Form(stem or "Form", stem or "form", languages=self._kinds.languages.several)
+        title, _ = self._kinds.text(data.get("title"))
         self.form.title = title or stem or "Form"
         study = {"description": "introduction", "completedHtml": "thanks"}
-        found = {ours: self._text(data.get(theirs))[0] for theirs, ours in study.items()}
+        found = {ours: self._kinds.text(data.get(theirs))[0] for theirs, ours in study.items()}
         self.form.study = {key: text for key, text in found.items() if text}
         self._conditions: list[Condition] = []
         self._count = 0
@@ -104,7 +102,7 @@ class _Reader:
             self.form.refuse(place, "", "", "it is no table of keys")
             return
         given = panel.get("elements") or panel.get("questions") or []
-        title, _ = self._text(table(titled).get("title"))
+        title, _ = self._kinds.text(table(titled).get("title"))
         self.form.headings.append(title)
         before = len(self._conditions)
         text = str(panel.get("visibleIf") or "")
@@ -142,7 +140,7 @@ class _Reader:
             self._read_matrix(place, name, element)
         elif kind == "multipletext":
             self.form.note(place, name, kind, "each of its fields is a question")
-            title, _ = self._text(element.get("title"))
+            title, _ = self._kinds.text(element.get("title"))
             self.form.headings.append(title)
             usual = {key: element[key] for key in ("visibleIf", "isRequired") if key in element}
             for number, item in enumerate(items(element.get("items"))):
@@ -160,21 +158,21 @@ class _Reader:
 
     def _ask(self, place: str, element: Mapping[str, Any], name: str, kind: str) -> None:
         title = element.get("title") or element.get("html") or element.get("label")
-        text, changes = self._text(title)
+        text, changes = self._kinds.text(title)
         asked = Asked(place, name, kind, "", text or name, changes=changes)
-        help_text, more = self._text(element.get("description"))
+        help_text, more = self._kinds.text(element.get("description"))
         asked.changes += more
         if help_text:
             asked.keys["help"] = help_text
-        why = self._fill(asked, element, kind)
+        why = self._kinds.fill(asked, element, kind)
         if why:
             self.form.refuse(place, name, kind, why)
             return
         self._finish(asked, element)
-        if asked.kind in ("choice", "choices") and _is_on(element, "hasOther", "showOtherItem"):
-            label, _ = self._text(element.get("otherText"))
-            text = self._same("Please specify")
-            self.form.put(asked.add_other(label or self._same("Other"), text))
+        if asked.kind in ("choice", "choices") and is_on(element, "hasOther", "showOtherItem"):
+            label, _ = self._kinds.text(element.get("otherText"))
+            text = self._kinds.same("Please specify")
+            self.form.put(asked.add_other(label or self._kinds.same("Other"), text))
 
     def _finish(self, asked: Asked, element: Mapping[str, Any]) -> None:
         """Add what all kinds have: page and heading, condition, and what is left out."""
@@ -189,186 +187,35 @@ class _Reader:
             asked.changes.append("it was hidden, and is shown")
         self.form.put(asked)
 
-    def _fill(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
-        """Give a question its kind and that kind's keys; return why it cannot have one."""
-        if kind in (
-            "radiogroup",
-            "dropdown",
-            "buttongroup",
-            "checkbox",
-            "tagbox",
-            "imagepicker",
-            "ranking",
-        ):
-            return self._choose(asked, element, kind)
-        if kind == "boolean":
-            asked.kind = "yes-no"
-            ends = (
-                ("valueTrue", "labelTrue", "true", "question.yes"),
-                ("valueFalse", "labelFalse", "false", "question.no"),
-            )
-            asked.options = []
-            for key, labelled, usual, own in ends:
-                value = element.get(key, usual)
-                label, _ = self._text(element.get(labelled))
-                words = phrases(self._languages.several, own)
-                asked.options.append((_plain(value), label or words))
-            if not is_yes_no(asked.options, self._languages.several):
-                asked.kind = "choice"
-            return ""
-        if kind == "rating":
-            return self._rate(asked, element)
-        if kind in ("text", "nouislider", "slider"):
-            return self._type(asked, element, kind)
-        if kind == "html":
-            asked.kind = "note"
-            return "" if asked.text != asked.name else "it has no text"
-        return f"the type {kind[:40] or '(none)'} is not known here"
-
-    def _choose(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
-        if element.get("choicesByUrl") or element.get("choicesFromQuestion"):
-            return "its options come from elsewhere: put them into its choices"
-        options: dict[str, Any] = {}
-        for choice in items(element.get("choices")):
-            one = choice if isinstance(choice, Mapping) else {"value": choice}
-            value = str(one.get("value", ""))
-            text, _ = self._text(one.get("text"))
-            options.setdefault(value, text or self._same(value))
-        if len([value for value in options if value]) < 2:
-            return "it has fewer than two options"
-        many = kind in ("checkbox", "tagbox") or (
-            kind == "imagepicker" and element.get("multiSelect")
-        )
-        asked.kind = "rank" if kind == "ranking" else "choices" if many else "choice"
-        asked.options = [(value, text) for value, text in options.items() if value]
-        if kind == "imagepicker":
-            asked.changes.append("its images are left out")
-        if element.get("choicesOrder") == "random":
-            asked.keys["random_order"] = True
-        most = element.get("maxSelectedChoices")
-        if many and type(most) is int and 0 < most <= len(asked.options):
-            asked.keys["at_most"] = most
-        if _is_on(element, "hasNone", "showNoneItem") and not many:
-            label, _ = self._text(element.get("noneText"))
-            asked.options.append(("none-of-these", label or self._same("None")))
-        return ""
-
-    def _rate(self, asked: Asked, element: Mapping[str, Any]) -> str:
-        values = items(element.get("rateValues"))
-        points: list[tuple[str, Any]] = []
-        for one in values:
-            value = str(one.get("value", "") if isinstance(one, Mapping) else one)
-            text, _ = self._text(one.get("text") if isinstance(one, Mapping) else None)
-            points.append((value, text or self._same(value)))
-        if not points:
-            low, high = (
-                element.get("rateMin", 1),
-                element.get("rateMax", element.get("rateCount", _RATES)),
-            )
-            step = element.get("rateStep", 1)
-            numbers = all(type(one) is int for one in (low, high, step))
-            if not numbers or step < 1 or not 2 <= (high - low) // step + 1 <= 50:
-                return "expected 2 to 50 rates that are whole numbers"
-            points = [(str(number), str(number)) for number in range(low, high + 1, step)]
-        asked.kind, asked.options = "scale", points
-        ends = [self._text(element.get(f"{end}RateDescription"))[0] for end in ("min", "max")]
-        labels = [str(texts.first(text)) for _, text in (points[0], points[-1])]
-        asked.explain_ends(dict(zip(labels, ends, strict=True)))
-        return ""
-
-    def _type(self, asked: Asked, element: Mapping[str, Any], kind: str) -> str:
-        typed = str(element.get("inputType", "text"))
-        if kind == "text" and typed not in ("number", "range"):
-            if typed == "text":
-                asked.kind = "text"
-                asked.changes.append(
-                    "it is asked as a text, of which only frequent answers are found"
-                )
-                return ""
-            if typed in ("date", "month", "datetime-local", "week"):
-                years = [re.match(r"(\d{4})", str(element.get(end, ""))) for end in ("min", "max")]
-                if not all(years):
-                    return "a date needs its first and last day: give it min and max"
-                asked.kind = "number"
-                bounds = {
-                    key: int(year[1])
-                    for key, year in zip(("min", "max"), years, strict=True)
-                    if year
-                }
-                asked.keys |= {**bounds, "integer": True}
-                asked.changes.append("a date is asked as its year")
-                return ""
-            return f"an answer of type {typed[:20]} identifies, or cannot be randomized"
-        ends = ("rangeMin", "rangeMax") if kind == "nouislider" else ("min", "max")
-        found = {
-            ours: element.get(theirs) for ours, theirs in zip(("min", "max"), ends, strict=True)
-        }
-        for rule in items(element.get("validators")):
-            if isinstance(rule, Mapping) and rule.get("type") in ("numeric", "numericvalidator"):
-                found["min"] = rule.get("minValue") if found["min"] is None else found["min"]
-                found["max"] = rule.get("maxValue") if found["max"] is None else found["max"]
-            elif isinstance(rule, Mapping):
-                asked.changes.append(f"the validator {str(rule.get('type'))[:20]} is left out")
-        if kind == "slider":
-            usual = {"min": 0, "max": 100}
-            found = {key: usual[key] if one is None else one for key, one in found.items()}
-        if any(type(one) not in (int, float) for one in found.values()):
-            return "a number needs its lowest and highest value: give it min and max"
-        asked.kind = "number"
-        asked.keys |= found
-        step = amount(element.get("step"))
-        if step is not None and step > 0:
-            asked.keys |= {"integer": True} if step == 1 else {"step": step}
-        if kind != "text" or typed == "range":
-            asked.keys["slider"] = True
-        return ""
-
     def _read_matrix(self, place: str, name: str, element: Mapping[str, Any]) -> None:
         """Read the rows of a matrix: each is a scale of the same points."""
-        matrix, changes = self._text(element.get("title"))
+        matrix, changes = self._kinds.text(element.get("title"))
         points: list[tuple[str, Any]] = []
         for column in items(element.get("columns")):
             one = column if isinstance(column, Mapping) else {"value": column}
-            text, _ = self._text(one.get("text"))
+            text, _ = self._kinds.text(one.get("text"))
             value = str(one.get("value", ""))
-            points.append((value, text or self._same(value)))
+            points.append((value, text or self._kinds.same(value)))
         self.form.items.append(
             Row(place, name, "matrix", "changed" if changes else IMPORTED, "; ".join(changes))
         )
         for number, row in enumerate(items(element.get("rows"))):
             one = row if isinstance(row, Mapping) else {"value": row}
-            text, more = self._text(one.get("text"))
+            text, more = self._kinds.text(one.get("text"))
             value = str(one.get("value", number))
             asked = Asked(
                 f"{place}.rows[{number}]",
                 f"{name}.{value}",
                 "matrix",
                 "scale",
-                text or self._same(value),
-                {"matrix": matrix or self._same(name)},
+                text or self._kinds.same(value),
+                {"matrix": matrix or self._kinds.same(name)},
                 points,
                 changes=more,
             )
             required = {"isRequired": element.get("isAllRowRequired") is True}
             self._finish(asked, {**element, **required})
             asked.changes += _lost(one)
-
-    def _text(self, value: Any) -> tuple[Any, list[str]]:
-        """Return a text, plain or in all languages, and what is different from the source."""
-        given = value if isinstance(value, Mapping) else {"default": value}
-        first = next(iter(self._languages.tags))
-        by_name = {name: given.get(name) for name in self._languages.tags}
-        by_name[first] = given.get("default", by_name[first])
-        texts_of = {name: "" if one is None else str(one) for name, one in by_name.items()}
-        return self._languages.text(texts_of)
-
-    def _same(self, text: str) -> Any:
-        return self._languages.same(texts.plain(text)[0] or "–")
-
-
-def _plain(value: Any) -> str:
-    """Return a value as conditions write it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _lost(element: Mapping[str, Any]) -> list[str]:
@@ -380,10 +227,6 @@ def _lost(element: Mapping[str, Any]) -> list[str]:
     if element.get("choicesOrder") in ("asc", "desc"):
         lost.append("the alphabetical order of its options")
     return [f"{key} is left out" for key in lost]
-
-
-def _is_on(element: Mapping[str, Any], *keys: str) -> bool:
-    return any(element.get(key) is True for key in keys)
 
 
 #: Keys whose values can be tables with a text for each language.

@@ -1,0 +1,107 @@
+"""Tables of a survey file that are made of questions of another tool."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.core.domain import NONE, RESERVED
+from analysis.survey.digest import NOTE
+from analysis.survey.document import ID
+from server.editing.draft_file import free_id
+from server.editing.fields import id_of
+from server.forms.form import Asked
+from server.forms.texts import answers_in, first, retold
+
+#: The ε of every question that is imported, until its author chooses another.
+PROPOSED = 1.0
+#: Ids that options cannot have.
+_RESERVED = (*RESERVED, NONE)
+
+
+@dataclass
+class Entry:
+    """A question that is imported as `data`; values of its answers in the source have these ids."""
+
+    asked: Asked
+    data: dict[str, Any]
+    values: Mapping[str, str] = field(default_factory=dict)
+    changes: list[str] = field(default_factory=list)
+
+
+def entry_of(asked: Asked, taken: Sequence[str]) -> Entry:
+    """Return the table of a question, with ids that a survey file can have."""
+    name = free_id(plain_id(asked.name), taken)
+    entry = Entry(asked, {"id": name, "kind": asked.kind, "text": asked.text})
+    if name != asked.name:
+        entry.changes.append(f"its id is {name}")
+    labels: dict[str, Any] = {}
+    for value, text in asked.options:
+        labels.setdefault(value, text)
+    if len(labels) < len(asked.options):
+        entry.changes.append("options with the value of an earlier one are left out")
+        asked.options = [*labels.items()]
+    if asked.kind in _ANSWERS:
+        _ANSWERS[asked.kind](entry)
+    entry.data |= asked.keys
+    if any(answers_in(text) for _, text in asked.options):
+        entry.changes.append("earlier answers are left out of its options")
+    if any(map(answers_in, asked.headings)):
+        entry.changes.append("earlier answers are left out of its heading")
+    entry.data = retold(entry.data)
+    if asked.kind != NOTE:
+        entry.data["epsilon"] = PROPOSED
+    return entry
+
+
+def _add_options(entry: Entry, key: str = "options") -> None:
+    """Add options, with ids as near to the values of the source as ids can be."""
+    values: dict[str, str] = {}
+    taken: set[str] = set()
+    for value, text in entry.asked.options:
+        wanted = plain_id(value if value.strip() else first(text))
+        wanted = f"{wanted}-option" if wanted in _RESERVED else wanted
+        values[value] = free_id(wanted, taken)
+        taken.add(values[value])
+    renamed = [f"{value} is {new}" for value, new in values.items() if value != new]
+    if renamed:
+        more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
+        entry.changes.append(f"ids of options: {', '.join(renamed[:5])}{more}")
+    entry.data[key] = [{"id": values[value], "text": text} for value, text in entry.asked.options]
+    entry.values = values
+
+
+def _add_points(entry: Entry) -> None:
+    """Add the points of a scale; those that look alike can only be options."""
+    points = [text for _, text in entry.asked.options]
+    if any(points.count(text) > 1 for text in points):
+        entry.data["kind"] = "choice"
+        entry.changes.append("two of its points have the same label, so it became a choice")
+        entry.asked.keys.pop("matrix", None)
+        _add_options(entry)
+    else:
+        entry.data["points"] = points
+
+
+def _name_both(entry: Entry) -> None:
+    """Tell which of the values of the source is "yes", and which is "no"."""
+    values = [value for value, _ in entry.asked.options] or ["yes", "no"]
+    entry.values = dict(zip(values, ("yes", "no"), strict=True))
+
+
+#: What the kinds do with the options of the source.
+_ANSWERS: Mapping[str, Callable[[Entry], None]] = {
+    "choice": _add_options,
+    "choices": _add_options,
+    "rank": lambda entry: _add_options(entry, "items"),
+    "scale": _add_points,
+    "yes-no": _name_both,
+}
+
+
+def plain_id(name: str) -> str:
+    """Return a name of the source as an id: as it is if it is one, else the nearest."""
+    if ID.fullmatch(name):
+        return name
+    lower = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-")
+    return lower or id_of(name)
