@@ -13,9 +13,13 @@ from forms import post
 from test_access import HTTPS
 
 from analysis.survey.survey_file import read_survey
-from server.store import Store
+from server.console.costs import up
+from server.editing.reading import read_draft
+from server.forms import WRITTEN, read_form
+from server.store import Store, StoreError
 from server.store.drafts import KEPT, Outdated
 from server.studies import templates
+from server.work.trial import PILOT_END, trial_id
 
 __all__ = ["app", "signed_in", "survey_file"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "well-being.toml"
@@ -195,3 +199,70 @@ def test_a_published_survey_becomes_a_draft_of_the_same_version(
     assert post(browser, f"/surveys/{survey.id}/draft").status_code == 303
     assert _version(browser, survey.id) == survey.version
     assert "published as it is" in browser.get(f"/surveys/{survey.id}/edit", **HTTPS).text
+
+
+def test_the_id_of_a_pilot_never_becomes_that_of_a_survey(
+    signed_in: Browsers, store: Store
+) -> None:
+    browser = signed_in("ada")
+    assert post(browser, "/surveys/idea/pilot", do="open").status_code == 303
+    taken = IDEA.replace('"idea"', '"idea-pilot"', 1).encode()
+    answer = upload(browser, ("taken.toml", taken))
+    assert (answer.status_code, "idea-pilot is a pilot" in answer.text) == (422, True)
+    real = read_draft(taken.decode(), {}).survey
+    with pytest.raises(StoreError, match="expected a pilot, whose answers are made up"):
+        store.surveys.publish(real)
+    # Nor is a survey ever taken for a pilot, whatever it is called.
+    other = read_draft(IDEA.replace('"idea"', '"real-pilot"', 1), {}).survey
+    store.surveys.publish(other)
+    store.surveys.open_wave("real-pilot")
+    store.drafts.begin("real", IDEA.replace('"idea"', '"real"', 1), "ada", "began it")
+    for do in ("close", "open"):
+        assert post(signed_in("bob"), "/surveys/real/pilot", do=do).status_code == 409
+    assert store.surveys.open_waves("real-pilot") == [1]
+
+
+def test_long_ids_that_begin_alike_have_copies_of_their_own() -> None:
+    ids = ["l" * 60 + end for end in "ab"] + ["short"]
+    assert len({trial_id(one, PILOT_END) for one in ids}) == 3
+    assert all(len(trial_id(one, PILOT_END)) <= 64 for one in ids)
+    assert trial_id("short", PILOT_END) == "short-pilot"
+
+
+def test_pages_say_no_less_than_is_spent(signed_in: Browsers, store: Store) -> None:
+    draft = store.drafts.get("idea")
+    assert draft is not None
+    precise = IDEA.replace("epsilon = 1.0", "epsilon = 1.00041")
+    store.drafts.change(draft, precise, "ada", "made it precise")
+    for page in ("edit", "plan", "publish"):
+        text = signed_in("ada").get(f"/surveys/idea/{page}", **HTTPS).text
+        assert "ε = 2.0009" in text, page
+        assert "ε = 2.0008<" not in text
+    assert [up(one) for one in (1.23449, 1.0049, 0.99999, 1.999999997, 10.049, 3, 0.001)] == [
+        "1.2345", "1.0049", "0.99999", "2", "10.049", "3", "0.001",
+    ]  # fmt: skip
+
+
+def test_an_analyst_deletes_no_draft_of_others_and_sets_no_plan_of_a_published_study(
+    signed_in: Browsers, store: Store
+) -> None:
+    bob = signed_in("bob")
+    assert post(bob, "/surveys/idea/history", do="delete", sure="idea").status_code == 409
+    store.surveys.publish(read_draft(IDEA, {}).survey)
+    before = store.studies.get("idea").planned
+    form = {"part": "study", "seen": seen(bob, "study"), "number": "1", "respondents": "900"}
+    assert post(bob, EDIT, do="scale", times="0", **form).status_code == 303
+    assert store.studies.get("idea").planned == before
+    store.drafts.begin("own", IDEA.replace('"idea"', '"own"', 1), "bob", "began it")
+    assert post(bob, "/surveys/own/history", do="delete", sure="own").status_code == 303
+
+
+@pytest.mark.parametrize("tool", ["xlsform", "surveyjs"])
+def test_a_draft_is_taken_to_another_tool(signed_in: Browsers, store: Store, tool: str) -> None:
+    browser = signed_in("bob")
+    answer = browser.get(f"/surveys/idea/file?to={tool}", **HTTPS)
+    assert answer.status_code == 200
+    assert read_form(answer.data, f"idea{WRITTEN[tool][0]}").questions == 2
+    table = browser.get(f"/surveys/idea/file?to={tool}&report", **HTTPS).text
+    assert "it collects true answers" in table
+    assert browser.get("/surveys/idea/file?to=poem", **HTTPS).status_code == 404
