@@ -75,6 +75,13 @@ class DraftFile:
             return plain
         return {key: value for key, value in plain.items() if key not in _KINDS}
 
+    def values(self, key: str) -> dict[str, Any]:
+        """Return what stands at a key of each question, by their ids; None where it is missing."""
+        return {
+            str(table.get("id", "")): _plain(table[key]) if key in table else None
+            for table in self._list("question")
+        }
+
     def seen(self, part: str) -> str:
         """Return a hash of a part: whoever sends it back has seen the part as it is."""
         written = json.dumps(self.data(part), sort_keys=True, default=str)

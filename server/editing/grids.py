@@ -26,19 +26,16 @@ class Grids:
     @classmethod
     def of(cls, file: DraftFile) -> "Grids":
         """Return the grids of a file."""
-        data = {name: file.data(f"question/{name}") for name in file.ids()}
         rows: list[list[str]] = []
         before: Any = None
-        for name, table in data.items():
-            matrix = table.get("matrix")
+        for name, matrix in file.values("matrix").items():
             if matrix is not None and matrix == before:
                 rows[-1].append(name)
             elif matrix is not None:
                 rows.append([name])
             before = matrix
-        shared = {
-            name: {key: data[name].get(key) for key in _ALIKE} for grid in rows for name in grid
-        }
+        alike = {key: file.values(key) for key in _ALIKE} if rows else {}
+        shared = {name: {key: alike[key][name] for key in alike} for grid in rows for name in grid}
         return cls(rows, shared)
 
 
@@ -60,13 +57,14 @@ def settle(file: DraftFile, before: Grids) -> None:
             ]
             for name in left if changed else ():
                 file.put(f"question/{name}", key, changed[0])
-    for grid in Grids.of(file).rows:
+    after = Grids.of(file).rows
+    for grid in after:
         was_grid = any(len([name for name in old if name in grid]) for old in before.rows)
         if len(grid) == 1 and was_grid:
             file.put(f"question/{grid[0]}", "matrix", None)
         elif len(grid) == 1:
             _begin(file, grid[0])
-    for grid in Grids.of(file).rows:
+    for grid in Grids.of(file).rows if after else ():
         _let_first_begin(file, grid)
 
 
