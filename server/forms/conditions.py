@@ -7,6 +7,7 @@ that into the tree of a survey file, by the kinds and the options of the questio
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -31,7 +32,7 @@ class Untold(ValueError):
     """A condition that a survey file cannot have; the message says which part."""
 
 
-class Parser:
+class Parser(ABC):
     """A recursive-descent parser of conditions; a tool adds its tokens and its comparisons.
 
     condition  = and_term (OR and_term)*            and_term = factor (AND factor)*
@@ -57,9 +58,9 @@ class Parser:
             raise self.untold()
         return tree
 
+    @abstractmethod
     def comparison(self) -> list[Any]:
         """Return the tree of what stands next, which is neither joined nor in parentheses."""
-        raise NotImplementedError
 
     def untold(self, expected: str = "") -> Untold:
         """Return the error that the next token is not understood."""

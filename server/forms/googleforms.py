@@ -10,7 +10,7 @@ from typing import Any
 from server.editing.fields import id_of
 from server.forms import texts
 from server.forms.form import MOST_ROWS, Asked, Form, FormError, is_yes_no
-from server.forms.json_file import amount, items, parsed, table
+from server.forms.json_file import amount, is_json_of, items, parsed, table
 
 #: Items and questions that ask nothing that can be randomized, and why.
 _REFUSED = {
@@ -24,10 +24,7 @@ _REFUSED = {
 
 def is_ours(content: bytes, name: str) -> bool:
     """Return whether a file is JSON with the id and the items of a form."""
-    try:
-        return _is_form(parsed(content, name))
-    except FormError:
-        return False
+    return is_json_of(content, name, _is_form)
 
 
 def read(content: bytes, name: str) -> Form:

@@ -1,7 +1,7 @@
 """Files of JSON, of which nothing is known: what is not of the expected type counts as missing."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from server.forms.conditions import short
@@ -17,6 +17,14 @@ def parsed(content: bytes, name: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormError(f"{name}: expected JSON in UTF-8: {str(error)[:100]}") from None
+
+
+def is_json_of(content: bytes, name: str, fits: Callable[[Any], bool]) -> bool:
+    """Return whether a file is JSON whose value fits."""
+    try:
+        return fits(parsed(content, name))
+    except FormError:
+        return False
 
 
 def table(value: Any) -> Mapping[str, Any]:

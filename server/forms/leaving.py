@@ -109,6 +109,30 @@ class Leaving:
         return tuple(rows)
 
 
+def condition_text(tree: list[Any], negated: str, compare: Callable[[str, str, Any], str]) -> str:
+    """Return a condition as another tool writes it.
+
+    Parameters
+    ----------
+    tree : list
+        As frozen surveys have it.
+    negated : str
+        How the tool writes that something does not hold, such as ``not({})``.
+    compare : callable
+        Writes a comparison of a question with a value: its sign, or "selected", both given.
+    """
+    first, *rest = tree
+    if first == "not":
+        return negated.format(condition_text(rest[0], negated, compare))
+    if first in ("and", "or"):
+        parts = [condition_text(part, negated, compare) for part in rest]
+        inner = [part[0] in ("and", "or") for part in rest]
+        return f" {first} ".join(
+            f"({part})" if is_joined else part for part, is_joined in zip(parts, inner, strict=True)
+        )
+    return compare(first, *rest)
+
+
 @dataclass
 class Block:
     """Questions below one heading; `starts_page` where a page begins."""

@@ -22,7 +22,7 @@ from server.forms.form import (
     Row,
     condition_of,
 )
-from server.forms.json_file import items, parsed, table
+from server.forms.json_file import is_json_of, items, parsed, table
 from server.forms.qualtrics.kinds import Kinds, settings_of
 from server.forms.qualtrics.logic import words
 
@@ -54,10 +54,7 @@ _ENOUGH = 0.5
 
 def is_ours(content: bytes, name: str) -> bool:
     """Return whether a file is JSON with SurveyElements."""
-    try:
-        return _is_form(parsed(content, name))
-    except FormError:
-        return False
+    return is_json_of(content, name, _is_form)
 
 
 def read(content: bytes, name: str) -> Form:

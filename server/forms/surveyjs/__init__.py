@@ -22,7 +22,7 @@ from server.forms.form import (
     Row,
     condition_of,
 )
-from server.forms.json_file import items, parsed, table
+from server.forms.json_file import is_json_of, items, parsed, table
 from server.forms.surveyjs.kinds import Kinds, is_on
 from server.forms.surveyjs.logic import condition
 
@@ -52,10 +52,7 @@ _PIPE = r"\{([^{}]+)\}"
 
 def is_ours(content: bytes, name: str) -> bool:
     """Return whether a file is JSON with pages or elements."""
-    try:
-        return _is_form(parsed(content, name))
-    except FormError:
-        return False
+    return is_json_of(content, name, _is_form)
 
 
 def read(content: bytes, name: str) -> Form:

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.core.domain import NO_ANSWER
 from server.editing.draft_file import free_id
-from server.forms.leaving import Block, Leaving, Written
+from server.forms.leaving import Block, Leaving, Written, condition_text
 
 _KEPT = ("title", "id", "languages", "introduction", "thanks")
 
@@ -170,16 +170,9 @@ class _Writer:
 
     def _condition(self, tree: list[Any]) -> str:
         """Return a condition as SurveyJS writes it."""
-        first, *rest = tree
-        if first == "not":
-            return f"!({self._condition(rest[0])})"
-        if first in ("and", "or"):
-            parts = [
-                f"({self._condition(part)})" if part[0] in ("and", "or") else self._condition(part)
-                for part in rest
-            ]
-            return f" {first} ".join(parts)
-        name, value = rest
+        return condition_text(tree, "!({})", self._compared)
+
+    def _compared(self, first: str, name: str, value: Any) -> str:
         shown = f"{{{self._names[name]}}}"
         if value == NO_ANSWER:
             return f"{shown} {'notempty' if first == '!=' else 'empty'}"

@@ -11,7 +11,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from analysis.core.domain import NO_ANSWER, NONE
 from analysis.survey.logic import written
 from server.editing.draft_file import free_id
-from server.forms.leaving import Block, Leaving, Written
+from server.forms.leaving import Block, Leaving, Written, condition_text
 
 _KEPT = ("title", "id", "languages")
 _TYPES = {
@@ -169,16 +169,9 @@ class _Writer:
 
     def _condition(self, tree: list[Any]) -> str:
         """Return a condition as XPath writes it."""
-        first, *rest = tree
-        if first == "not":
-            return f"not({self._condition(rest[0])})"
-        if first in ("and", "or"):
-            parts = [
-                f"({self._condition(part)})" if part[0] in ("and", "or") else self._condition(part)
-                for part in rest
-            ]
-            return f" {first} ".join(parts)
-        name, value = rest
+        return condition_text(tree, "not({})", self._compared)
+
+    def _compared(self, first: str, name: str, value: Any) -> str:
         shown = f"${{{self._names[name]}}}"
         if value in (NO_ANSWER, NONE) and isinstance(value, str):
             # Whoever ticks nothing gives no answer there.
