@@ -83,7 +83,7 @@ class Randomizer(Generic[EncoderT, ChannelT]):
         """ε of one report: ln of `ratio`."""
         return log_ratio(self.ratio)
 
-    @property
+    @cached_property
     def charge(self) -> int:
         """What one report costs, in millionths of ε, rounded up."""
         return micro(self.ratio)
