@@ -234,7 +234,7 @@ def _in_order(sign: str, known: Known, value: Any, name: str) -> list[Any]:
     if known.data["kind"] == "choices" or not is_number or len(numbers) < len(known.values):
         raise Untold(f"the answers of {name} have no order")
     fitting = [one for one in numbers if _SIGNS[sign](float(one), float(value))]
-    return joined("or", [["=", known.data["id"], known.values[one]] for one in fitting]) or NEVER
+    return joined("or", [["=", known.data["id"], known.values[one]] for one in fitting])
 
 
 def short(number: float) -> int | float:

@@ -15,7 +15,9 @@ def parsed(content: bytes, name: str) -> Any:
         # Halves of characters, as JSON can have them, cannot be written to any file.
         text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise FormError(f"{name}: expected JSON that is not nested too deeply") from None
+    except ValueError as error:
         raise FormError(f"{name}: expected JSON in UTF-8: {str(error)[:100]}") from None
 
 
