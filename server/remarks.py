@@ -16,18 +16,17 @@ from analysis.survey.joint_draw import JointDraw
 from analysis.survey.study_file import missing
 from analysis.survey.survey import Survey, spent_on
 from server.clock import today
+from server.editing.spending import MANY, waves_within
 from server.page_texts import LANGUAGES, is_spoken
-
-#: Up to so many waves are counted one by one.
-MANY = 1000
 
 
 def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
     """Yield what `check` says of a survey beside its table, sentence by sentence."""
+    waves = waves_within(survey, survey.cap)
     yield (
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
         f"ε = {survey.charge / MICRO:g}; the cap of {survey.cap / MICRO:g} is enough for "
-        f"{_waves_within(survey)} waves in all"
+        f"{waves if waves < MANY else f'{MANY} and more'} waves in all"
     )
     unsaid = missing(survey.spec)
     if unsaid:
@@ -141,11 +140,3 @@ def _asked(draw: JointDraw) -> str:
         f"{times:.2g} times the respondents for shares"
         + (", so that ask is for a shorter form" if times < 1 else "")
     )
-
-
-def _waves_within(survey: Survey) -> str:
-    """Return how many waves the cap is enough for, whatever is answered."""
-    for waves in range(1, MANY + 1):
-        if spent_on([(survey, waves)]) > survey.cap:
-            return str(waves - 1)
-    return f"{MANY} and more"

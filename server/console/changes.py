@@ -242,15 +242,25 @@ def _delete(file: DraftFile, asked: Change, reading: Reading) -> str:
     return f"question/{left[max(0, place - 1)]}"
 
 
-def _scale(file: DraftFile, asked: Change, _: Reading) -> str:
-    """Keep the respondents and the ε that the sliders show."""
+def _scale(file: DraftFile, asked: Change, reading: Reading) -> str:
+    """Keep the respondents and the total that the sliders show."""
     name = str(file.data(STUDY)["id"])
-    costs = asked_costs(_.survey, name, asked.form.values)
+    costs = asked_costs(reading, name, file, asked.form.values)
+    if costs.problem:
+        raise ValueError(costs.problem)
     # Fieldwork shows the number of a published study, which is its owners' to set.
     if g.researcher.role == "owner" or not the_store().surveys.has(name):
         the_store().studies.plan(name, costs.respondents)
-    if costs.times != 1:
-        file.scale(costs.times)
+    return asked.part
+
+
+def _limit(file: DraftFile, asked: Change, reading: Reading) -> str:
+    """Set the limit of ε of all waves to what the waves that are planned cost."""
+    name = str(file.data(STUDY)["id"])
+    costs = asked_costs(reading, name, file, asked.form.values)
+    if costs.problem:
+        raise ValueError(costs.problem)
+    file.put(STUDY, "privacy.cap", float(costs.all_waves))
     return asked.part
 
 
@@ -264,6 +274,7 @@ _ACTIONS: dict[str, Callable[[DraftFile, Change, Reading], str]] = {
     "together": _together,
     "apart": _apart,
     "scale": _scale,
+    "limit": _limit,
 }
 #: How the history tells what was done to a part, or behind it.
 DONE = {
@@ -276,6 +287,7 @@ DONE = {
     "together": "had questions drawn together, at",
     "apart": "had questions drawn one by one, of",
     "scale": "changed every ε, at",
+    "limit": "changed the limit of all waves, at",
 }
 #: What changes nothing of the part that is shown.
-_ANYWHERE = ("add", "together", "scale", "up", "down")
+_ANYWHERE = ("add", "together", "scale", "limit", "up", "down")

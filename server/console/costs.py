@@ -1,102 +1,136 @@
 """What a draft costs respondents, and how precise it will be, beside its questions."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
+from math import ceil
 
 from flask import request
 from markupsafe import Markup
 
 from analysis.charts import icon_array
 from analysis.core.epsilon import MICRO
-from analysis.core.errors import SurveyError
 from analysis.privacy.meaning import most_told, odds
 from analysis.privacy.one_wave import readable_odds
 from analysis.study.planning import warnings
 from analysis.survey.check import check
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
-from server.console.drafts import the_draft
 from server.console.precision import quick, told
 from server.editing.draft_file import DraftFile
-from server.editing.reading import read_draft
+from server.editing.reading import Reading, read_draft
+from server.editing.spending import divided, up, wave_total, waves_total, waves_within
 from server.extensions import the_store
 from server.remarks import on_page
 
 #: Respondents that a study is thought to have until somebody says how many.
 USUAL = 400
 MOST = 100_000
-#: The steps of the slider that multiplies every ε: each is √2 times the one before.
-STEPS = 6
+#: What can be typed as a total, and the largest one.
+TOTAL, MOST_TOTAL = re.compile(r"\d{1,6}(\.\d{1,4})?", re.ASCII), 20_000
+#: The most waves that can be planned here.
+MOST_WAVES = 100
 
 
 @dataclass(frozen=True)
 class Line:
-    """A question or note in the list: its ε and the half-width that is expected, in words."""
+    """A line of the list: a question, a note, or what one draw for several questions spends.
+
+    `epsilon` and the half-width that is expected are in words. `draw` names the draw that a
+    question goes into with others: then its ε is in the line of that draw, of the kind "draw".
+    """
 
     name: str
     text: str
     kind: str
     epsilon: str = ""
     width: str = ""
-
-
-def up(epsilon: float) -> str:
-    """Return ε in at most five digits, rounded up, so that no page says less than is spent."""
-    exact = Decimal(f"{epsilon:.7g}")
-    digits = Decimal(1).scaleb(min(0, exact.adjusted() - 4))
-    return f"{exact.quantize(digits, ROUND_CEILING).normalize():f}"
+    draw: str = ""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What the list of a draft shows, with so many `respondents`, and every ε so many `times`.
+    """What a draft costs with so many `respondents` and `waves`.
 
-    `step` is the place of the slider that stands for `times`. `problem` says why the ε that it
-    shows cannot be.
+    Its ε may be those that somebody tries out; `stored` is what one wave costs in the file.
+    `problem` says why a total that was asked for cannot be.
     """
 
-    survey: Survey
+    reading: Reading
     respondents: int
-    step: int
+    waves: int
+    stored: Decimal
     problem: str = ""
 
     @property
-    def times(self) -> float:
-        """How many times as large every ε is as in the file."""
-        return round(float(2 ** (self.step / 2)), 2)
+    def survey(self) -> Survey:
+        """The survey that costs this."""
+        return self.reading.survey
 
     @cached_property
     def lines(self) -> list[Line]:
-        """A line for each question and note."""
+        """A line for each question and note, and for each draw behind the last of its questions."""
         asked = {question.id: question for question in self.survey.questions}
-        return [
-            self._line(entry["id"], self.survey.text(entry["text"]), asked.get(entry["id"]))
-            for entry in self.survey.spec["questions"]
-        ]
+        draws = {
+            joint.id: f" {chr(65 + place)}" if len(self.survey.joint) > 1 else ""
+            for place, joint in enumerate(self.survey.joint)
+        }
+        last = {
+            max(joint.questions, key=self.survey.questions.index).id: joint
+            for joint in self.survey.joint
+        }
+        lines = []
+        for entry in self.survey.spec["questions"]:
+            name, text = entry["id"], self.survey.text(entry["text"])
+            lines.append(self._line(name, text, asked.get(name), draws))
+            if name in last:
+                joint = last[name]
+                told = f"One draw{draws[joint.id]} for {len(joint.questions)} questions"
+                epsilon = up(joint.randomizer.charge / MICRO)
+                lines.append(Line(joint.id, told, "draw", epsilon, draw=joint.id))
+        return lines
 
-    def _line(self, name: str, text: str, question: Question | None) -> Line:
+    def _line(
+        self, name: str, text: str, question: Question | None, draws: Mapping[str, str]
+    ) -> Line:
         if question is None:
             return Line(name, text, "note")
         width = told(self.survey, question, quick(question, self.respondents)[0])
-        epsilon = up(question.randomizer.epsilon)
-        return Line(name, text, question.spec["kind"], epsilon, width)
+        kind = question.spec["kind"]
+        if question.table is not None:
+            place = f"in draw{draws[question.table]}"
+            return Line(name, text, kind, place, width, question.table)
+        return Line(name, text, kind, up(question.randomizer.charge / MICRO), width)
 
     @property
     def total(self) -> str:
         """ε of one wave."""
-        return up(self.survey.charge / MICRO)
+        return f"{wave_total(self.survey):f}"
+
+    @property
+    def most(self) -> int:
+        """The end of the slider of the total."""
+        return max(10, 2 * ceil(self.stored))
+
+    @property
+    def all_waves(self) -> Decimal:
+        """ε of all waves that are planned."""
+        return waves_total(self.survey, self.waves)
 
     @property
     def cap(self) -> str:
-        """ε of all waves."""
-        return up(self.survey.cap / MICRO)
+        """The limit of all waves, as the file states it; not below one wave if that is allowed."""
+        cap = self.reading.cap
+        if self.reading.low_cap is None:
+            cap = max(Decimal(up(cap)), wave_total(self.survey))
+        return f"{cap.normalize():f}"
 
     @property
-    def waves(self) -> int:
-        """How many waves the cap is enough for, at most; of fresh draws."""
-        return self.survey.cap // max(1, self.survey.charge)
+    def allowed(self) -> int:
+        """How many waves the limit is enough for, whatever is answered."""
+        return 0 if self.reading.low_cap else waves_within(self.survey, self.survey.cap)
 
     @property
     def odds(self) -> str:
@@ -138,22 +172,56 @@ def _meaning(survey: Survey, question: Question) -> Meaning:
     )
 
 
-def asked_costs(survey: Survey, survey_id: str, given: Mapping[str, str] | None = None) -> Costs:
-    """Return the costs with the respondents and the ε that an address or a form asks for."""
+def asked_costs(
+    reading: Reading, survey_id: str, file: DraftFile, given: Mapping[str, str] | None = None
+) -> Costs:
+    """Return the costs with the respondents, waves and total that an address or a form asks for.
+
+    The file is changed to the total, unless there is a problem with it.
+    """
     values = request.args if given is None else given
     planned = the_store().studies.get(survey_id).planned or USUAL
-    n = values.get("respondents", "").strip().replace(",", "")
-    respondents = int(n) if n.isascii() and n.isdigit() and 0 < int(n[:9]) <= MOST else planned
-    text = values.get("times", "0")
-    step = int(text) if text.lstrip("-").isdigit() and abs(int(text[:4])) <= STEPS else 0
-    costs = Costs(survey, respondents, step)
-    if not step or given is not None:
+    respondents = _number(values, "respondents", MOST) or planned
+    stored = wave_total(reading.survey)
+    # Who states a limit plans as many waves as it is enough for, until they say how many.
+    allowed = 0 if reading.low_cap else waves_within(reading.survey, reading.survey.cap)
+    usual = allowed if 0 < allowed <= MOST_WAVES else 1
+    waves = _number(values, "waves", MOST_WAVES) or usual
+    costs = Costs(reading, respondents, waves, stored)
+    text = values.get("total", "").strip()
+    if not text or text == f"{stored:f}":
         return costs
-    draft = the_draft(survey_id)
-    file = DraftFile(draft.toml)
-    file.scale(costs.times)
     try:
-        scaled = read_draft(file.toml, the_store().drafts.files(survey_id)).survey
-    except SurveyError as error:
-        return Costs(survey, respondents, 0, str(error).removeprefix("survey.toml: "))
-    return Costs(scaled, respondents, step)
+        _spend(file, reading.survey, text)
+        tried = read_draft(file.toml, the_store().drafts.files(survey_id))
+    except ValueError as error:
+        told = str(error).removeprefix("survey.toml: ")
+        return replace(costs, problem=told)
+    return replace(costs, reading=tried)
+
+
+def _number(values: Mapping[str, str], name: str, most: int) -> int | None:
+    given = values.get(name, "").strip().replace(",", "")
+    is_number = given.isascii() and given.isdigit() and 0 < int(given[:9]) <= most
+    return int(given) if is_number else None
+
+
+def _spend(file: DraftFile, survey: Survey, text: str) -> None:
+    """Have a file state the ε with which one wave costs a total that somebody typed."""
+    if not TOTAL.fullmatch(text) or not 0 < Decimal(text) <= MOST_TOTAL:
+        raise ValueError(f"Total: expected a number such as 4 or 0.5, got {text[:20]!a}")
+    stated = file.epsilons()
+    fixed = sum(
+        (
+            Decimal(up(draw.randomizer.charge / MICRO))
+            for draw in survey.draws
+            if not {f"question/{draw.id}", f"together/{draw.id}"} & {*stated}
+        ),
+        Decimal(0),
+    )
+    if not stated or Decimal(text) <= fixed:
+        raise ValueError(
+            f"Total: expected more than ε = {fixed:f}, which designs with chances of their own "
+            f"spend, got {text}"
+        )
+    file.spend(divided(Decimal(text) - fixed, stated))

@@ -67,7 +67,7 @@ def _editor(
         data=data,
         sections=sections_of(part, data, reading.survey),
         setting=setting_of(shown, part, reading.survey),
-        costs=asked_costs(reading.survey, draft.id),
+        costs=asked_costs(reading, draft.id, DraftFile(draft.toml)),
         parts=[f"question/{name}" for name in stored.ids()],
         tables=[f"together/{name}" for name in stored.ids("together")],
         kinds=KINDS_IN_WORDS,
@@ -110,8 +110,8 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
         draft = the_draft(survey_id)
         file = DraftFile(draft.toml)
         try:
-            if asked.do == "scale" and asked.number != str(draft.number):
-                raise Conflict  # to multiply what somebody else has multiplied doubles it
+            if asked.do in ("scale", "limit") and asked.number != str(draft.number):
+                raise Conflict  # others may have changed what the sliders show
             part = changed(file, asked, reading_of(draft))
             return _stored(draft, file, part, asked)
         except Outdated:

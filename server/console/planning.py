@@ -21,10 +21,11 @@ from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server import access, work
 from server.console.blueprint import blueprint
-from server.console.costs import MOST, USUAL, up
+from server.console.costs import MOST, USUAL
 from server.console.live import EVERY_OF_WORK, follow, state_of_work
 from server.console.piloting import page_of
 from server.console.precision import quick, told
+from server.editing.spending import wave_total
 from server.extensions import the_store
 from server.plan.pictures import respondents_charts
 from server.stored_results import Missing
@@ -131,7 +132,7 @@ def show_plan(survey_id: str) -> str:
         survey_id,
         wishes=wishes,
         lines=_lines(survey, wishes),
-        total=up(survey.charge / MICRO),
+        total=f"{wave_total(survey):f}",
         pictures=[Markup(one) for one in respondents_charts(survey, points, wishes.respondents)],
         differences=_differences(survey, wishes),
         asked={one.id: survey.wording(one) for one in survey.questions

@@ -12,10 +12,11 @@ from analysis.survey.check import check
 from analysis.survey.survey import Survey
 from server import access
 from server.console.blueprint import blueprint
-from server.console.costs import USUAL, up
+from server.console.costs import USUAL
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.fieldwork import address_of, qr_code
 from server.console.precision import quick, told
+from server.editing.spending import up, wave_total
 from server.extensions import the_store
 from server.remarks import on_page
 from server.store.studies import DELETED
@@ -52,7 +53,8 @@ def ask_to_publish(survey_id: str) -> str:
         **of_draft(draft),
         checks=checks,
         remarks=on_page(survey, checks),
-        up=up,
+        cap=up(reading.cap),
+        total=f"{wave_total(survey):f}",
         planned=planned,
         numbers=numbers,
         rows=[_told(survey, place, numbers) for place in range(len(survey.questions))],

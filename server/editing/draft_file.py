@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import tomlkit
@@ -178,14 +179,24 @@ class DraftFile:
                     table[key] = _written(left or next(iter(texts.values())))
         self.put(STUDY, "languages", list(languages) or None)
 
-    def scale(self, factor: float) -> None:
-        """Multiply all ε by a factor, rounded to hundredths."""
-        for kind in _LISTS:
-            for table in self._list(kind):
-                part = f"{kind}/{table['id']}"
-                for key in ("epsilon", "epsilon_each", "epsilon_forever"):
-                    if key in table:
-                        self.put(part, key, max(0.01, round(float(table[key]) * factor, 2)))
+    def epsilons(self) -> dict[str, Decimal]:
+        """Return the ε that questions alone and tables of questions state, by their parts."""
+        return {
+            f"{kind}/{table['id']}": Decimal(str(table["epsilon"]))
+            for kind in _LISTS
+            for table in self._list(kind)
+            if "epsilon" in table
+        }
+
+    def spend(self, epsilons: Mapping[str, Decimal]) -> None:
+        """Have parts state another ε, and limits of one answer and of all waves change with it."""
+        before = self.epsilons()
+        for part, epsilon in epsilons.items():
+            for key in ("epsilon_each", "epsilon_forever"):
+                if key in self.table(part):
+                    limit = Decimal(str(self.table(part)[key])) * epsilon / before[part]
+                    self.put(part, key, float(round(limit, 6)))
+            self.put(part, "epsilon", float(epsilon))
 
     def _space(self) -> None:
         """Have an empty line behind each table that others can follow."""

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from analysis.core.errors import SurveyError
 from analysis.survey.document import parsed
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import survey_of
+from server.editing.spending import wave_total
 
 #: The name of a survey file that no one has given a name.
 NAME = "survey.toml"
@@ -23,11 +25,22 @@ class Reading:
     """A draft as a survey, and the `problems` that its file has, each a sentence without a stop.
 
     With problems the survey is not what the file says: a text that lacks a translation is shown in
-    another language, and a cap that is too low is left out.
+    another language, and a cap that is too low is left out of it, and is `low_cap`.
     """
 
     survey: Survey
     problems: tuple[str, ...] = ()
+    low_cap: Decimal | None = None
+
+    @property
+    def cap(self) -> Decimal:
+        """The most ε of a respondent over all waves, as the file states it."""
+        return Decimal(self.survey.cap) / MICRO if self.low_cap is None else self.low_cap
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The problems but for that of a cap which is too low."""
+        return self.problems if self.low_cap is None else self.problems[:-1]
 
 
 def read_draft(text: str, files: Mapping[str, bytes]) -> Reading:
@@ -72,10 +85,9 @@ def _frozen(document: dict[str, Any], folder: Path, problems: Sequence[str]) -> 
             survey = survey_of(capless, NAME, folder)
         except SurveyError:
             raise error from None
-        told = (
-            f"the cap of {privacy['cap']} is too low: one wave costs ε = {survey.charge / MICRO:g}"
-        )
-        return Reading(survey, (*problems, told))
+        cap = Decimal(str(privacy["cap"]))
+        told = f"the cap of {cap} is too low: one wave costs ε = {wave_total(survey):f}"
+        return Reading(survey, (*problems, told), cap)
 
 
 def _complete(document: dict[str, Any]) -> Iterator[str]:

@@ -68,6 +68,7 @@ function show({ page, address, isFine }, keeps, sent) {
       exchange(old, document.adoptNode(fresh), keeps, sent);
     }
   }
+  document.title = page.title;
   if (!isFine) {
     find("said").scrollIntoView({ block: "nearest" });
     return;
@@ -75,10 +76,19 @@ function show({ page, address, isFine }, keeps, sent) {
   const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
   if (shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
   if (isAdded) document.querySelector("#form select, #form input:not([type=hidden]), #form textarea").focus();
-  if (address !== location.href && !address.includes("times=")) history.replaceState(null, "", address);
+  if (address !== location.href && !address.includes("total=")) history.replaceState(null, "", address);
+}
+
+/** Says in a corner, and to screen readers, whether all that was written is stored. */
+function say(text) {
+  const saving = find("saving");
+  if (saving.textContent !== text) saving.textContent = text;
 }
 
 let waiting = Promise.resolve();
+// How many changes were sent, or wait to be, and whether one of them was not stored.
+let unstored = 0;
+let isRefused = false;
 let latest = 0;
 // Up to here things were asked for by somebody who had not seen that another person changed the part.
 let unseen = 0;
@@ -88,8 +98,13 @@ let isDisputed = false;
 function send(method, address, collect, keeps = false) {
   latest += 1;
   const mine = latest;
+  const isChange = method === "POST";
+  if (isChange) {
+    unstored += 1;
+    say("Saving…");
+  }
   waiting = waiting.then(async () => {
-    if (method === "POST" && mine <= unseen) return;
+    if (isChange && mine <= unseen) return;
     const data = collect?.();
     // Of what the sliders passed on their way, only the last counts.
     if (method === "GET" && mine !== latest) return;
@@ -101,11 +116,16 @@ function send(method, address, collect, keeps = false) {
     const answer = await load(method, address, data);
     if (answer.isConflict) [unseen, isDisputed] = [latest, true];
     else if (answer.isFine) isDisputed = false;
+    if (isChange) isRefused = !answer.isFine;
     show(answer, keeps, data);
   }).catch(({ message }) => {
+    isRefused = isRefused || isChange;
     const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
     told.textContent = message;
     find("said").replaceChildren(told);
+  }).finally(() => {
+    unstored -= isChange ? 1 : 0;
+    if (isChange && !unstored) say(isRefused ? "Not saved" : "Saved");
   });
 }
 
@@ -121,7 +141,7 @@ function store(form, button) {
 
 function tryOut(form) {
   const address = new URL(location.href);
-  for (const name of ["respondents", "times"]) address.searchParams.set(name, form.elements[name].value);
+  for (const name of ["respondents", "total", "waves"]) address.searchParams.set(name, form.elements[name].value);
   address.hash = "";
   send("GET", address.href);
 }
@@ -132,8 +152,8 @@ function prepare(part) {
 }
 
 document.addEventListener("input", ({ target }) => {
+  if (target.form?.hasAttribute("data-auto")) say("Not saved yet");
   if (target.dataset.of) find(target.dataset.of).value = target.value;
-  if (target.id === "times") target.closest("p").querySelector("output").value = (2 ** (target.value / 2)).toFixed(2);
 });
 // A field that was exchanged while somebody wrote in it tells no change; leaving it does.
 document.addEventListener("focusout", ({ target }) => {
@@ -162,6 +182,7 @@ document.addEventListener("click", (event) => {
   });
 });
 prepare(document);
+say("Saved");
 // What was typed before this program was there.
 for (const form of document.querySelectorAll("[data-auto]")) {
   if ([...form.elements].some((field) => isTyped(field) && field !== document.activeElement)) store(form);

@@ -39,14 +39,14 @@ def sign_in(served: Collector, new_device: Callable[..., Device]) -> Callable[..
 
 
 #: What comes once a change is stored.
-_SHOWN = re.compile(r"/edit\?part=")
+SHOWN = re.compile(r"/edit\?part=")
 
 
 def write(page: Page, label: str, text: str) -> None:
     """Fill a field in, leave it, and wait until that is stored."""
     field = page.locator("#form").get_by_label(label, exact=True)
     field.fill(text)
-    with page.expect_response(_SHOWN):
+    with page.expect_response(SHOWN):
         field.press("Tab")
 
 
@@ -86,12 +86,12 @@ def test_the_example_is_written_tried_and_published_by_hand(
     people = {"nobody": "Nobody", "superior": "A superior", "council": "The works council"}
     write_options(page, people)
     page.get_by_text("Whom it is asked").click()
-    with page.expect_response(_SHOWN):
+    with page.expect_response(SHOWN):
         page.get_by_label("Condition 1").select_option("harassed = 'yes'")
     seen(page)
     add(page, "Where do you work?", "One of several options", "team")
     write_options(page, {"lab": "Laboratory", "office": "Office"})
-    with page.expect_response(_SHOWN):
+    with page.expect_response(SHOWN):
         page.get_by_label("It must be answered").check()
     add(page, "Income per month?", "A number", "income")
     for label, text in {"Highest": "10000", "Step": "10", "Unit": "EUR"}.items():
@@ -228,7 +228,7 @@ def test_two_researchers_write_at_the_same_time(sign_in: Callable[..., Page]) ->
     expect(ada.get_by_role("alert")).to_contain_text("changed this in the meantime")
     seen(ada)
     expect(ada.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
-    with ada.expect_response(_SHOWN):
+    with ada.expect_response(SHOWN):
         ada.get_by_role("button", name="Save").click()
     bob.reload()
     expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
@@ -251,7 +251,7 @@ def test_one_press_does_not_overwrite_what_a_colleague_wrote(
     form.get_by_label("Question", exact=True).press("Tab")
     bob.reload()
     expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Bob was here.")
-    with ada.expect_response(_SHOWN):
+    with ada.expect_response(SHOWN):
         form.get_by_role("button", name="Save").first.click()
     bob.reload()
     expect(bob.locator("#form").get_by_label("Help below it")).to_have_value("Ada was here.")
@@ -260,7 +260,7 @@ def test_one_press_does_not_overwrite_what_a_colleague_wrote(
     )
 
 
-_EPSILON = "ε, the most that a report tells"
+EPSILON = "ε, the most that a report tells"
 
 
 def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[..., Page]) -> None:
@@ -269,7 +269,7 @@ def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[...,
     held: list[Route] = []
     page.route("**/edit", lambda route: held.append(route))
     form = page.locator("#form")
-    texts = {"Help below it": "First.", "Question": "Second?", _EPSILON: "2"}
+    texts = {"Help below it": "First.", "Question": "Second?", EPSILON: "2"}
     posted: list[Request] = []
     page.on("request", lambda one: posted.append(one) if one.method == "POST" else None)
     with page.expect_request("**/edit"):
@@ -278,7 +278,7 @@ def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[...,
             form.get_by_label(label, exact=True).press("Tab")
     # All three were left before the first answer came, which knows only of the first.
     for _ in texts:
-        with page.expect_response(_SHOWN):
+        with page.expect_response(SHOWN):
             held.pop().continue_()
         for label, text in texts.items():
             expect(form.get_by_label(label, exact=True)).to_have_value(text)
@@ -288,7 +288,7 @@ def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[...,
     page.reload()
     expect(form.get_by_label("Help below it", exact=True)).to_have_value("First.")
     expect(form.get_by_label("Question", exact=True)).to_have_value("Second?")
-    expect(form.get_by_label(_EPSILON, exact=True)).to_have_value("2")
+    expect(form.get_by_label(EPSILON, exact=True)).to_have_value("2")
 
 
 def test_it_works_by_keyboard_and_without_the_program(sign_in: Callable[..., Page]) -> None:
@@ -343,7 +343,7 @@ def test_a_form_of_another_tool_is_imported_mended_and_published(
     add(page, "How many packs a week?", "A number", "packs")
     write(page, "Highest", "30")
     page.get_by_text("Whom it is asked").click()
-    with page.expect_response(_SHOWN):
+    with page.expect_response(SHOWN):
         page.get_by_label("Condition 1").select_option("smokes = 'yes'")
     page.get_by_role("link", name="Publish").click()
     page.get_by_role("button", name="Freeze and publish smoking").click()

@@ -56,3 +56,10 @@ def toml(store: Store, name: str = "idea") -> str:
     draft = store.drafts.get(name)
     assert draft is not None
     return draft.toml
+
+
+def text_of(page: str, part: str) -> str:
+    """What a part of the editor's page says, with single spaces."""
+    found = page.partition(f'<div id="{part}"')[2].partition(">")[2].partition(" data-part")[0]
+    text = unescape(re.sub(r"<[^>]*>", " ", found).partition("<")[0])
+    return " ".join(text.split()).replace(" :", ":").replace(" ,", ",")

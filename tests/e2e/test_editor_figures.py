@@ -1,0 +1,76 @@
+"""What stands beside the forms of the editor: what is saved, what it costs, what can be undone."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, Route, expect
+from test_editor import EPSILON, add, begin, served, sign_in, write
+from test_looks import check_accessible as seen
+
+__all__ = ["served", "sign_in"]
+
+
+def test_it_says_while_one_scrolls_whether_all_is_saved(sign_in: Callable[..., Page]) -> None:
+    page = sign_in(viewport={"width": 390, "height": 844})
+    begin(page)
+    state, form = page.locator("#saving"), page.locator("#form")
+    assert state.get_attribute("role") == "status"
+    expect(state).to_have_text("Saved")
+    held: list[Route] = []
+    page.route("**/edit", lambda route: held.append(route))
+    form.get_by_label("Help below it", exact=True).fill("Think first.")
+    expect(state).to_have_text("Not saved yet")
+    with page.expect_request("**/edit"):
+        form.get_by_label("Help below it", exact=True).press("Tab")
+    expect(state).to_have_text("Saving…")
+    for place in ("0", "document.body.scrollHeight"):
+        page.evaluate(f"scrollTo(0, {place})")
+        expect(state).to_be_in_viewport(ratio=1)
+    held.pop().continue_()
+    expect(state).to_have_text("Saved")
+    page.unroute("**/edit")
+    form.get_by_label(EPSILON, exact=True).fill("99")
+    form.get_by_label(EPSILON, exact=True).press("Tab")
+    expect(state).to_have_text("Not saved")
+    write(page, EPSILON, "2")
+    expect(state).to_have_text("Saved")
+    page.route("**/edit", lambda route: route.abort())
+    form.get_by_label("Help below it", exact=True).fill("Think twice.")
+    form.get_by_label("Help below it", exact=True).press("Tab")
+    expect(state).to_have_text("Not saved")
+    seen(page)
+
+
+def test_the_page_is_named_after_the_study_at_once(sign_in: Callable[..., Page]) -> None:
+    page = sign_in()
+    begin(page)
+    page.get_by_role("link", name="The study").click()
+    write(page, "Title", "Conditions of work")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Conditions of work")
+    expect(page).to_have_title("Write: Conditions of work")
+
+
+def test_a_total_is_typed_beside_its_slider(sign_in: Callable[..., Page]) -> None:
+    page = sign_in()
+    begin(page)
+    add(page, "Where do you work?", "One of several options", "team")
+    totals = page.locator("#totals")
+    slider = page.get_by_label("Slider: total ε of one wave")
+    slider.focus()
+    with page.expect_response(re.compile("total=2.1")):
+        page.keyboard.press("ArrowRight")
+    expect(totals).to_contain_text("ε = 2.1: odds")
+    total = page.get_by_label("Total ε of one wave", exact=True)
+    total.fill("3.37")
+    with page.expect_response(re.compile("total=3.37")):
+        total.press("Tab")
+    expect(totals).to_contain_text("ε = 3.37: odds")
+    page.get_by_role("button", name="Put these into the draft").click()
+    expect(page.locator("#saving")).to_have_text("Saved")
+    expect(page.locator("#list tfoot")).to_contain_text("3.37")
+    page.get_by_label("Waves", exact=True).fill("2")
+    page.get_by_label("Waves", exact=True).press("Tab")
+    expect(totals).to_contain_text("too low, since it is enough for 1")
+    seen(page)
+    page.get_by_role("button", name="Set the limit to 6.74").click()
+    expect(totals).to_contain_text("6.74: enough")
