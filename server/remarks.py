@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
 from analysis.core.epsilon import MICRO
@@ -16,12 +16,18 @@ from analysis.survey.joint_draw import JointDraw
 from analysis.survey.study_file import missing
 from analysis.survey.survey import Survey, spent_on
 from server.clock import today
+from server.editing.conditions import named
 from server.editing.spending import MANY, waves_within
 from server.page_texts import LANGUAGES, is_spoken
 
 
-def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
-    """Yield what `check` says of a survey beside its table, sentence by sentence."""
+def remarks(
+    survey: Survey, checks: Iterable[Check], name: Callable[[str], str] = str
+) -> Iterator[str]:
+    """Yield what `check` says of a survey beside its table, sentence by sentence.
+
+    Lists of questions have the `name` of each, by its id.
+    """
     waves = waves_within(survey, survey.cap)
     yield (
         f"{survey.id}: version {survey.version[:12]}; one wave costs a respondent "
@@ -38,7 +44,7 @@ def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
             "Safari then counts as somebody new, and starts from fresh draws; the page says so"
         )
     for draw in survey.joint:
-        names = ", ".join(question.id for question in draw.questions)
+        names = ", ".join(name(question.id) for question in draw.questions)
         asks = f", of which each person is asked {draw.asks}," if draw.randomizer.asks_some else ""
         yield (
             f'together "{draw.id}": {names}{asks} go into one draw of '
@@ -50,7 +56,7 @@ def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
             f"{draw.savings[1]:.3g} times for pairs of answers"
         )
         if asks:
-            yield (f'together "{draw.id}": {_asked(draw)}')
+            yield (f'together "{draw.id}": {_asked(draw, name)}')
         proved = draw.randomizer.charge / MICRO
         if proved < 0.99 * draw.spec["epsilon"]:
             yield (
@@ -66,7 +72,9 @@ def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
             )
     told = suggestion(survey)
     if told:
-        yield (told)
+        # It begins with the ids of questions.
+        ids, one_by_one, rest = told.partition(" are drawn one by one")
+        yield (f"{', '.join(map(name, ids.split(', ')))}{one_by_one}{rest}")
     if survey.memos and spent_on([(survey, 2)]) > survey.cap:
         yield ("nobody could answer a second wave: raise the cap in [privacy]")
     delta = float(sum(draw.randomizer.delta for draw in survey.draws))
@@ -108,23 +116,34 @@ def remarks(survey: Survey, checks: Iterable[Check]) -> Iterator[str]:
 
 def on_page(survey: Survey, checks: Iterable[Check]) -> list[str]:
     """Return the remarks but for the first, as whole sentences that name questions by wording."""
-    texts = {question.id: survey.wording(question) for question in survey.questions}
+    texts = {
+        one.id: f"“{named(*(survey.text(one.spec.get(key, '')) for key in ('text', 'matrix')))}”"
+        for one in survey.questions
+    }
+    draws = {draw.id: f"One draw for {len(draw.questions)} questions" for draw in survey.joint}
     found = []
-    for remark in list(remarks(survey, checks))[1:]:
+    for remark in list(remarks(survey, checks, lambda name: texts.get(name, name)))[1:]:
         text = remark.removeprefix(f"{survey.id}: ").replace(
             "see [[together]], and `deniable plan --table together`", "see the page Plan"
         )
+        for what, names in (("question", texts), ("together", draws)):
+            place = re.match(rf'{what} "([^"]*)": ', text)
+            if place:
+                rest = text[place.end() :]
+                names_all = rest.startswith("“")
+                text = rest if names_all else f"{names.get(place[1], place[1])} – {rest}"
+        # Other words stand in quotation marks, too: languages and aims.
         text = re.sub(
-            r'^question "([^"]*)": ', lambda name: f"“{texts.get(name[1], name[1])}” – ", text
+            r'(?<!language )(?<!aim = )"([^"]*)"', lambda name: texts.get(name[1], name[0]), text
         )
         found.append(f"{text[:1].upper()}{text[1:].rstrip('.')}.")
     return found
 
 
-def _asked(draw: JointDraw) -> str:
+def _asked(draw: JointDraw, name: Callable[[str], str]) -> str:
     """Return how many people are asked what, where each is asked some of a table's questions."""
     portions = zip(draw.questions, draw.randomizer.portions, strict=True)
-    told = ", ".join(f"{question.id} {1000 * float(part):.0f}" for question, part in portions)
+    told = ", ".join(f"{name(question.id)} {1000 * float(part):.0f}" for question, part in portions)
     pairs = Counter(pair for sample in draw.samples for pair in combinations(sample, 2))
     asked = [pairs[pair] for pair in combinations(range(len(draw.questions)), 2)]
     fewest, most = (1000 * number / len(draw.samples) for number in (min(asked), max(asked)))

@@ -13,7 +13,7 @@ from analysis.survey.kinds import KINDS
 from analysis.survey.logic import asked_of
 from analysis.survey.survey import Survey
 from server.console.costs import asked_costs
-from server.editing.conditions import choices
+from server.editing.conditions import earlier
 from server.editing.draft_file import STUDY, DraftFile, free_id
 from server.editing.fields import Form, Setting, id_of
 from server.editing.forms import (
@@ -71,17 +71,15 @@ def setting_of(file: DraftFile, part: str, survey: Survey) -> Setting:
     asked = {one: survey.wording(question) for one, question in questions.items()}
     if not part.startswith("question/"):
         return Setting(languages, choices={"results.public": asked, "questions": asked})
-    earlier = {}
+    asked_before = []
     for one in list(entries)[: list(entries).index(name) if name in entries else None]:
         if entries[one]["kind"] != NOTE:
-            question = questions[one]
             labels = {**KINDS[entries[one]["kind"]].labels(entries[one])}
             if entries[one]["no_answer"]:
                 labels["no-answer"] = "No answer"
             labels = {term: survey.text(text) for term, text in labels.items()}
-            found = choices(entries[one], labels)
-            if found:
-                earlier[survey.wording(question)] = found
+            text, grid = (survey.text(entries[one].get(key, "")) for key in ("text", "matrix"))
+            asked_before.append((entries[one], labels, text, grid))
     mechanisms = {"": "The best for this question"}
     if name in questions:
         fitting = (one for one in MECHANISMS.values() if one.fits(questions[name].domain))
@@ -91,7 +89,7 @@ def setting_of(file: DraftFile, part: str, survey: Survey) -> Setting:
     namely = {"": "It stands alone"} | {one["id"]: survey.text(one["text"]) for one in options}
     return Setting(
         languages,
-        earlier,
+        earlier(asked_before),
         entries.get(name, {}).get("shows_if"),
         {"mechanism": mechanisms, "namely": namely},
     )

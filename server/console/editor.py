@@ -14,6 +14,7 @@ from server.console.changes import DONE, Change, Conflict, changed, sections_of,
 from server.console.costs import USUAL, asked_costs
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.study import study_page
+from server.editing.conditions import shorter
 from server.editing.draft_file import STUDY, DraftFile
 from server.editing.draft_file import Missing as PartMissing
 from server.editing.fields import Form
@@ -28,6 +29,8 @@ from server.plan.tables import Asked, together
 from server.store.drafts import Draft, Outdated
 from server.stored_results import asked_now
 
+#: How the history begins to tell that a question was deleted.
+DELETED_QUESTION = f"{DONE['delete']} question "
 #: How often a change is made again on what somebody else stored in the same moment.
 _TRIES = 5
 
@@ -73,8 +76,43 @@ def _editor(
         kinds=KINDS_IN_WORDS,
         problem=problem,
         typed=typed or {},
+        deleted=_deleted(draft),
         tradeoff=_tradeoff(reading.survey, part) if "draw" in request.args else [],
     )
+
+
+def _before_deleting(draft: Draft) -> Draft | None:
+    """Return the version before the last change, if that deleted a question and is ours."""
+    is_ours = draft.what.startswith(DELETED_QUESTION) and draft.who == g.researcher.name
+    return the_store().drafts.get(draft.id, draft.number - 1) if is_ours else None
+
+
+def _deleted(draft: Draft) -> str:
+    """Return the text of the question that can be brought back; "" for none."""
+    before = _before_deleting(draft)
+    if before is None:
+        return ""
+    data = DraftFile(before.toml).data(f"question/{draft.what.removeprefix(DELETED_QUESTION)}")
+    text = data.get("text", "")
+    return shorter(str(next(iter(text.values()), "")) if isinstance(text, dict) else str(text))
+
+
+def _undo(draft: Draft, number: str) -> BaseResponse | tuple[str, int]:
+    """Bring the question back that was deleted last: the file as it was, comments and all."""
+    before = _before_deleting(draft)
+    if before is None or number != str(draft.number):
+        told = (
+            "Something was changed since, so this cannot be undone here. The page File and history "
+            "has all versions."
+        )
+        return _editor(draft, "", told), 409
+    name = draft.what.removeprefix(DELETED_QUESTION)
+    what = f"brought question {name} back"
+    try:
+        the_store().drafts.change(draft, before.toml, g.researcher.name, what)
+    except Outdated as error:
+        return _editor(the_draft(draft.id), "", f"{error}; nothing was undone."), 409
+    return redirect(f"/surveys/{draft.id}/edit?part=question/{name}", 303)
 
 
 def _tradeoff(survey: Survey, part: str) -> list[Markup]:
@@ -94,6 +132,8 @@ def _first(file: DraftFile) -> str:
 @access.for_analysts
 def change(survey_id: str) -> BaseResponse | tuple[str, int]:
     """Change a part of a draft, and show it; what somebody else changed elsewhere stays."""
+    if request.form.get("do") == "undo":
+        return _undo(the_draft(survey_id), request.form.get("number", ""))
     files = {
         name: (one.filename or "", one.read())
         for name, one in request.files.items()

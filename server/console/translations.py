@@ -56,6 +56,14 @@ class Row:
         """The languages that it lacks, if it has several."""
         return [] if self.is_same else [tag for tag, text in self.texts if not text.strip()]
 
+    @property
+    def alike(self) -> list[str]:
+        """The languages with the words of the first, in which it may not be translated yet."""
+        (_, first), *others = self.texts
+        if not any(letter.isalpha() for letter in first):
+            return []
+        return [tag for tag, text in others if self.is_same or text.strip() == first.strip()]
+
 
 def rows_of(data: Mapping[str, Any], languages: list[str]) -> Iterator[Row]:
     """Yield the texts of a part of a draft."""
@@ -92,7 +100,7 @@ def _page(survey_id: str, problem: str = "") -> str:
         languages=file.languages,
         parts=[(part, file.seen(part), rows[part]) for part in parts],
         lacking=sum(len(row.missing) for each in rows.values() for row in each),
-        same=sum(row.is_same for each in rows.values() for row in each),
+        alike=sum(bool(row.alike) for each in rows.values() for row in each),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.core.domain import NO_ANSWER
 from analysis.survey.logic import written
 
 #: How a number is compared, in words.
@@ -22,6 +23,19 @@ class Choice:
 
     value: str
     label: str
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier question that can be asked about: `label` is read, `least` a number's lowest."""
+
+    label: str
+    choices: Sequence[Choice]
+    least: str = ""
+
+    def has(self, value: str) -> bool:
+        """Return whether a value of the form is one of this question's."""
+        return any(choice.value == value for choice in self.choices)
 
 
 @dataclass(frozen=True)
@@ -49,11 +63,62 @@ def choices(entry: Mapping[str, Any], text: Mapping[str, Any]) -> list[Choice]:
         words = "is {}", "is not {}"
     if kind in ("text", "rank"):
         return []
-    return [
-        Choice(form.format(name, value), said.format(f"“{label}”"))
-        for value, label in text.items()
-        for form, said in zip((yes, no), words, strict=True)
-    ]
+    found = []
+    for value, label in text.items():
+        quoted = f"“{label}”"
+        found.append(Choice(yes.format(name, value), words[0].format(quoted)))
+        also = "" if value == NO_ANSWER else _also_asked(entry)
+        found.append(Choice(no.format(name, value), words[1].format(quoted) + also))
+    return found
+
+
+def _also_asked(entry: Mapping[str, Any]) -> str:
+    """Return who else has not given an answer, and is asked, too."""
+    if "shows_if" in entry:
+        return " (people who skipped it, or were not asked it, are asked, too)"
+    return " (people who skipped it are asked, too)" if entry["no_answer"] else ""
+
+
+def earlier(
+    asked: Sequence[tuple[Mapping[str, Any], Mapping[str, Any], str, str]],
+) -> dict[str, Earlier]:
+    """Return the questions that a condition can ask about, by their ids.
+
+    `asked` has for each the entry of the frozen survey, its labels by the ids of answers, its text,
+    and the text over the grid that it is a row of, which comes last: rows differ in their texts.
+    """
+    found: dict[str, Earlier] = {}
+    for entry, labels, text, grid in asked:
+        known = choices(entry, labels)
+        label = named(text, grid)
+        if any(one.label == label for one in found.values()):
+            label = f"{label} [{entry['id']}]"
+        if known:
+            found[entry["id"]] = Earlier(label, known, str(entry.get("min", "")))
+    return found
+
+
+def named(text: str, grid: str = "") -> str:
+    """Return the shortened text of a question, before that over the grid that it is a row of."""
+    return f"{shorter(text)} ({shorter(grid, 30)})" if grid else shorter(text)
+
+
+def shorter(text: str, most: int = 60) -> str:
+    """Return a text in at most so many letters, cut between words, with … for what is left out."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    return f"{(cut.rpartition(' ')[0] or cut).rstrip(' ,;:.')}…"
+
+
+def chosen_anew(asked: Earlier | None, choice: str, number: str) -> tuple[str, str]:
+    """Return a row of a condition for whose question another one was chosen; None takes it away.
+
+    The first answer of that question is chosen then; of a number, that it was given.
+    """
+    if asked is None:
+        return "", ""
+    return (choice, number) if asked.has(choice) else (asked.choices[0].value, asked.least)
 
 
 def shown(tree: Sequence[Any] | None) -> Chosen:

@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import ID
-from server.editing.conditions import Choice, Chosen, joined, shown
+from server.editing.conditions import Chosen, Earlier, chosen_anew, joined, shown
 
 #: Names of files that a draft can name.
 FILE_NAME = r"[\w-][\w .()-]{0,99}"
@@ -26,19 +26,18 @@ _DECIMAL = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
 class Setting:
     """What fields need to know of the survey around them.
 
-    `earlier` has what conditions can ask, by the wording of each question before this; `condition`
+    `earlier` has what conditions can ask, by the id of each question before this; `condition`
     is the tree of this one's. `choices` are what fields such as the mechanism can choose from.
     """
 
     languages: Sequence[str] = ()
-    earlier: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+    earlier: Mapping[str, Earlier] = field(default_factory=dict)
     condition: Sequence[Any] | None = None
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    @property
-    def has_numbers(self) -> bool:
-        """Whether a condition can compare a number."""
-        return any(one.label.endswith("…") for known in self.earlier.values() for one in known)
+    def asks(self, choice: str) -> str:
+        """Return the id of the question that a choice of a condition is about; "" for none."""
+        return next((name for name, one in self.earlier.items() if one.has(choice)), "")
 
 
 @dataclass
@@ -288,9 +287,15 @@ class Condition(Field):
         if written:
             return written
         rows = []
+        before = shown(setting.condition)
         for place in range(_rows(form, self.path)):
-            choice = form.get(f"{self.path}.{place}.choice")
-            number = form.get(f"{self.path}.{place}.number")
+            stored = before.rows[place][0] if place < len(before.rows) else ""
+            path = f"{self.path}.{place}"
+            choice, number = form.get(f"{path}.choice"), form.get(f"{path}.number")
+            asked = form.get(f"{path}.question")
+            # Without a menu of questions nothing but the choice is sent.
+            if f"{path}.question" in form.values and asked != setting.asks(stored):
+                choice, number = chosen_anew(setting.earlier.get(asked), choice, number)
             is_number = not choice.endswith(("'", ")"))
             if choice and is_number and not _DECIMAL.fullmatch(number):
                 raise self.wrong("a number to compare with", number)
@@ -298,7 +303,6 @@ class Condition(Field):
                 rows.append((choice, number if is_number else ""))
         join = "or" if form.get(f"{self.path}.join") == "or" else "and"
         new = joined(join, rows)
-        before = shown(setting.condition)
         if list(before.rows) == rows and (before.join == join or len(rows) < 2):
             return self.value(data)  # as it was written, with its spaces
         return new or None

@@ -75,6 +75,8 @@ function show({ page, address, isFine }, keeps, sent) {
   }
   const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
   if (shown.getAttribute("src") !== next.getAttribute("src")) shown.src = next.getAttribute("src");
+  if (sent?.get("do") === "delete") find("do-undo")?.focus();
+  if (sent?.get("do") === "undo") document.querySelector("#list [aria-current]")?.focus();
   if (isAdded) document.querySelector("#form select, #form input:not([type=hidden]), #form textarea").focus();
   if (address !== location.href && !address.includes("total=")) history.replaceState(null, "", address);
 }
@@ -112,7 +114,9 @@ function send(method, address, collect, keeps = false) {
     for (const name of data ? ["part", "seen"] : []) {
       data.set(name, document.querySelector(`#form [name=${name}]`).value);
     }
-    if (data?.has("number")) data.set("number", document.querySelector("#totals [name=number]").value);
+    const isUndone = data?.get("do") === "undo";
+    // What is undone is what was seen; figures are of the draft as it is by then.
+    if (data?.has("number") && !isUndone) data.set("number", document.querySelector("#totals [name=number]").value);
     const answer = await load(method, address, data);
     if (answer.isConflict) [unseen, isDisputed] = [latest, true];
     else if (answer.isFine) isDisputed = false;

@@ -74,3 +74,21 @@ def test_a_total_is_typed_beside_its_slider(sign_in: Callable[..., Page]) -> Non
     seen(page)
     page.get_by_role("button", name="Set the limit to 6.74").click()
     expect(totals).to_contain_text("6.74: enough")
+
+
+def test_a_deleted_question_is_brought_back_by_keyboard(sign_in: Callable[..., Page]) -> None:
+    page = sign_in(viewport={"width": 390, "height": 844})
+    begin(page)
+    add(page, "Where do you work?", "A number", "team")
+    page.get_by_role("link", name="In the last 12 months").click()
+    page.get_by_role("button", name="Delete").focus()
+    page.keyboard.press("Enter")
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    expect(page.locator("#undo")).to_contain_text("Deleted: “In the last 12 months")
+    expect(page.locator("#list tbody tr")).to_have_count(1)
+    seen(page)
+    page.keyboard.press("Enter")
+    expect(page.locator("#list tbody tr").first).to_contain_text("In the last 12 months")
+    expect(page.locator("#form").get_by_label("Id in data files")).to_have_value("harassed")
+    expect(undo).to_have_count(0)

@@ -79,6 +79,31 @@ def test_translations_stand_side_by_side_and_must_be_whole(
     assert toml(store) == IDEA
 
 
+def test_a_text_that_is_the_same_in_two_languages_is_remarked_on_and_no_mistake(
+    signed_in: Browsers,
+) -> None:
+    browser, where = signed_in("ada"), "/surveys/idea/translations"
+    post(browser, EDIT, **(fields(browser, "study") | {"languages": "en, fr", "do": "save"}))
+    for part, texts in (
+        ("question/one", {"text.en": "One?", "text.fr": "Un ?"}),
+        ("question/two", {"text.en": "Two?", "text.fr": "Two?"}),
+    ):
+        post(browser, where, part=part, seen=seen(browser, part), **texts)
+    page = browser.get(where, **HTTPS).text
+    told = "in fr the same as in en: not translated?"
+    # The title is plain: it is the same in all languages.
+    for part, remarks in (("study", 1), ("question/one", 0), ("question/two", 1)):
+        assert page.partition(f'id="{part}"')[2].partition("</form>")[0].count(told) == remarks
+    assert "2 texts are the same in two languages or more" in page
+    assert "No translation is missing" in page
+    published = post(browser, "/surveys/idea/publish", version=_version(browser))
+    assert published.status_code == 303
+    # Numbers have no words to translate.
+    sent = {"text": "3?", "kind": "note", "id": "digits", "part": "question/two", "seen": ""}
+    post(browser, EDIT, do="add", **sent)
+    assert browser.get(where, **HTTPS).text.count(told) == 2
+
+
 def _version(browser: FlaskClient, survey: str = "idea") -> str:
     page = browser.get(f"/surveys/{survey}/preview", **HTTPS).text
     data = page.partition('id="survey-data">')[2].partition("</script>")[0]
