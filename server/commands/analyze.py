@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,7 @@ from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.estimate import column_estimates
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from server.commands import form_of_table, level_of_intervals, print_message, print_table, refusals
-from server.commands.regress import family_of_outcome, kind_of_errors, print_model
+from server.commands.regress import of_model, print_model
 from server.work.modelling import names_in
 
 
@@ -25,18 +26,16 @@ from server.work.modelling import names_in
     help="How its columns were randomized, a TOML file.",
 )
 @click.option("--model", "formula", help='Print a model instead, such as "y ~ x1 + x2".')
-@family_of_outcome
-@kind_of_errors
+@of_model
 @level_of_intervals
 @form_of_table
 def analyze(
     data: Path,
     design: Path,
     formula: str | None,
-    family: str,
-    errors: str,
     level: float,
     form: str,
+    **options: Any,
 ) -> None:
     """Print estimates, or a model, of answers that were collected on paper or by another tool.
 
@@ -56,7 +55,7 @@ def analyze(
                 )
             weights = None if table.sample is None else table.sample.weights
             columns = {name: _numeric(column) for name, column in table.columns.items()}
-            print_model(formula, columns, table.known, weights, family, errors, level, form)
+            print_model(formula, columns, table.known, level, form, weights=weights, **options)
             return
         rows = [
             row

@@ -9,6 +9,7 @@ import click
 
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest
+from analysis.study.limits import without_infinities
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
@@ -52,5 +53,5 @@ def crosstab_(
                 f"p = {test.p_value:.2g}"
             )
     values = [field.name for field in fields(HypothesisTest if tests else Row)]
-    table = [{**where, **names, **asdict(row)} for row in rows]
+    table = [{**where, **names, **without_infinities(asdict(row))} for row in rows]
     print_table(table, [*where, *names, *values], form)

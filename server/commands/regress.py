@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
-from analysis.study.regression import ERRORS, FAMILIES, Predicted, regress
+from analysis.study.regression import ERRORS, FAMILIES, INTERVALS, Predicted, regress
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
@@ -21,35 +20,49 @@ from server.work.modelling import FIT, TERM_COLUMNS, columns_of_formula, told
 
 _PREDICTED_COLUMNS = tuple(field.name for field in fields(Predicted))
 
-family_of_outcome = click.option(
-    "--family",
-    type=click.Choice(list(FAMILIES)),
-    default="logistic",
-    show_default=True,
-    help="Of the outcome.",
+_OPTIONS_OF_MODEL = (
+    click.option(
+        "--family",
+        type=click.Choice(list(FAMILIES)),
+        default="logistic",
+        show_default=True,
+        help="Of the outcome.",
+    ),
+    click.option(
+        "--errors",
+        "se",
+        type=click.Choice(list(ERRORS)),
+        default="observed",
+        show_default=True,
+        help="Observed information; or robust, and with randomized predictors of a number or a "
+        "count by corrected scores.",
+    ),
+    click.option(
+        "--interval",
+        type=click.Choice(list(INTERVALS)),
+        default="profile",
+        show_default=True,
+        help="Of intervals and tests; robust errors, and weights, have Wald's alone.",
+    ),
 )
-kind_of_errors = click.option(
-    "--errors",
-    type=click.Choice(list(ERRORS)),
-    default="observed",
-    show_default=True,
-    help="Observed information; or robust, and with randomized predictors of a number or a count "
-    "by corrected scores.",
-)
+
+
+def of_model(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a model: their names are those of `regress`."""
+    for option in reversed(_OPTIONS_OF_MODEL):
+        command = option(command)
+    return command
 
 
 @click.command(name="regress")
 @survey_id
 @click.argument("formula")
-@family_of_outcome
-@kind_of_errors
+@of_model
 @click.option("--predicted", is_flag=True, help="Print what is predicted for each answer instead.")
 @of_wave
 def regress_(
     survey_id: str,
     formula: str,
-    family: str,
-    errors: str,
     predicted: bool,
     wave: int | None,
     version: str | None,
@@ -57,6 +70,7 @@ def regress_(
     batch: bool,
     db: Path,
     form: str,
+    **options: Any,
 ) -> None:
     """Print a model of what respondents reported, such as "harassed ~ team".
 
@@ -69,34 +83,25 @@ def regress_(
         formula, columns, notes = columns_of_formula(stored, formula)
         for note in notes:
             print_message(note)
-        print_model(formula, columns, {}, None, family, errors, level, form, predicted)
+        print_model(formula, columns, {}, level, form, predicted, **options)
 
 
 def print_model(
     formula: str,
     columns: Mapping[str, Column],
     known: Mapping[str, NDArray[Any]],
-    weights: NDArray[np.float64] | None,
-    family: str,
-    errors: str,
     level: float,
     form: str,
     predicted: bool = False,
+    **options: Any,
 ) -> None:
     """Fit a model; print its terms, then a row on the fit, or one JSON object of all.
 
-    If `predicted`, print what it predicts instead of its terms.
+    If `predicted`, print what it predicts instead of its terms. `options` are those of `regress`.
     """
     with _bar() as progress:
         model = regress(
-            formula,
-            columns,
-            known,
-            family=family,
-            weights=weights,
-            se=errors,
-            confidence_level=level,
-            progress=progress,
+            formula, columns, known, confidence_level=level, progress=progress, **options
         )
     result = told(model)
     if form == "json":

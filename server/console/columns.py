@@ -86,9 +86,9 @@ def asked_column(survey: Survey, field: str) -> str:
 
 
 def bars(rows: Iterable[tuple[str, dict[str, Any]]], level: float) -> list[Bar]:
-    """Return the bars of rows with labels; those without an interval are left out."""
+    """Return the bars of rows with labels; those without a finite interval are left out."""
     return [
         Bar(label, row["estimate"], row["conf_low"], row["conf_high"], level)
         for label, row in rows
-        if row["conf_low"] is not None
+        if None not in (row["estimate"], row["conf_low"], row["conf_high"])
     ]

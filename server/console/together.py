@@ -114,7 +114,9 @@ def _send(what: str) -> Callable[..., Response]:
             return Response(told, 503, again, content_type="text/plain; charset=utf-8")
         if "refused" in job.result:
             abort(409, job.result["refused"])
-        rows = job.result[_TABLES[what].TABLES[what]]
+        # An older program may have kept a table with fewer columns.
+        nothing = dict.fromkeys(COLUMNS[what])
+        rows = [{**nothing, **row} for row in job.result[_TABLES[what].TABLES[what]]]
         text = pieces(rows, [*COLUMNS[what]], form)
         return send_table(text, form, survey_id, what)
 

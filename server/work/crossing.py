@@ -12,6 +12,7 @@ from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
+from analysis.study.limits import without_infinities
 from server.store import Store
 from server.stored_results import StoredWave
 from server.work import Progress
@@ -73,7 +74,7 @@ class Crossing:
         progress(0.5)
         return {
             "names": [crossed.first.name, crossed.second.name],
-            "rows": [asdict(row) for row in crossed.rows],
+            "rows": [without_infinities(asdict(row)) for row in crossed.rows],
             "test": asdict(crossed.test),
             "notes": list(crossed.notes),
         }

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import variable
+from analysis.study.limits import without_infinities
 from analysis.study.regression import Regression, Term, regress
 from server.store import Store
 from server.stored_results import StoredWave
@@ -15,7 +16,7 @@ from server.work import Progress
 
 TERM_COLUMNS = tuple(field.name for field in fields(Term))
 #: What is told of a fit as a whole.
-FIT = ("n", "log_likelihood", "converged", "boundary", "se_type")
+FIT = ("n", "log_likelihood", "converged", "boundary", "se_type", "interval")
 
 #: A name in a formula: letters, digits, _ and ., or anything between backticks. Functions and their
 #: options are no names: a parenthesis or a single = follows them.
@@ -67,10 +68,10 @@ def family_for(outcome: Column) -> str:
 def told(model: Regression) -> dict[str, Any]:
     """Return what is told of a model, as JSON: its terms, its fit, messages, and predictions."""
     return {
-        "terms": [asdict(term) for term in model.terms],
+        "terms": [without_infinities(asdict(term)) for term in model.terms],
         **{name: getattr(model, name) for name in FIT},
         "messages": list(model.messages),
-        "predicted": [asdict(row) for row in model.predicted],
+        "predicted": [without_infinities(asdict(row)) for row in model.predicted],
     }
 
 

@@ -19,7 +19,9 @@ from test_regression import Array, draw, krr, reported
 ODDS = {"a": -1.4, "b": -0.4, "c": 0.4}
 
 
-def fitted(n: int = 4000, family: str = "logistic", seed: int = 1) -> Regression:
+def fitted(
+    n: int = 4000, family: str = "logistic", seed: int = 1, interval: str = "profile"
+) -> Regression:
     rng = np.random.default_rng(seed)
     team, old = rng.integers(3, size=n), rng.integers(2, size=n)
     chance = expit(np.array([*ODDS.values()])[team] + 0.8 * old)
@@ -29,11 +31,11 @@ def fitted(n: int = 4000, family: str = "logistic", seed: int = 1) -> Regression
         "team": reported(rng, "team", "a b c", team, krr(3, 3.0)),
         "old": reported(rng, "old", "no yes", old, krr(2, 3.0)),
     }
-    return regress("hurt ~ team + old", columns, {}, family=family)
+    return regress("hurt ~ team + old", columns, {}, family=family, interval=interval)
 
 
 def test_shares_of_a_model_are_those_of_its_terms() -> None:
-    model = fitted()
+    model = fitted(interval="wald")
     terms = {term.term: term for term in model.terms}
     rows = {(row.predictor, row.answer, row.value): row for row in model.predicted}
     assert len(rows) == 2 * (3 + 2)

@@ -89,6 +89,7 @@ KNOWN: dict[str, NDArray[Any]] = {
         ("z ~ age", {}, '2 answers, got 3 of "z"'),
         ("flag ~ age", {"family": "probit"}, 'family must be logistic or .*, got "probit"'),
         ("y ~ age", {"se": "HC3"}, 'se must be observed or sandwich, got "HC3"'),
+        ("y ~ age", {"interval": "score"}, 'interval must be profile or wald, got "score"'),
         ("y ~ age", {"confidence_level": 95}, "between 0 and 1, got 95"),
         ("half ~ age", {}, '"half" of a logistic model must be 0 or 1 in every row, got 0.5'),
         ("text ~ age", {}, "must be 0 or 1 in every row, got text"),
@@ -160,9 +161,9 @@ def _all_unknown(found: Any, terms: tuple[str, ...]) -> None:
     assert np.isnan(found.covariance[unknown]).all()
 
 
-def test_perfect_separation_gives_no_number() -> None:
+def test_perfect_separation_gives_no_number_by_wald() -> None:
     _, age = _people(200)
-    found = regress("old ~ age", {}, {"age": age, "old": (age > 0).astype(int)})
+    found = regress("old ~ age", {}, {"age": age, "old": (age > 0).astype(int)}, interval="wald")
     _all_unknown(found, ("Intercept", "age"))
     assert "perfect separation" in found.messages[0]
 
@@ -172,12 +173,14 @@ def test_a_group_without_events_gives_no_number_for_itself_alone() -> None:
     team = rng.choice(["a", "b", "c"], 3000)
     true = ((rng.random(3000) < 0.5) & (team != "b")).astype(int)
     known = {"age": age, "team": team}
-    _all_unknown(regress("true ~ age + team", {}, known | {"true": true}), ("team[T.b]",))
+    _all_unknown(
+        regress("true ~ age + team", {}, known | {"true": true}, interval="wald"), ("team[T.b]",)
+    )
     column = _noisy(true, ["no", "yes"], 3.0)
     # Fewer reports of yes than noise alone makes: the likeliest share is 0.
     codes = np.where((team == "b") & (np.arange(3000) % 2 == 0), 0, column.codes)
     column = from_matrix("y", column.values, codes, column.chances)
-    _all_unknown(regress("y ~ age + team", {"y": column}, known), ("team[T.b]",))
+    _all_unknown(regress("y ~ age + team", {"y": column}, known, interval="wald"), ("team[T.b]",))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_a_category_that_is_never_seen_gives_no_number(matrix: NDArray[np.float6
     rng, age = _people(500)
     codes = (rng.random(500) < expit(age)).astype(int)
     column = from_matrix("y", ["a", "b", "c"], codes, matrix)
-    found = regress("y ~ age", {"y": column}, {"age": age}, family="multinomial")
+    found = regress("y ~ age", {"y": column}, {"age": age}, family="multinomial", interval="wald")
     assert {"c:Intercept", "c:age"} == {t.term for t in found.terms if t.estimate is None}
     assert found.boundary
     assert not found.converged
@@ -200,14 +203,14 @@ def test_a_predictors_value_that_nobody_has_gives_no_number_for_itself_alone() -
     column = _noisy(true, ["a", "b", "c"], 3.0)
     column = from_matrix("x", column.values, np.minimum(column.codes, 1), column.chances)
     told = (rng.random(2000) < expit(true - 0.5 + age)).astype(int)
-    found = regress("told ~ x + age", {"x": column}, {"told": told, "age": age})
+    found = regress("told ~ x + age", {"x": column}, {"told": told, "age": age}, interval="wald")
     _all_unknown(found, ("x[T.c]",))
 
 
 def test_all_alike_outcomes_give_no_number() -> None:
     _, age = _people(50)
     for outcome, family in ((np.zeros(50), "poisson"), (np.ones(50), "logistic")):
-        found = regress("y ~ age", {}, {"y": outcome, "age": age}, family=family)
+        found = regress("y ~ age", {}, {"y": outcome, "age": age}, family=family, interval="wald")
         assert found.boundary
         assert found.terms[0].estimate is None
 

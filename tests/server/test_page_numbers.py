@@ -11,8 +11,10 @@ from answered_study import DRINKS, answered, ask, signed_in, studied, told
 from flask.testing import FlaskClient
 from test_access import HTTPS
 
+from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
+from server.deliver import to_store
 from server.store import Store
 
 NUMBER = re.compile(r"[−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]\d+)?")
@@ -131,6 +133,27 @@ def test_every_number_of_a_model_is_one_of_the_command(
     for table, expected in (("model", model["terms"]), ("predicted", model["predicted"])):
         download = f"/api{address}".replace("/together?", f"/{table}.json?")
         assert browser.get(download, **HTTPS).get_json() == expected
+
+
+def test_limits_that_are_not_there_are_told_by_their_words(
+    browser: FlaskClient, store: Store, survey: Survey, database: Path
+) -> None:
+    store.surveys.open_wave(survey.id, 2, alone=True)
+    # Nobody under 40 eats meat.
+    pairs = [{"meat": "yes", "old": "yes"}, {"meat": "no", "old": "no"}] * 1000
+    nothing = {question.id: "" for question in survey.questions}
+    people = [nothing | pair for pair in pairs]
+    to_store(store, survey.id, payloads(survey, people, 2, 5), lambda _: None)
+    store.surveys.close_waves(survey.id)
+    address = ask(browser, outcome="meat", **{"with": ["old"]})
+    html = browser.get(address, **HTTPS).text
+    model = told("regress", "canteen", "meat ~ old", "--batch", "--db", database)
+    (row,) = (row for row in model["terms"] if row["term"] == "old[T.yes]")
+    assert "no-upper-limit" in row["flag"]
+    assert row["conf_high"] is None
+    assert f"from {row['conf_low']:.3g}, no upper limit" in html
+    assert "None to" not in html
+    check_numbers(html, [*model["terms"], *model["predicted"], {"n": model["n"]}], {"40"})
 
 
 def unescape_quotes(html: str) -> str:

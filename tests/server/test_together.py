@@ -20,8 +20,9 @@ from server.store import Store
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples/elsewhere"
 DICE = [str(EXAMPLES / "dice.csv"), "--design", str(EXAMPLES / "dice.toml")]
-FIT = ["n", "log_likelihood", "converged", "boundary", "se_type"]
+FIT = ["n", "log_likelihood", "converged", "boundary", "se_type", "interval"]
 TERM = ["term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
+TERM += ["conf_method", "flag"]
 
 
 def _run(*words: object) -> Result:
@@ -81,6 +82,40 @@ def test_a_model_is_two_tables_or_one_object() -> None:
     assert (whole["converged"], whole["boundary"]) == (True, False)
 
 
+@pytest.fixture
+def rare(tmp_path: Path) -> list[str]:
+    """A table in which one team reports less often than noise alone makes."""
+    lines = ["hurt,team"] + [f"{int(i % 10 < 2)},a" for i in range(400)]
+    lines += [f"{int(i % 10 < 5)},b" for i in range(400)]
+    (tmp_path / "rare.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "rare.toml").write_text(
+        '[columns.hurt]\nvalues = ["0", "1"]\nyes = "1"\ndesign = {name = "krr", epsilon = 1}\n'
+    )
+    return [str(tmp_path / "rare.csv"), "--design", str(tmp_path / "rare.toml")]
+
+
+def test_infinite_numbers_are_empty_and_have_words(rare: list[str]) -> None:
+    words = ("analyze", *rare, "--model", "hurt ~ team")
+    told = _rows(_run(*words).stdout.split("\n\n")[0])
+    base, slope = told
+    assert (base["estimate"], base["conf_low"]) == ("", "")
+    assert base["flag"] == "estimate-minus-infinity;no-lower-limit"
+    assert float(base["conf_high"]) < -1
+    assert (slope["estimate"], slope["conf_high"]) == ("", "")
+    assert slope["flag"] == "estimate-plus-infinity;no-upper-limit"
+    result = _run(*words, "--json")
+    assert "Infinity" not in result.stdout
+    whole = json.loads(result.stdout)
+    assert (whole["terms"][0]["conf_low"], whole["interval"]) == (None, "profile")
+    assert whole["terms"][0]["flag"] == base["flag"]
+    assert "the likeliest value of Intercept, team[T.b] is infinite" in result.stderr
+    text = _run(*words, "--format", "text")
+    assert text.exit_code == 2  # Tables of models are for programs alone.
+    by_wald = json.loads(_run(*words, "--interval", "wald", "--json").stdout)
+    assert by_wald["interval"] == "wald"
+    assert [term["conf_high"] for term in by_wald["terms"]] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -117,6 +152,15 @@ def test_crosstab_shows_what_goes_together(answered: Path) -> None:
         assert float(row["conf_low"]) < float(row["conf_high"])
     assert "independent? chi-square" in result.stderr
     assert {row["wave"] for row in rows} == {"1"}
+    # Nobody who eats meat leaves the dish out, so that a ratio to them has no upper limit.
+    (ratio,) = (
+        row
+        for row in rows
+        if (row["quantity"], row["first"], row["second"]) == ("ratio", "no", "no-answer")
+    )
+    assert ratio["conf_high"] == ""
+    assert "no-upper-limit" in ratio["flag"]
+    assert all("inf" not in row["conf_high"] for row in rows)
     told: list[dict[str, Any]] = json.loads(
         _run("crosstab", "canteen", "meat", "dish", "--db", answered, "--json").stdout
     )

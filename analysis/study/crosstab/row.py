@@ -6,6 +6,7 @@ from analysis.estimate.intervals import FEW
 from analysis.estimate.joint import BORDER
 from analysis.study.crosstab.groups import Finding
 from analysis.study.crosstab.pairs import Pairs
+from analysis.study.limits import infinities
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Row:
     is at the border of what is possible), ``few`` (fewer than 100 respondents, or than 5 reports of
     a kind that the interval depends on), ``not-converged``, and ``unreliable`` (next to nothing can
     be said: the interval has half of all that is possible, or reports do not show that a group's
-    share or a variance is above 0).
+    share or a variance is above 0), and ``no-upper-limit`` (of a ratio: `conf_high` is infinite).
     """
 
     quantity: str
@@ -63,6 +64,7 @@ def make_row(
         flags.append("not-converged")
     wide = interval.high - interval.low >= (high - low) / 2
     flags += ["unreliable"] * (wide or interval.method == "none")
+    flags += infinities(estimate, interval.low, interval.high)
     return Row(
         quantity,
         *terms,

@@ -201,6 +201,7 @@ def debiased(table: Table, family: str, confidence_level: float) -> Regression:
         converged=converged,
         boundary=not fit.sound.all(),
         se_type="sandwich",
+        interval="wald",
         family=family,
         outcome=table.name,
         covariance=fit.spread,

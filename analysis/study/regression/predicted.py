@@ -1,6 +1,7 @@
 """What a model predicts for people with one answer: the shares of an outcome, or its mean."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,9 @@ from scipy.special import expit, logit, ndtri
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
+from analysis.study.limits import infinities
 from analysis.study.regression.levels import levels
+from analysis.study.regression.profile import Found
 from analysis.study.regression.result import Predicted, Regression
 from analysis.study.regression.table import Table
 
@@ -18,12 +21,22 @@ Array = NDArray[np.float64]
 _MOST = 9
 
 
-def predicted(table: Table, model: Regression, confidence_level: float) -> tuple[Predicted, ...]:
+#: Numbers of a prediction: estimate, standard error, limits.
+Numbers = tuple[float | None, float | None, float | None, float | None]
+
+
+def predicted(
+    table: Table,
+    model: Regression,
+    confidence_level: float,
+    profile: Callable[[Array], Found | None] = lambda weights: None,
+) -> tuple[Predicted, ...]:
     """Return what a model predicts for each answer to each randomized predictor.
 
-    There is nothing where the formula has known columns, of which no value is the usual one. The
-    interval of a share is Wald's on the scale of log-odds, that of a Poisson mean on the scale of
-    logarithms.
+    There is nothing where the formula has known columns, of which no value is the usual one. A
+    prediction that depends on one linear predictor has the interval of its profile likelihood, if
+    the model has. Else the interval of a share is Wald's on the scale of log-odds, that of a
+    Poisson mean on the scale of logarithms.
 
     Parameters
     ----------
@@ -33,6 +46,8 @@ def predicted(table: Table, model: Regression, confidence_level: float) -> tuple
         The fitted model.
     confidence_level : float
         Of every interval by itself, in (0, 1).
+    profile : function, optional
+        Of (terms,) weights: what the profile likelihood tells of such a sum of coefficients.
 
     References
     ----------
@@ -41,11 +56,27 @@ def predicted(table: Table, model: Regression, confidence_level: float) -> tuple
     if not len(table.design) or np.ptp(table.design, axis=0).any():
         return ()
     reach = float(ndtri((1 + confidence_level) / 2))
-    return tuple(
-        Predicted(column.name, column.values[value], *found)
-        for column, value, cell in _asked(table)
-        for found in _found(table, model, table.design[0, cell], reach)
-    )
+    rows = []
+    for column, value, cell in _asked(table):
+        linear = _linear(table, model, table.design[0, cell])
+        profiled = None if linear is None or len(linear.weights) > 1 else profile(linear.weights[0])
+        names, _ = _outcome(table, model.family)
+        if profiled is not None and linear is not None:
+            numbers, method = _of_profile(model.family, profiled, linear), "profile"
+        else:
+            numbers, method = _by_wald(model.family, linear, reach, len(names)), "wald"
+        rows += [
+            Predicted(
+                column.name,
+                column.values[value],
+                name,
+                *found,
+                None if found[2] is None else method,
+                ";".join(infinities(found[0], found[2], found[3])),
+            )
+            for name, found in zip(names, numbers, strict=True)
+        ]
+    return tuple(rows)
 
 
 def _asked(table: Table) -> Iterator[tuple[Column, int, int]]:
@@ -62,31 +93,62 @@ def _asked(table: Table) -> Iterator[tuple[Column, int, int]]:
             yield column, value, int(cell)
 
 
-def _found(
-    table: Table, model: Regression, design: Array, reach: float
-) -> Iterator[tuple[str, float | None, float | None, float | None, float | None]]:
-    """Yield for each value of the outcome its name, estimate, standard error and interval."""
-    names, prefixes = _outcome(table, model.family)
-    slopes, covariance = _slopes(table, model, prefixes, design)
-    if slopes is None:
-        yield from ((name, None, None, None, None) for name in names)
-        return
-    if model.family in ("linear", "poisson"):
+@dataclass(frozen=True)
+class _Linear:
+    """Linear predictors: (predictors, terms) weights of the coefficients, and what these make.
+
+    `values` (predictors,) and their `covariance` are None if a term has no finite estimate, or no
+    standard error.
+    """
+
+    weights: Array
+    values: Array | None
+    covariance: Array
+
+
+def _of_profile(family: str, found: Found, linear: _Linear) -> list[Numbers]:
+    """Return the numbers of a mean, or of the shares of two answers, of one linear predictor."""
+    error = None if linear.values is None else float(linear.covariance[0, 0] ** 0.5)
+    if family == "linear":
+        return [(found.estimate, error, found.low, found.high)]
+    ends = np.array([np.nan if found.estimate is None else found.estimate, found.low, found.high])
+    if family == "poisson":
+        with np.errstate(over="ignore"):
+            mean, low, high = np.exp(ends).tolist()
+        told = None if found.estimate is None else mean
+        return [(told, None if error is None else error * mean, low, high)]
+    shares = []
+    for side in (-1, 1):
+        share, *limits = expit(side * ends).tolist()
+        told = None if found.estimate is None else share
+        shares.append(
+            (told, None if error is None else error * share * (1 - share), *sorted(limits))
+        )
+    return shares
+
+
+def _by_wald(family: str, linear: _Linear | None, reach: float, answers: int) -> list[Numbers]:
+    """Return the numbers of a mean, or of the shares of several answers."""
+    if linear is None or linear.values is None:
+        return [(None, None, None, None)] * answers
+    slopes, covariance = linear.values, linear.covariance
+    if family in ("linear", "poisson"):
         mean, error = float(slopes[0]), float(covariance[0, 0] ** 0.5)
         low, high = mean - reach * error, mean + reach * error
-        if model.family == "poisson":
+        if family == "poisson":
             mean, low, high = np.exp([mean, low, high]).tolist()
             error *= mean
-        yield names[0], mean, error, low, high
-        return
+        return [(mean, error, low, high)]
     odds = np.exp(np.append(0.0, slopes) - max(0.0, slopes.max()))
     shares = odds / odds.sum()
     spread = (np.diag(shares) - np.outer(shares, shares))[:, 1:]
     errors = np.sqrt(np.einsum("ij,jk,ik->i", spread, covariance, spread))
-    for name, share, error in zip(names, shares, errors, strict=True):
+    numbers = []
+    for share, error in zip(shares.tolist(), errors.tolist(), strict=True):
         room = max(share * (1 - share), np.finfo(float).tiny)
-        ends = expit(logit(share) + reach * error / room * np.array([-1, 1]))
-        yield name, float(share), float(error), float(ends[0]), float(ends[1])
+        low, high = expit(logit(share) + reach * error / room * np.array([-1, 1])).tolist()
+        numbers.append((share, error, low, high))
+    return numbers
 
 
 def _outcome(table: Table, family: str) -> tuple[list[str], list[str]]:
@@ -101,25 +163,22 @@ def _outcome(table: Table, family: str) -> tuple[list[str], list[str]]:
     return values, [""] if family == "logistic" else [f"{value}:" for value in values[1:]]
 
 
-def _slopes(
-    table: Table, model: Regression, prefixes: list[str], design: Array
-) -> tuple[Array | None, Array]:
-    """Return the linear predictors for one row of the design, and their covariance.
-
-    There are none if a term that the row depends on has no estimate or no standard error.
-    """
+def _linear(table: Table, model: Regression, design: Array) -> _Linear | None:
+    """Return the linear predictors of one row of the design; None if it has terms left out."""
+    prefixes = _outcome(table, model.family)[1]
     index = {term.term: place for place, term in enumerate(model.terms)}
     weights = np.zeros((len(prefixes), len(model.terms)))
     for row, prefix in enumerate(prefixes):
         for term, value in zip(table.terms, design, strict=True):
             if value:
                 if prefix + term not in index:
-                    return None, np.empty(0)
+                    return None
                 weights[row, index[prefix + term]] = value
     used = np.flatnonzero(weights.any(axis=0))
     estimates = [model.terms[place].estimate for place in used]
     covariance = model.covariance[np.ix_(used, used)]
     if None in estimates or not np.isfinite(covariance).all():
-        return None, np.empty(0)
-    weights = weights[:, used]
-    return weights @ np.array(estimates, dtype=np.float64), weights @ covariance @ weights.T
+        return _Linear(weights, None, covariance)
+    weights_used = weights[:, used]
+    values = weights_used @ np.array(estimates, dtype=np.float64)
+    return _Linear(weights, values, weights_used @ covariance @ weights_used.T)

@@ -20,15 +20,34 @@ _PART = 1e-3
 
 @dataclass(frozen=True)
 class Term:
-    """A coefficient, with broom's columns; None where the data give no such number."""
+    """A coefficient, with broom's columns; None where the data give no such number.
+
+    Attributes
+    ----------
+    estimate : float, optional
+        Infinite where the likelihood grows for ever to one side.
+    std_error : float, optional
+        By `Regression.se_type`; None at an infinite estimate.
+    statistic, p_value : float, optional
+        With a profile the signed root of the likelihood-ratio statistic against 0, and its
+        two-sided p-value; else Wald's.
+    conf_low, conf_high : float, optional
+        Infinite where the data set no limit.
+    conf_method : str, optional
+        ``profile`` or ``wald``.
+    flag : str
+        Words of `analysis.study.limits.infinities`, joined by ``;``.
+    """
 
     term: str
-    estimate: float | None
-    std_error: float | None
-    statistic: float | None
-    p_value: float | None
-    conf_low: float | None
-    conf_high: float | None
+    estimate: float | None = None
+    std_error: float | None = None
+    statistic: float | None = None
+    p_value: float | None = None
+    conf_low: float | None = None
+    conf_high: float | None = None
+    conf_method: str | None = None
+    flag: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,7 +56,8 @@ class Predicted:
 
     All other predictors have their reference, the first value. `value` is the outcome's answer,
     and its share is among those who answer; of a linear or Poisson model it is ``mean``. Numbers
-    are None where the model has no estimate of a term.
+    are None where the model has no estimate of a term. `conf_method` is ``profile`` (which shares
+    of more than two answers have not) or ``wald``, and `flag` as of `Term`.
     """
 
     predictor: str
@@ -47,6 +67,8 @@ class Predicted:
     std_error: float | None
     conf_low: float | None
     conf_high: float | None
+    conf_method: str | None
+    flag: str
 
 
 @dataclass(frozen=True)
@@ -56,23 +78,27 @@ class Regression:
     Attributes
     ----------
     terms : tuple of Term
-        With Wald's statistic and interval. An estimate is None if it grows for ever or was not
-        reached. Terms of the event of two answers, or the only ones, have plain names; those of
-        another category are ``value:term``, against the first category.
+        An estimate is None if it was not reached, or reports tell nothing of it. One that grows for
+        ever is infinite with profiles, and None with Wald's intervals. Terms of the event of two
+        answers, or the only ones, have plain names; those of another category are ``value:term``,
+        against the first category.
     n : int
         Respondents whose weight is above 0.
     log_likelihood : float, optional
         At the estimates, of the outcome and of the reports of randomized predictors; with weights
         it is the weighted sum. None if the model was not fitted by likelihood.
     converged : bool
-        Whether all estimates are numbers at a maximum of the likelihood. Those about no-answer
-        need not be: if next to nobody gave none, there is no number to find. Estimates are wrong
-        all the same where `messages` say that the reports speak against the model.
+        Whether all estimates are numbers at a maximum of the likelihood, or infinite with a limit
+        to the other side. Those about no-answer need not be: if next to nobody gave none, there is
+        no number to find. Estimates are wrong all the same where `messages` say that the reports
+        speak against the model.
     boundary : bool
         Whether some parameter, perhaps one that is not printed, lies at the border of what is
         possible.
     se_type : str
         ``observed information`` or ``sandwich``.
+    interval : str
+        ``profile`` or ``wald``: of the intervals and tests of `terms`.
     family, outcome : str
         As asked for.
     covariance : (terms, terms) array
@@ -93,6 +119,7 @@ class Regression:
     converged: bool
     boundary: bool
     se_type: str
+    interval: str
     family: str
     outcome: str
     covariance: Array
@@ -147,13 +174,13 @@ def wald_terms(
     terms = []
     for name, estimate, variance, is_sound in zip(names, *columns, strict=True):
         if not is_sound:
-            terms.append(Term(name, *[None] * 6))
+            terms.append(Term(name))
         elif not variance > 0:
-            terms.append(Term(name, estimate, *[None] * 5))
+            terms.append(Term(name, estimate))
         else:
             error = variance**0.5
             statistic = estimate / error
             p_value = float(2 * ndtr(-abs(statistic)))
             low, high = estimate - reach * error, estimate + reach * error
-            terms.append(Term(name, estimate, error, statistic, p_value, low, high))
+            terms.append(Term(name, estimate, error, statistic, p_value, low, high, "wald"))
     return tuple(terms)

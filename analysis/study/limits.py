@@ -1,0 +1,35 @@
+"""Limits that are not there: how results tell of numbers that are infinite.
+
+A table has no infinity that all programs read alike, and JSON has none at all. So an infinite
+number is left empty, null in JSON, and a word in the column ``flag`` says which one it was.
+"""
+
+from collections.abc import Mapping
+from math import inf, isinf
+from typing import Any
+
+
+def infinities(estimate: float | None, low: float | None, high: float | None) -> list[str]:
+    """Return the words for what is infinite of an estimate and its interval.
+
+    They are ``estimate-minus-infinity``, ``estimate-plus-infinity``, ``no-lower-limit`` and
+    ``no-upper-limit``.
+    """
+    return [
+        word
+        for word, is_so in (
+            ("estimate-minus-infinity", estimate == -inf),
+            ("estimate-plus-infinity", estimate == inf),
+            ("no-lower-limit", low == -inf),
+            ("no-upper-limit", high == inf),
+        )
+        if is_so
+    ]
+
+
+def without_infinities(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a table with None in place of what is infinite."""
+    return {
+        name: None if isinstance(value, float) and isinf(value) else value
+        for name, value in row.items()
+    }

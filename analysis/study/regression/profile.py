@@ -1,0 +1,275 @@
+"""Profile-likelihood intervals and likelihood-ratio tests of linear functions of parameters.
+
+``l_p(t) = max l(phi)`` over all phi with ``c'phi = t``. The interval is of all t with
+``2 (l - l_p(t)) <= z^2``, where l is the maximum, and z the normal quantile. It need not be finite:
+where the likeliest share of a group is 0, its log-odds are minus infinity, and so is one limit.
+"""
+
+from dataclasses import dataclass, field
+from math import copysign, inf, isfinite, isinf, sqrt
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from analysis.study.regression.climbing import WEAK, climb_from
+from analysis.study.regression.likelihood import Point
+
+Array = NDArray[np.float64]
+
+#: Log-odds of a usual respondent beyond which nothing changes any more: e^-30 is 1e-13.
+_HORIZON = 30.0
+#: Steps of the search for a limit; the bracket at least halves in each of the last.
+_TURNS = 60
+#: Error of a limit, as a part of its distance from the estimate.
+_NEAR = 1e-4
+#: A constrained climb ends where a step would gain less; what it would is added.
+_GAIN = 1e-5
+#: Steps with the information at the estimate, before it is computed anew.
+_CHEAP = 4
+#: Standard error, in log-odds of a usual respondent, above which it is no help.
+_WIDEST = 10.0
+#: The least information that is believed.
+_FREE = 1e-6
+#: Log-likelihood above the maximum that shows that it is none, or below that it is at infinity.
+_HIGHER = 1e-4
+
+
+class HigherError(Exception):
+    """A point is likelier than the maximum that was found, and is where to climb from."""
+
+    def __init__(self, point: Point) -> None:
+        super().__init__("a likelier point was found")
+        self.point = point
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the likelihood tells of a linear function of its parameters.
+
+    Attributes
+    ----------
+    estimate : float, optional
+        Infinite if the likelihood grows for ever to one side; None if there is no limit to the
+        other, either.
+    root : float
+        The signed root of the likelihood-ratio statistic against 0.
+    p_value : float
+        Of that test, by the chi-square law with one degree of freedom.
+    low, high : float
+        Limits of the interval; infinite if the data set none.
+    """
+
+    estimate: float | None
+    root: float
+    p_value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """The likeliest point with c'phi = `at`.
+
+    `root` is the root of twice the log-likelihood that it lies below the maximum, and `slope` its
+    derivative.
+    """
+
+    at: float
+    point: Point
+    root: float
+    slope: float
+
+
+@dataclass
+class Profiled:
+    """A maximum, with the profile likelihood of linear functions around it.
+
+    Attributes
+    ----------
+    best : Point
+        The maximum, or where the climb to one at infinity ended.
+    confidence_level : float
+        Of the intervals.
+    strict : bool
+        Whether a likelier point raises `HigherError`; else it counts as the maximum.
+
+    References
+    ----------
+    Venzon and Moolgavkar, Applied Statistics 1988 (the interval; their Newton steps find its
+    limits where the profile is nearly a parabola, a bracket is kept where it is not); Wilks, Annals
+    of Mathematical Statistics 1938 (the test).
+    """
+
+    best: Point
+    confidence_level: float
+    strict: bool = True
+    _sharp: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note whether all parameters are known well."""
+        self._sharp = bool(np.linalg.eigvalsh(self.best.information)[0] >= WEAK)
+
+    def of(self, row: Array) -> Found:
+        """Return what is told of ``row @ parameters``.
+
+        Raises
+        ------
+        HigherError
+            If the maximum is none.
+        """
+        return _Search(self, np.asarray(row, dtype=np.float64)).found()
+
+    @property
+    def quantile(self) -> float:
+        """How far the root may be from 0 within the interval."""
+        return float(ndtri((1 + self.confidence_level) / 2))
+
+
+class _Search:
+    """The profile of one function, with the points where it was computed."""
+
+    def __init__(self, profiled: Profiled, row: Array) -> None:
+        self.best, self.reach = profiled.best, profiled.quantile
+        self.row, self.size = row, float(np.linalg.norm(row))
+        self.ways = scipy.linalg.null_space(row[None])
+        self.tangent, variance = _tangent(row, self.best)
+        self.known = sqrt(variance) < _WIDEST * self.size
+        self.error = sqrt(variance)
+        self.sharp, self.strict = profiled._sharp, profiled.strict
+        self.factor = None
+        if self.sharp and self.ways.size:
+            information = self.ways.T @ self.best.information @ self.ways
+            self.factor = scipy.linalg.cho_factor(information)
+        self.start = _Fixed(float(row @ self.best.parameters), self.best, 0.0, 0.0)
+        self.seen = [self.start]
+
+    def found(self) -> Found:
+        """Return the estimate, the test and the interval."""
+        low, high = self.limit(-1), self.limit(1)
+        at = self.start.at
+        root = copysign(self.fixed(0.0).root, at)
+        estimate: float | None = at
+        ends = [side for side, end in ((-1, low), (1, high)) if isinf(end) and self._grows(side)]
+        if ends:
+            # With no limit on either side, nothing is known of it.
+            estimate = None if isinf(low) and isinf(high) else ends[0] * inf
+        return Found(estimate, root, float(2 * ndtr(-abs(root))), low, high)
+
+    def _grows(self, side: int) -> bool:
+        """Return whether the likelihood at the horizon is as high as at the maximum."""
+        return self.fixed(self.horizon(side)).root ** 2 < 2 * _HIGHER
+
+    def horizon(self, side: int) -> float:
+        """Return where nothing changes any more, on one side of the estimate and of 0."""
+        return side * (max(side * self.start.at, 0.0) + _HORIZON * self.size)
+
+    def limit(self, side: int) -> float:
+        """Return where the root is the quantile, on one side of the estimate; or infinity."""
+        near, far = self.start, None
+        horizon = self.horizon(side)
+        at = near.at + side * self.reach * self.error
+        if not self.known or abs(at - near.at) > _HORIZON * self.size:
+            at = near.at + side * self.size
+        for _ in range(_TURNS):
+            fixed = self.fixed(at)
+            if abs(fixed.root - self.reach) < _NEAR * self.reach:
+                # Where the profile is no parabola, it may have risen again beyond.
+                return at if self.sharp or not self._returns(side, at) else side * inf
+            if fixed.root < self.reach:
+                near = fixed
+                if at == horizon:
+                    return side * inf
+            else:
+                far = fixed
+            if far is not None and abs(far.at - near.at) < 1e-9 * self.size:
+                return far.at
+            at = self._next(near, far, fixed, side, horizon)
+        return far.at if far is not None else side * inf
+
+    def _next(
+        self, near: _Fixed, far: _Fixed | None, last: _Fixed, side: int, horizon: float
+    ) -> float:
+        """Return Newton's step on the root, kept within the bracket."""
+        rise = side * last.slope
+        at = last.at + side * (self.reach - last.root) / rise if rise > 0 else inf * side
+        if far is None:
+            # From a plateau the step would be endless.
+            most = near.at + side * max(self.size, 3 * abs(near.at - self.start.at))
+            at = side * min(side * at, side * most, side * horizon)
+            return at if side * at > side * near.at else most
+        inside = side * near.at < side * at < side * far.at
+        return at if inside else (near.at + far.at) / 2
+
+    def _returns(self, side: int, limit: float) -> bool:
+        """Return whether values are possible again beyond a limit, at infinity."""
+        return self.fixed(self.horizon(side)).root < self.reach
+
+    def fixed(self, at: float) -> _Fixed:
+        """Return the likeliest point there, from the nearest one that is known."""
+        nearest = min(self.seen, key=lambda fixed: abs(fixed.at - at))
+        if nearest.at == at:
+            return nearest
+        apart = at - nearest.at
+        tangents = [self.tangent]
+        if not self.sharp:
+            # Where the likelihood is flat, no climb leads away: begin as high as can be.
+            tangents += [_tangent(self.row, nearest.point)[0], self.row / self.size**2]
+        starts = [
+            self.best.likelihood.at(nearest.point.parameters + apart * tangent)
+            for tangent in tangents
+        ]
+        point = max(starts, key=lambda start: start.value if isfinite(start.value) else -inf)
+        if not isfinite(point.value):
+            # Nobody could report so: there is no way to climb from, and the value is far off.
+            return _Fixed(at, nearest.point, inf, 0.0)
+        fixed = self._fitted(at, point)
+        self.seen.append(fixed)
+        return fixed
+
+    def _fitted(self, at: float, point: Point) -> _Fixed:
+        point, gain = self._cheap(point)
+        if gain > _GAIN:
+            point, _ = climb_from(point, self.ways, _GAIN)
+            gain = 0.0
+        below = self.best.value - point.value - gain / 2
+        if below < -_HIGHER and self.strict:
+            raise HigherError(point)
+        root = sqrt(2 * max(below, 0.0))
+        slope = -float(self.row @ point.gradient) / self.size**2
+        return _Fixed(at, point, root, slope / root if root else 0.0)
+
+    def _cheap(self, point: Point) -> tuple[Point, float]:
+        """Take steps with the information at the maximum; return what a further one would gain.
+
+        That is believed if all parameters are known well, so that it is much the same here.
+        """
+        if not self.ways.size:
+            return point, 0.0
+        if self.factor is None:
+            return point, inf
+        last = inf
+        for _ in range(_CHEAP):
+            gradient = self.ways.T @ point.gradient
+            step = scipy.linalg.cho_solve(self.factor, gradient)
+            gain = float(step @ gradient)
+            if gain <= _GAIN:
+                return point, gain
+            ahead = self.best.likelihood.at(point.parameters + self.ways @ step)
+            if not (gain < last / 4 and ahead.value > point.value):
+                break
+            point, last = ahead, gain
+        return point, inf
+
+
+def _tangent(row: Array, point: Point) -> tuple[Array, float]:
+    """Return how parameters move with ``row @ parameters`` along the profile, and its variance.
+
+    Where there is no information, they move freely.
+    """
+    information = point.information
+    values, ways = np.linalg.eigh((information + information.T) / 2)
+    along = ways.T @ row / np.maximum(values, _FREE)
+    variance = float((ways.T @ row) @ along)
+    return ways @ along / variance, variance
