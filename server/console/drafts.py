@@ -13,12 +13,13 @@ from analysis.survey.document import ID
 from analysis.survey.written import survey_tables
 from server import access
 from server.console.blueprint import blueprint
+from server.console.importing import CARRIED, carried, first_look, wanted_of
 from server.editing.draft_file import STUDY, DraftFile, free_id, toml_of
 from server.editing.fields import FILE_NAME, id_of
 from server.editing.forms import KINDS_IN_WORDS, begun
 from server.editing.reading import Reading, read_draft
 from server.extensions import the_store
-from server.forms import TOOLS, WRITTEN, read_form, report, write_form
+from server.forms import TOOLS, WRITTEN, Wanted, read_form, report, write_form
 from server.headers import previewed
 from server.pages.respondents import the_pages
 from server.store.drafts import Draft
@@ -68,9 +69,9 @@ def _ids() -> list[str]:
 
 @blueprint.post("/surveys/new")
 @access.for_analysts
-def begin() -> BaseResponse | tuple[str, int]:
+def begin() -> BaseResponse | str | tuple[str, int]:
     """Begin a draft: with a title and a first question, or from a survey file and what it names."""
-    ways: dict[str, Callable[[], BaseResponse]] = {
+    ways: dict[str, Callable[[], BaseResponse | str | tuple[str, int]]] = {
         "nothing": lambda: _began(_first_file(), {}, "began it"),
         "template": lambda: _began(_from_template(), {}, "began it with a template"),
         "file": lambda: _began(*_uploaded(_sent()), "uploaded its file"),
@@ -99,49 +100,74 @@ def _from_template() -> str:
     return file.toml
 
 
-def _from_tool() -> BaseResponse:
-    """Import a questionnaire of another tool; what became of its rows stays with the draft."""
+def _from_tool() -> BaseResponse | str | tuple[str, int]:
+    """Show what can be imported of a questionnaire of another tool; then import what is wanted."""
+    form, tool = carried(), request.form.get("tool") or None
+    if form is not None:
+        try:
+            wanted = wanted_of(read_form(form[1], form[0], tool))
+            return _import(*form, tool, wanted)
+        except SurveyError as error:
+            return first_look(*form, tool, str(error)), 422
     files = _sent()
     if len(files) != 1:
         raise SurveyError(f"file: expected one questionnaire, got {len(files)}")
     ((name, content),) = files.items()
-    imported = read_form(content, name, request.form.get("tool") or None)
+    if len(content) > CARRIED:
+        return _import(name, content, tool)
+    return first_look(name, content, tool)
+
+
+def _import(
+    name: str, content: bytes, tool: str | None, wanted: Wanted | None = None
+) -> BaseResponse:
+    """Begin a draft with a questionnaire; what became of its rows stays with the draft."""
+    imported = read_form(content, name, tool, wanted)
     if not imported.questions:
         told = "; ".join(f"{row.row}: {row.detail}" for row in imported.rows[:5])
         raise SurveyError(f"{name}: no question can be imported: {told}")
     file = DraftFile(imported.toml)
     file.put(STUDY, "id", free_id(str(file.data(STUDY)["id"]), _ids()))
-    answer = _began(file.toml, {}, f"imported {name}", report(imported.rows))
+    # It was read when it was built, but for the channels of its numbers, which take long.
+    answer = _began(file, {}, f"imported {name}", report(imported.rows))
     return redirect(answer.location.replace("/edit", "/history#imported"), 303)
 
 
-def _began(toml: str, files: Mapping[str, bytes], what: str, imported: str = "") -> BaseResponse:
-    """Store the first version of a draft, or another one of a draft that there is."""
-    survey = read_draft(toml, files).survey
-    DraftFile(toml)  # its tables stand so that they can be edited
+def _began(
+    given: str | DraftFile, files: Mapping[str, bytes], what: str, imported: str = ""
+) -> BaseResponse:
+    """Store the first version of a draft, or another one of a draft that there is.
+
+    A text is read first; a file is one that is known to be a survey.
+    """
+    if isinstance(given, str):
+        read_draft(given, files)
+    # The tables of a text have to stand so that they can be edited.
+    file = DraftFile(given) if isinstance(given, str) else given
+    toml, survey_id = file.toml, str(file.data(STUDY)["id"])
     store, who = the_store(), g.researcher.name
-    if store.studies.get(survey.id).state == DELETED:
+    if store.studies.get(survey_id).state == DELETED:
         raise SurveyError(
-            f"id: a survey {survey.id} was deleted, and its id cannot be used again, since devices "
+            f"id: a survey {survey_id} was deleted, and its id cannot be used again, since devices "
             "remember what they spent on it"
         )
-    is_there = store.surveys.has(survey.id)
-    if is_there and asked_now(store, survey.id).survey.is_pilot:
-        raise SurveyError(f"id: expected another one, since {survey.id} is a pilot")
-    if store.studies.get(survey.id).is_trial:
-        raise SurveyError(f"id: expected another one, since {survey.id} is a trial copy")
-    before = store.drafts.get(survey.id)
+    is_there = store.surveys.has(survey_id)
+    if is_there and asked_now(store, survey_id).survey.is_pilot:
+        raise SurveyError(f"id: expected another one, since {survey_id} is a pilot")
+    if store.studies.get(survey_id).is_trial:
+        raise SurveyError(f"id: expected another one, since {survey_id} is a trial copy")
+    before = store.drafts.get(survey_id)
     if before is not None and _number("number") != before.number:
         raise SurveyError(
-            f"{survey.id}: there is a draft with this id, which {before.who} changed last, "
+            f"{survey_id}: there is a draft with this id, which {before.who} changed last, "
             f"{before.at[:10]}. Open it, look at its page File and history, and upload it there"
         )
-    access.record("upload" if files or before else "begin a draft", survey.id)
+    access.record("upload" if files or before else "begin a draft", survey_id)
     if before is None:
-        store.drafts.begin(survey.id, toml, who, what, files, imported)
+        store.drafts.begin(survey_id, toml, who, what, files, imported)
     else:
         store.drafts.change(before, toml, who, what, files)
-    return redirect(f"/surveys/{survey.id}/edit", 303)
+    return redirect(f"/surveys/{survey_id}/edit", 303)
 
 
 def _first_file() -> str:
@@ -231,7 +257,7 @@ def history(survey_id: str) -> str:
     draft = the_draft(survey_id)
     return render_template(
         "history.html",
-        **of_draft(draft),
+        **named(draft),
         versions=the_store().drafts.history(survey_id),
         imported=list(csv.reader(the_store().drafts.imported(survey_id).splitlines())),
         files=the_store().drafts.files(survey_id),
@@ -262,6 +288,20 @@ def change_history(survey_id: str) -> BaseResponse:
 def _number(name: str) -> int | None:
     given = request.values.get(name, "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 9 else None
+
+
+def named(draft: Draft) -> dict[str, object]:
+    """Return what a page of a draft shows that does not need the survey to be frozen."""
+    published, title = (
+        the_store().surveys.versions(draft.id),
+        DraftFile(draft.toml).data(STUDY)["title"],
+    )
+    return {
+        "draft": draft,
+        "title": next(iter(title.values())) if isinstance(title, dict) else title,
+        "is_published": bool(published),
+        "is_as_published": bool(published) and published[0] == reading_of(draft).survey.version,
+    }
 
 
 def of_draft(draft: Draft) -> dict[str, object]:

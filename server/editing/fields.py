@@ -17,9 +17,9 @@ from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import ID
 from server.editing.conditions import Chosen, Earlier, chosen_anew, joined, shown
 
-#: Names of files that a draft can name.
+#: Names of files that a draft can name, and numbers that can be typed.
 FILE_NAME = r"[\w-][\w .()-]{0,99}"
-_DECIMAL = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
+DECIMAL = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Number(Field):
         given = form.get(self.path)
         if not given:
             return None
-        if not _DECIMAL.fullmatch(given):
+        if not DECIMAL.fullmatch(given):
             raise self.wrong("a number such as 12 or 0.5", given)
         return float(given) if "." in given else int(given)
 
@@ -297,7 +297,7 @@ class Condition(Field):
             if f"{path}.question" in form.values and asked != setting.asks(stored):
                 choice, number = chosen_anew(setting.earlier.get(asked), choice, number)
             is_number = not choice.endswith(("'", ")"))
-            if choice and is_number and not _DECIMAL.fullmatch(number):
+            if choice and is_number and not DECIMAL.fullmatch(number):
                 raise self.wrong("a number to compare with", number)
             if choice:
                 rows.append((choice, number if is_number else ""))

@@ -11,7 +11,7 @@ from importlib import import_module
 from analysis.core.csv_json import to_text
 from analysis.survey.survey import Survey
 from server.forms.building import Imported, build
-from server.forms.form import LARGEST, Form, FormError, Row
+from server.forms.form import LARGEST, Form, FormError, Row, Wanted
 from server.forms.leaving import Leaving, Written
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "FormError",
     "Imported",
     "Row",
+    "Wanted",
     "Written",
     "read_form",
     "report",
@@ -43,7 +44,9 @@ WRITTEN = {
 }
 
 
-def read_form(content: bytes, name: str, tool: str | None = None) -> Imported:
+def read_form(
+    content: bytes, name: str, tool: str | None = None, wanted: Wanted | None = None
+) -> Imported:
     """Return the survey file of a questionnaire, and what became of each of its rows.
 
     Parameters
@@ -54,6 +57,8 @@ def read_form(content: bytes, name: str, tool: str | None = None) -> Imported:
         Its name, whose ending says what it may be.
     tool : str, optional
         One of `TOOLS`; by default it is found out.
+    wanted : Wanted, optional
+        Bounds of numbers that lack them, and which questions are wanted; by default all.
 
     Raises
     ------
@@ -70,7 +75,7 @@ def read_form(content: bytes, name: str, tool: str | None = None) -> Imported:
         read: Callable[[bytes, str], Form] = reader.read
         if tool or is_ours(content, name):
             try:
-                return build(read(content, name))
+                return build(read(content, name), wanted)
             except RecursionError:
                 raise FormError(f"{name}: lists or groups are nested too deeply") from None
             except FormError:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,32 +31,64 @@ from server.forms.form import (
     Form,
     PartRow,
     Row,
+    Wanted,
 )
-from server.forms.texts import answers_in, retold
+from server.forms.texts import answers_in, first, retold
+
+
+@dataclass(frozen=True)
+class Found:
+    """A question or note of the source that is, or could be, imported.
+
+    `place` is that among the form's items, `row` that in the source, and `text` in one language.
+    Some numbers are there only if somebody gives the bounds that they lack.
+    """
+
+    place: int
+    row: str
+    text: str
+    kind: str
+    lacks_bounds: bool
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A survey file, and what became of each row of its source."""
+    """A survey file, what became of each row of its source, and what it could ask."""
 
     toml: str
     rows: tuple[Row, ...]
     questions: int
+    found: tuple[Found, ...] = ()
 
 
-def build(form: Form) -> Imported:
+def build(form: Form, wanted: Wanted | None = None) -> Imported:
     """Return the survey file of a form, and a row for each of the form's items.
 
+    Of what is `wanted` beside the form, by default nothing, bounds are given to numbers without.
     What a survey file cannot have is refused, or changed, and told: entries that the reader of
     survey files refuses, conditions on what is not there.
     """
+    wanted = wanted or Wanted()
     entries: dict[int, Entry] = {}
     told: dict[int, Row] = {}
+    found: list[Found] = []
     taken = list[str]()
     for place, item in enumerate(form.items):
         if isinstance(item, Row):
             told[place] = item
         if not isinstance(item, Asked):
+            continue
+        lacks = bool(item.unbounded)
+        if lacks and place in wanted.bounds:
+            item.keys |= wanted.bounds[place]
+            item.changes.append("its bounds were given when it was imported")
+            lacks = False
+        found.append(Found(place, item.row, first(retold(item.text)), item.kind, lacks))
+        if wanted.kept is not None and place not in wanted.kept:
+            told[place] = _row(item, REFUSED, "it was left out when the form was imported")
+            continue
+        if lacks:
+            told[place] = _row(item, REFUSED, item.unbounded)
             continue
         if len(item.options) > MOST_OPTIONS:
             told[place] = _row(item, REFUSED, f"it has more than {MOST_OPTIONS:,} options")
@@ -84,7 +117,9 @@ def build(form: Form) -> Imported:
             told[place] = _part(item, asked)
     rows = _merged([told[place] for place in sorted(told)])
     questions = sum(entry.asked.kind != NOTE for entry in entries.values())
-    return Imported(_toml(form, entries.values()) if questions else "", rows, questions)
+    possible = tuple(one for one in found if one.place in entries or one.lacks_bounds)
+    toml = _toml(form, entries.values()) if questions else ""
+    return Imported(toml, rows, questions, possible)
 
 
 def _place_on_pages(entries: list[Entry]) -> None:
@@ -306,9 +341,27 @@ def asked_names(condition: str) -> set[str]:
 
 def _read(form: Form, questions: list[dict[str, Any]]) -> Survey:
     """Return a survey of these questions as its file would be read; raise SurveyError."""
-    document = {**_head(form), "questions": deepcopy(questions)}
+    document = {**_head(form), "questions": [_undesigned(deepcopy(one)) for one in questions]}
     with tempfile.TemporaryDirectory() as folder:
         return survey_of(_exact(document), NAME, Path(folder))
+
+
+def _undesigned(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a question for whose answers a channel need not be designed.
+
+    To design that of a number takes tenths of a second for each number of steps, and whether a
+    survey file may have it does not depend on these: so each number is one from 0 to 1 in one step.
+    What is wrong with its bounds or its step stays, to be refused.
+    """
+    if data["kind"] != "number" or not {"min", "max"} <= {*data}:
+        return data
+    low, high = (Decimal(str(data[key])) for key in ("min", "max"))
+    step = Decimal(str(data.get("step", high - low)))
+    fits = step > 0 and high > low and (Fraction(high) - Fraction(low)) % Fraction(step) == 0
+    are_whole = not data.get("integer") or all(
+        one == one.to_integral_value() for one in (low, high, step)
+    )
+    return data | {"min": 0, "max": 1, "step": 1} if fits and are_whole else data
 
 
 def _exact(value: Any) -> Any:

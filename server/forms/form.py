@@ -1,6 +1,6 @@
 """A questionnaire of another tool, as its reader found it: what it asks, and what is refused."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,18 @@ class Condition:
 
     tree: list[Any]
     text: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What somebody who imports a form asks for beside it.
+
+    `bounds` has keys such as ``min``, ``max`` and ``unit`` for numbers that lack them, and `kept`
+    the questions and notes that are wanted, None for all: both by the place among the items.
+    """
+
+    bounds: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    kept: Set[int] | None = None
 
 
 #: Gives the tree of a condition of the source, or raises `Untold`.
@@ -99,6 +111,12 @@ class Asked:
     changes: list[str] = field(default_factory=list)
     page: int = 0
     headings: list[Any] = field(default_factory=list)
+    #: Of a number without both bounds: why it is refused, unless somebody gives them.
+    unbounded: str = ""
+
+    def count_without_bounds(self, why: str) -> None:
+        """Have it ask a number whose bounds the source does not say."""
+        self.kind, self.unbounded = "number", f"a number needs its lowest and highest value: {why}"
 
     def ask_if(self, text: str, translate: Translate) -> None:
         """Have it asked only if this condition of the source holds, too, as far as that can be."""

@@ -335,6 +335,8 @@ def test_a_form_of_another_tool_is_imported_mended_and_published(
     page.get_by_role("link", name="A new survey").click()
     page.get_by_label("Questionnaire").set_input_files(tmp_path / "smoking.xlsx")
     page.get_by_role("button", name="Import it").click()
+    seen(page)
+    page.get_by_role("button", name="Begin the draft").click()
     refused = page.get_by_role("row").filter(has_text="survey!3")
     expect(refused).to_contain_text("add a constraint such as . >= 0 and . <= 120")
     seen(page)

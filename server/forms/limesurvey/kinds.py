@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from server.forms import texts
-from server.forms.form import REFUSED, Asked, Form, Row
+from server.forms.form import REFUSED, Asked, Form, PartRow, Row
 from server.forms.json_file import amount
 from server.forms.limesurvey.relevance import Variable, condition
 from server.forms.limesurvey.source import Part, Question
@@ -201,7 +201,7 @@ class Kinds:
         if not question.subquestions:
             return "it has no rows"
         self.form.note(question.row, asked.name, asked.type, "each of its fields is a question")
-        place, known = len(self.form.items) - 1, 0
+        place, known, lacking = len(self.form.items) - 1, 0, 0
         self.form.headings.append(asked.text)
         for part in question.subquestions:
             row = self._row(asked, part)
@@ -213,11 +213,15 @@ class Kinds:
             if why:
                 self.form.refuse(part.row, row.name, row.type, why)
                 continue
-            known += 1
+            known += not row.unbounded
+            lacking += bool(row.unbounded)
             self._know(question, row.name, part.code)
             self.form.put(row)
         self.form.headings.pop()
-        if not known:
+        if lacking and not known:
+            rows = [part.row for part in question.subquestions]
+            self.form.items[place] = PartRow(question.row, asked.name, asked.type, rows)
+        elif not known:
             told = "all its fields are refused"
             self.form.items[place] = Row(question.row, asked.name, asked.type, REFUSED, told)
         return ""
@@ -241,9 +245,10 @@ class Kinds:
         if low is None or high is None:
             if all(given.get(key) for key in ends):
                 return "its lowest and highest value are calculated: give it numbers"
-            return "a number needs its lowest and highest value: give it a minimum and a maximum"
-        asked.kind = "number"
-        asked.keys |= {"min": low, "max": high}
+            asked.count_without_bounds("give it a minimum and a maximum")
+        else:
+            asked.kind = "number"
+            asked.keys |= {"min": low, "max": high}
         if given.get("num_value_int_only") == "1":
             asked.keys["integer"] = True
         step = amount(given.get("slider_accuracy", "")) if is_slider else None

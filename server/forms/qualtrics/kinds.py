@@ -146,17 +146,20 @@ class Kinds:
     def _slide(self, asked: Asked, question: Mapping[str, Any]) -> str:
         """Make a number of each slider, or a scale of each row of stars."""
         given = table(question.get("Configuration"))
+        keys: dict[str, Any] = {}
         low, high = (amount(given.get(key)) for key in ("CSSliderMin", "CSSliderMax"))
         if question.get("Selector") == "STAR":
             stars = amount(given.get("StarCount")) or 5
             if not 2 <= stars <= 50:
                 return "expected 2 to 50 stars"
-            kind, keys = "scale", {}
+            kind = "scale"
             options = [(str(one), str(one)) for one in range(1, int(stars) + 1)]
         elif low is None or high is None:
-            return "a slider needs its lowest and highest value"
+            asked.count_without_bounds("give the slider both")
+            kind, keys, options = "number", {"slider": True}, []
         else:
-            kind, keys, options = "number", {"min": low, "max": high, "slider": True}, []
+            kind, options = "number", []
+            keys = {"min": low, "max": high, "slider": True}
         return self._ask_rows(asked, question, kind, options, keys)
 
     def _ask_rows(
@@ -180,7 +183,7 @@ class Kinds:
         self.form.note(asked.row, asked.name, asked.type, "each of its rows is a question")
         for number, (key, _, text, _) in enumerate(choices):
             row = Asked(f"{asked.row}.{key}", f"{asked.name}-{key}", asked.type, kind, text)
-            row.keys = {**asked.keys, **keys}
+            row.keys, row.unbounded = {**asked.keys, **keys}, asked.unbounded
             is_grid = kind == "scale"
             if is_grid:
                 row.keys["matrix"] = asked.text
@@ -198,7 +201,8 @@ class Kinds:
             bounds = table(settings.get("ValidNumber"))
             low, high = (amount(bounds.get(key)) for key in ("Min", "Max"))
             if low is None or high is None:
-                return "a number needs its lowest and highest value: give its validation both"
+                asked.count_without_bounds("give its validation both")
+                return self._ask_rows(asked, question, "number", [], {})
             return self._ask_rows(asked, question, "number", [], {"min": low, "max": high})
         if content not in ("", "ValidTextOnly"):
             return (

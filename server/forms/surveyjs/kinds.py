@@ -141,7 +141,8 @@ class Kinds:
             usual = {"min": 0, "max": 100}
             found = {key: usual[key] if one is None else one for key, one in found.items()}
         if any(type(one) not in (int, float) for one in found.values()):
-            return "a number needs its lowest and highest value: give it min and max"
+            asked.count_without_bounds("give it min and max")
+            found = {}
         asked.kind = "number"
         asked.keys |= found
         step = amount(element.get("step"))

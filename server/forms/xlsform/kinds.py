@@ -109,10 +109,8 @@ class Kinds:
             found = {"min": float(given.get("start", 1)), "max": float(given.get("end", 10))}
             asked.keys["slider"] = True
         if "min" not in found or "max" not in found:
-            return (
-                "a number needs its lowest and highest value: add a constraint such as "
-                ". >= 0 and . <= 120"
-            )
+            asked.count_without_bounds("add a constraint such as . >= 0 and . <= 120")
+            found, beside = {}, row.get("constraint", "")
         if beside:
             asked.changes.append(f"of the constraint {beside} its bounds alone are kept")
         asked.kind = "number"

@@ -1,0 +1,196 @@
+"""A form is looked at before it is imported: which questions are kept, and bounds that it lacks."""
+
+import io
+import re
+from html import unescape
+from typing import Any
+
+import openpyxl
+import pytest
+from console_pages import Browsers, app, signed_in, survey_file
+from drafting import toml
+from forms import post
+from test_access import HTTPS
+
+from analysis.mechanisms.inverted_table import _designed
+from analysis.mechanisms.number_design import number_table
+from server.editing.draft_file import DraftFile
+from server.editing.reading import read_draft
+from server.forms import Wanted, read_form
+from server.store import Store
+
+__all__ = ["app", "signed_in", "survey_file"]
+ROWS = [
+    ["type", "name", "label", "constraint", "relevant"],
+    ["select_one yn", "smokes", "Do you smoke?"],
+    ["integer", "packs", "How many packs a week?", "", "${smokes} = 'y'"],
+    ["decimal", "weight", "Your weight?", ". > 0"],
+    ["integer", "age", "How old are you?", ". >= 18 and . <= 99"],
+]
+
+
+def book(rows: list[list[str]]) -> bytes:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.worksheets[0]
+    sheet.title = "survey"
+    for row in rows:
+        sheet.append(row)
+    lists = workbook.create_sheet("choices")
+    for row in (["list_name", "name", "label"], ["yn", "y", "Yes"], ["yn", "n", "No"]):
+        lists.append(row)
+    file = io.BytesIO()
+    workbook.save(file)
+    return file.getvalue()
+
+
+def look(browser: Any, rows: list[list[str]]) -> Any:
+    files = [(io.BytesIO(book(rows)), "smoking.xlsx")]
+    return post(browser, "/surveys/new", how="tool", files=files)
+
+
+def filled(page: str) -> dict[str, str]:
+    """What the page's form sends if nothing is changed in it."""
+    sent = {}
+    for tag in re.findall(r"<input [^>]*>", page):
+        name, value = (re.search(rf' {key}="([^"]*)"', tag) for key in ("name", "value"))
+        if name and name[1] != "csrf" and (" checked" in tag or "checkbox" not in tag):
+            sent[unescape(name[1])] = unescape(value[1]) if value else ""
+    return sent
+
+
+def place(page: str, what: str, text: str) -> str:
+    """The name of the field of a question."""
+    if what == "keep":
+        found = re.search(rf'name="(keep\.\d+)"[^>]*> <span>{re.escape(text)}', page)
+    else:
+        found = re.search(rf'name="({what}\.\d+)" aria-label="\w+: {re.escape(text)}"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_bounds_of_all_numbers_are_typed_at_once_and_they_come_in(
+    signed_in: Browsers, store: Store
+) -> None:
+    browser = signed_in("bob")
+    answer = look(browser, ROWS)
+    assert answer.status_code == 200
+    assert store.drafts.get("smoking") is None
+    page = answer.text
+    assert "Numbers without bounds (2)" in page
+    sent = filled(page) | {
+        place(page, "min", "How many packs a week?"): "0",
+        place(page, "max", "How many packs a week?"): "30",
+        place(page, "unit", "How many packs a week?"): "packs",
+        place(page, "min", "Your weight?"): "30.5",
+        place(page, "max", "Your weight?"): "250",
+    }
+    answer = post(browser, "/surveys/new", **sent)
+    assert (answer.status_code, answer.location) == (303, "/surveys/smoking/history#imported")
+    file = DraftFile(toml(store, "smoking"))
+    assert file.ids() == ["smokes", "packs", "weight", "age"]
+    packs = file.data("question/packs")
+    keys = ("kind", "min", "max", "unit", "integer", "shows_if")
+    assert [packs[key] for key in keys] == ["number", 0, 30, "packs", True, "smokes = 'yes'"]
+    assert file.data("question/weight")["min"] == 30.5
+    told = browser.get("/surveys/smoking/history", **HTTPS).text
+    assert told.count("its bounds were given when it was imported") == 2
+    assert read_draft(toml(store, "smoking"), {}).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        ("0", "", "“Your weight?”, highest: expected a number, got nothing"),
+        ("", "9", "“Your weight?”, lowest: expected a number, got nothing"),
+        ("0", "many", "“Your weight?”, highest: expected a number, got 'many'"),
+        ("9", "9", "“Your weight?”, highest: expected a number above 9, got 9"),
+    ],
+)
+def test_wrong_bounds_are_told_and_what_was_typed_stays(
+    signed_in: Browsers, store: Store, low: str, high: str, told: str
+) -> None:
+    browser = signed_in("bob")
+    page = look(browser, ROWS).text
+    names = [place(page, key, "Your weight?") for key in ("min", "max")]
+    left_out = place(page, "keep", "Do you smoke?")
+    sent = filled(page) | dict(zip(names, (low, high), strict=True))
+    del sent[left_out]
+    answer = post(browser, "/surveys/new", **sent)
+    assert (answer.status_code, store.drafts.get("smoking")) == (422, None)
+    assert told in unescape(answer.text)
+    again = filled(answer.text)
+    assert [again[name] for name in names] == [low, high]
+    assert left_out not in again
+
+
+def test_only_what_is_kept_comes_in(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    rows = [*ROWS, ["select_one yn", "tried", "Did you try to stop?", "", "${smokes} = 'y'"]]
+    page = look(browser, rows).text
+    sent = filled(page)
+    # Without its bounds, a number is refused as it was.
+    for text in ("Do you smoke?", "How old are you?"):
+        del sent[place(page, "keep", text)]
+    assert post(browser, "/surveys/new", **sent).status_code == 303
+    assert DraftFile(toml(store, "smoking")).ids() == ["tried"]
+    report = {row.split(",")[1]: row for row in store.drafts.imported("smoking").splitlines()}
+    assert "left out when the form was imported" in report["smokes"]
+    assert "add a constraint such as" in report["packs"]
+    assert "so more people are asked" in report["tried"]
+    sent = {name: one for name, one in filled(page).items() if not name.startswith("keep")}
+    answer = post(browser, "/surveys/new", **sent)
+    assert (answer.status_code, "no question can be imported" in answer.text) == (422, True)
+
+
+def test_what_is_sent_back_is_checked(signed_in: Browsers) -> None:
+    browser = signed_in("bob")
+    sent = filled(look(browser, ROWS).text)
+    for wrong in ({"content": "§"}, {"content": "aGk="}, {"tool": "poem"}):
+        assert post(browser, "/surveys/new", **(sent | wrong)).status_code == 422
+
+
+def test_no_channel_is_designed_for_a_number_before_its_costs_are_shown(
+    signed_in: Browsers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    designed: list[int] = []
+
+    def counted(steps: int, *others: Any) -> Any:
+        designed.append(steps)
+        return number_table(steps, *others)
+
+    monkeypatch.setattr("analysis.mechanisms.inverted_table.number_table", counted)
+    _designed.cache_clear()
+    rows = [
+        ["integer", f"n{one}", f"Number {one}?", f". >= 0 and . <= {1000 + one}"]
+        for one in range(40)
+    ]
+    browser = signed_in("bob")
+    page = look(browser, [ROWS[0], *rows]).text
+    assert post(browser, "/surveys/new", **filled(page)).status_code == 303
+    assert browser.get("/surveys/smoking/history", **HTTPS).status_code == 200
+    # That of numbers from 0 to 1, which stands for all.
+    assert {*designed} <= {1}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_whole"),
+    [("0", "1", True), ("-1000000", "1000000", True), ("0", "0.001", False), ("18", "99", True)],
+)
+def test_numbers_that_are_imported_pass_the_whole_check(
+    low: str, high: str, is_whole: bool
+) -> None:
+    kind = "integer" if is_whole else "decimal"
+    rows = [ROWS[0], [kind, "n", "How many?", f". >= {low} and . <= {high}"], [kind, "m", "And?"]]
+    (lacking,) = [one for one in read_form(book(rows), "n.xlsx").found if one.lacks_bounds]
+    given = {"min": -5, "max": 7}
+    imported = read_form(book(rows), "n.xlsx", None, Wanted({lacking.place: given}))
+    assert len(read_draft(imported.toml, {}).survey.questions) == 2
+
+
+def test_bounds_that_cannot_be_are_refused() -> None:
+    rows = [ROWS[0], ["integer", "n", "How many?"], ["integer", "m", "And?", ". >= 0 and . <= 9"]]
+    (lacking,) = [one for one in read_form(book(rows), "n.xlsx").found if one.lacks_bounds]
+    given = {"min": 0.5, "max": 7}
+    imported = read_form(book(rows), "n.xlsx", None, Wanted({lacking.place: given}))
+    (row,) = [row for row in imported.rows if row.row == "survey!2"]
+    assert (row.outcome, "a whole number, since integer = true" in row.detail) == ("refused", True)
