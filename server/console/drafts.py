@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise, zip_longest
 from pathlib import PurePath
 
 from flask import abort, g, redirect, render_template, request
@@ -14,6 +15,7 @@ from analysis.survey.written import survey_tables
 from server import access
 from server.console.blueprint import blueprint
 from server.console.importing import CARRIED, carried, first_look, wanted_of
+from server.editing.differences import differences
 from server.editing.draft_file import STUDY, DraftFile, free_id, toml_of
 from server.editing.fields import FILE_NAME, id_of
 from server.editing.forms import KINDS_IN_WORDS, begun
@@ -255,10 +257,12 @@ def _download(name: str, content: str | bytes, media_type: str) -> BaseResponse:
 @access.for_analysts
 def history(survey_id: str) -> str:
     draft = the_draft(survey_id)
+    versions = the_store().drafts.history(survey_id)
+    changes = [differences(old.toml, new.toml) for new, old in pairwise(versions)]
     return render_template(
         "history.html",
         **named(draft),
-        versions=the_store().drafts.history(survey_id),
+        versions=[*zip_longest(versions, changes)],
         imported=list(csv.reader(the_store().drafts.imported(survey_id).splitlines())),
         files=the_store().drafts.files(survey_id),
         tools={tool: TOOLS[tool] for tool in WRITTEN},
