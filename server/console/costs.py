@@ -18,6 +18,7 @@ from analysis.study.planning import warnings
 from analysis.survey.check import check
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
+from server.console.plain_words import how, plain_odds, term
 from server.console.precision import quick, told
 from server.editing.draft_file import DraftFile
 from server.editing.reading import Reading, read_draft
@@ -135,12 +136,12 @@ class Costs:
     @property
     def odds(self) -> str:
         """How many times as likely all reports of one wave can be under other answers."""
-        return readable_odds(self.survey.charge)
+        return plain_odds(readable_odds(self.survey.charge))
 
     @cached_property
     def remarks(self) -> list[str]:
         """What `deniable check` says, but for the line that has the version."""
-        return on_page(self.survey, check(self.survey))
+        return [plain_odds(one) for one in on_page(self.survey, check(self.survey))]
 
     def meaning(self, name: str) -> "Meaning | None":
         """Return what a report of a question tells; None for a note."""
@@ -152,7 +153,8 @@ class Costs:
 class Meaning:
     """What a report of one question tells, in words and in a picture."""
 
-    mechanism: str
+    how: str
+    term: str
     sentence: str
     bound: str
     picture: Markup
@@ -163,7 +165,8 @@ class Meaning:
 def _meaning(survey: Survey, question: Question) -> Meaning:
     first = odds(question, survey.labels(question))[0]
     return Meaning(
-        question.mechanism.name,
+        how(question),
+        term(question),
         first.sentence,
         most_told(question),
         Markup(icon_array(f"Of 100 people {first.who}: send {first.sends}", first.p)),

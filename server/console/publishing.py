@@ -15,6 +15,7 @@ from server.console.blueprint import blueprint
 from server.console.costs import USUAL
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.fieldwork import address_of, qr_code
+from server.console.plain_words import how, plain_odds, term
 from server.console.precision import quick, told
 from server.editing.spending import up, wave_total
 from server.extensions import the_store
@@ -35,6 +36,8 @@ class Told:
 
     text: str
     epsilon: str
+    how: str
+    term: str
     widths: list[str]
     is_little: bool
 
@@ -52,7 +55,7 @@ def ask_to_publish(survey_id: str) -> str:
         "publish.html",
         **of_draft(draft),
         checks=checks,
-        remarks=on_page(survey, checks),
+        remarks=[plain_odds(one) for one in on_page(survey, checks)],
         cap=up(reading.cap),
         total=f"{wave_total(survey):f}",
         planned=planned,
@@ -77,6 +80,8 @@ def _told(survey: Survey, place: int, numbers: list[int]) -> Told:
     return Told(
         survey.wording(question),
         up(question.randomizer.epsilon),
+        how(question),
+        term(question),
         [told(survey, question, width) for width in widths],
         is_little,
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from playwright.sync_api import Page, Route, expect
-from test_editor import EPSILON, add, begin, served, sign_in, write
+from test_editor import EPSILON, SHOWN, add, begin, served, sign_in, write
 from test_looks import check_accessible as seen
 
 __all__ = ["served", "sign_in"]
@@ -92,3 +92,27 @@ def test_a_deleted_question_is_brought_back_by_keyboard(sign_in: Callable[..., P
     expect(page.locator("#list tbody tr").first).to_contain_text("In the last 12 months")
     expect(page.locator("#form").get_by_label("Id in data files")).to_have_value("harassed")
     expect(undo).to_have_count(0)
+
+
+def height(page: Page, label: str) -> float:
+    """How high a menu is, in pixels; at least 44."""
+    box = page.get_by_label(label).bounding_box()
+    assert box is not None
+    return box["height"]
+
+
+def test_long_questions_are_read_whole_in_menus_of_a_phone(sign_in: Callable[..., Page]) -> None:
+    page = sign_in(viewport={"width": 390, "height": 844})
+    begin(page)
+    add(page, "Where do you work?", "One of several options", "team")
+    page.get_by_text("Whom it is asked").click()
+    with page.expect_response(SHOWN):
+        page.get_by_label("Condition 1: question").select_option("harassed")
+    plan = page.url.replace("/edit", "/plan").partition("?")[0]
+    heights = [height(page, "Condition 1: question")]
+    seen(page)
+    page.goto(plan)
+    heights.append(height(page, "Of answers to"))
+    # The text takes two lines.
+    assert min(heights) > 50, heights
+    seen(page)

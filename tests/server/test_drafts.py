@@ -110,6 +110,37 @@ def _version(browser: FlaskClient, survey: str = "idea") -> str:
     return str(json.loads(data)["version"])
 
 
+def test_after_publishing_the_page_says_what_has_been_frozen(signed_in: Browsers) -> None:
+    browser, where = signed_in("ada"), "/surveys/idea/publish"
+    assert "What will be frozen" in browser.get(where, **HTTPS).text
+    assert post(browser, where, version=_version(browser)).status_code == 303
+    page = browser.get(where, **HTTPS).text
+    assert ("What has been frozen" in page, "will be frozen" in page) == (True, False)
+    changed = fields(browser, "question/one") | {"text": "Another one?", "do": "save"}
+    assert post(browser, EDIT, **changed).status_code == 303
+    page = browser.get(where, **HTTPS).text
+    assert ("has been frozen" in page, "What will be frozen" in page) == (False, True)
+
+
+@pytest.mark.parametrize("page", ["edit", "publish", "plan"])
+def test_pages_say_in_words_what_is_technical(signed_in: Browsers, store: Store, page: str) -> None:
+    draft = store.drafts.get("idea")
+    assert draft is not None
+    capped = IDEA.replace("epsilon = 1.0", "epsilon = 9.0").replace(
+        "\n[[", "\n[privacy]\ncap = 90\n\n[[", 1
+    )
+    store.drafts.change(draft, capped, "ada", "made it dear")
+    text = signed_in("ada").get(f"/surveys/idea/{page}", **HTTPS).text
+    assert "10^" not in text
+    assert "Mechanism:" not in text
+    if page != "plan":
+        assert "odds of up to more than a billion to 1, which is practical certainty" in text
+        assert "likelier to send the true answer" in text
+        # The term of art is small print.
+        small = re.findall(r"<small[^>]*>([^<]*)</small>", text)
+        assert any("In a methods section: mechanism krr, channel window" in one for one in small)
+
+
 def test_a_cap_that_is_too_low_is_a_problem_and_no_mistake(
     signed_in: Browsers, store: Store
 ) -> None:

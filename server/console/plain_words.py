@@ -1,0 +1,47 @@
+"""What is technical of a draft, in words for researchers who are no statisticians."""
+
+import re
+
+from analysis.survey.question import Question
+
+#: What a device does with an answer, by the channel that draws.
+_HOW = {
+    "window": "The device is likelier to send the true answer, or for a number one close to it, than "
+    "any other.",
+    "subset": "The device sends some of the answers: the true one is likelier to be among these "
+    "than any other.",
+    "overlap": "The device sends some of the options: those that are true are likelier to be among "
+    "these than others.",
+    "bits": "The device sends a yes or a no for each answer, and turns each of them round by "
+    "chance.",
+    "shift": "The device adds a number that it draws by chance.",
+    "table": "The device draws what it sends, with chances that are fixed for each answer.",
+}
+_TOGETHER = "The device draws once for this question and others together."
+#: Odds up to so many zeros are written out.
+_WRITTEN = 9
+
+
+def how(question: Question) -> str:
+    """Return what a device does with an answer, in a sentence."""
+    return _TOGETHER if question.table is not None else _HOW[question.randomizer.channel.name]
+
+
+def term(question: Question) -> str:
+    """Return what a methods section calls that."""
+    randomizer = question.randomizer
+    return (
+        f"mechanism {question.mechanism.name}, channel {randomizer.channel.name}, ε = "
+        f"{randomizer.epsilon:.4g}"
+    )
+
+
+def plain_odds(text: str) -> str:
+    """Return a text in which no odds are powers of ten."""
+    return re.sub(r"10\^(\d+) to 1", lambda power: _written(int(power[1])), text)
+
+
+def _written(zeros: int) -> str:
+    if zeros <= _WRITTEN:
+        return f"{10**zeros:,} to 1"
+    return "more than a billion to 1, which is practical certainty"

@@ -1,0 +1,33 @@
+"""Every channel is described in words, and odds are written out."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.core.channels import CHANNELS
+from analysis.survey.survey_file import read_survey
+from server.console.plain_words import _HOW, how, plain_odds, term
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+
+
+def test_every_channel_of_one_question_is_described() -> None:
+    # That of several questions at once is told of their draw.
+    assert {*_HOW} == {*CHANNELS} - {"pattern"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_sentences_have_no_technical_term(path: Path) -> None:
+    for question in read_survey(path).questions:
+        name = question.mechanism.name
+        assert how(question).endswith(".")
+        assert name not in how(question) or name == "together"
+        assert f"mechanism {name}" in term(question)
+
+
+def test_odds_are_written_out() -> None:
+    assert plain_odds("odds of 55 to 1") == "odds of 55 to 1"
+    assert plain_odds("up to 10^6 to 1, or 10^9 to 1") == (
+        "up to 1,000,000 to 1, or 1,000,000,000 to 1"
+    )
+    assert plain_odds("10^30 to 1.") == "more than a billion to 1, which is practical certainty."
