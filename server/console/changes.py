@@ -14,7 +14,8 @@ from analysis.survey.logic import asked_of
 from analysis.survey.survey import Survey
 from server.console.costs import asked_costs
 from server.editing.conditions import earlier
-from server.editing.draft_file import STUDY, DraftFile, free_id
+from server.editing.draft_file import DraftFile, free_id
+from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import Form, Setting, id_of
 from server.editing.forms import (
     KINDS_IN_WORDS,
@@ -63,7 +64,7 @@ def _is_drawn_with_others(part: str, survey: Survey) -> bool:
     return any(name in table["questions"] for table in survey.spec.get("together", ()))
 
 
-def setting_of(file: DraftFile, part: str, survey: Survey) -> Setting:
+def setting_of(file: DraftView, part: str, survey: Survey) -> Setting:
     """Return what the fields of a part need to know."""
     entries = {entry["id"]: entry for entry in survey.spec["questions"]}
     questions = {question.id: question for question in survey.questions}
@@ -243,7 +244,7 @@ def _delete(file: DraftFile, asked: Change, reading: Reading) -> str:
 def _scale(file: DraftFile, asked: Change, reading: Reading) -> str:
     """Keep the respondents and the total that the sliders show."""
     name = str(file.data(STUDY)["id"])
-    costs = asked_costs(reading, name, file, asked.form.values)
+    costs = asked_costs(reading, name, lambda: file, asked.form.values)
     if costs.problem:
         raise ValueError(costs.problem)
     # Fieldwork shows the number of a published study, which is its owners' to set.
@@ -255,7 +256,7 @@ def _scale(file: DraftFile, asked: Change, reading: Reading) -> str:
 def _limit(file: DraftFile, asked: Change, reading: Reading) -> str:
     """Set the limit of ε of all waves to what the waves that are planned cost."""
     name = str(file.data(STUDY)["id"])
-    costs = asked_costs(reading, name, file, asked.form.values)
+    costs = asked_costs(reading, name, lambda: file, asked.form.values)
     if costs.problem:
         raise ValueError(costs.problem)
     file.put(STUDY, "privacy.cap", float(costs.all_waves))

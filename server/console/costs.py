@@ -1,7 +1,7 @@
 """What a draft costs respondents, and how precise it will be, beside its questions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -176,11 +176,14 @@ def _meaning(survey: Survey, question: Question) -> Meaning:
 
 
 def asked_costs(
-    reading: Reading, survey_id: str, file: DraftFile, given: Mapping[str, str] | None = None
+    reading: Reading,
+    survey_id: str,
+    open_file: Callable[[], DraftFile],
+    given: Mapping[str, str] | None = None,
 ) -> Costs:
     """Return the costs with the respondents, waves and total that an address or a form asks for.
 
-    The file is changed to the total, unless there is a problem with it.
+    The file is opened for a total alone, and changed to it, unless there is a problem with it.
     """
     values = request.args if given is None else given
     planned = the_store().studies.get(survey_id).planned or USUAL
@@ -194,6 +197,7 @@ def asked_costs(
     text = values.get("total", "").strip()
     if not text or text == f"{stored:f}":
         return costs
+    file = open_file()
     try:
         _spend(file, reading.survey, text)
         tried = read_draft(file.toml, the_store().drafts.files(survey_id))

@@ -16,7 +16,8 @@ from server import access
 from server.console.blueprint import blueprint
 from server.console.importing import CARRIED, carried, first_look, wanted_of
 from server.editing.differences import differences
-from server.editing.draft_file import STUDY, DraftFile, free_id, toml_of
+from server.editing.draft_file import DraftFile, free_id, toml_of
+from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import FILE_NAME, id_of
 from server.editing.forms import KINDS_IN_WORDS, begun
 from server.editing.reading import Reading, read_draft
@@ -296,10 +297,8 @@ def _number(name: str) -> int | None:
 
 def named(draft: Draft) -> dict[str, object]:
     """Return what a page of a draft shows that does not need the survey to be frozen."""
-    published, title = (
-        the_store().surveys.versions(draft.id),
-        DraftFile(draft.toml).data(STUDY)["title"],
-    )
+    published = the_store().surveys.versions(draft.id)
+    title = DraftView(draft.toml).data(STUDY)["title"]
     return {
         "draft": draft,
         "title": next(iter(title.values())) if isinstance(title, dict) else title,

@@ -15,8 +15,9 @@ from server.console.costs import USUAL, asked_costs
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.study import study_page
 from server.editing.conditions import shorter
-from server.editing.draft_file import STUDY, DraftFile
-from server.editing.draft_file import Missing as PartMissing
+from server.editing.draft_file import DraftFile
+from server.editing.draft_view import STUDY, DraftView
+from server.editing.draft_view import Missing as PartMissing
 from server.editing.fields import Form
 from server.editing.forms import (
     KINDS_IN_WORDS,
@@ -49,10 +50,10 @@ def _editor(
     part: str,
     problem: str = "",
     typed: MultiDict[str, str] | None = None,
-    file: DraftFile | None = None,
+    file: DraftView | None = None,
 ) -> str:
     """Return the editor's page; after a mistake with what was `typed`, of the part as typed."""
-    stored, reading = DraftFile(draft.toml), reading_of(draft)
+    stored, reading = DraftView(draft.toml), reading_of(draft)
     part = part or _first(stored)
     try:
         seen = stored.seen(part)
@@ -70,7 +71,7 @@ def _editor(
         data=data,
         sections=sections_of(part, data, reading.survey),
         setting=setting_of(shown, part, reading.survey),
-        costs=asked_costs(reading, draft.id, DraftFile(draft.toml)),
+        costs=asked_costs(reading, draft.id, lambda: DraftFile(draft.toml)),
         parts=[f"question/{name}" for name in stored.ids()],
         tables=[f"together/{name}" for name in stored.ids("together")],
         kinds=KINDS_IN_WORDS,
@@ -92,7 +93,7 @@ def _deleted(draft: Draft) -> str:
     before = _before_deleting(draft)
     if before is None:
         return ""
-    data = DraftFile(before.toml).data(f"question/{draft.what.removeprefix(DELETED_QUESTION)}")
+    data = DraftView(before.toml).data(f"question/{draft.what.removeprefix(DELETED_QUESTION)}")
     text = data.get("text", "")
     return shorter(str(next(iter(text.values()), "")) if isinstance(text, dict) else str(text))
 
@@ -123,7 +124,7 @@ def _tradeoff(survey: Survey, part: str) -> list[Markup]:
     return [Markup(svg) for draw in draws for svg in tradeoff_charts(rows, draw)]
 
 
-def _first(file: DraftFile) -> str:
+def _first(file: DraftView) -> str:
     names = file.ids()
     return f"question/{names[0]}" if names else STUDY
 

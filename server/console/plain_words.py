@@ -6,8 +6,8 @@ from analysis.survey.question import Question
 
 #: What a device does with an answer, by the channel that draws.
 _HOW = {
-    "window": "The device is likelier to send the true answer, or for a number one close to it, than "
-    "any other.",
+    "window": "The device is likelier to send the true answer, or for a number one close to it, "
+    "than any other.",
     "subset": "The device sends some of the answers: the true one is likelier to be among these "
     "than any other.",
     "overlap": "The device sends some of the options: those that are true are likelier to be among "

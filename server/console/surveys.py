@@ -7,7 +7,7 @@ from flask import render_template, request
 
 from server.clock import today
 from server.console.blueprint import blueprint
-from server.editing.draft_file import STUDY, DraftFile
+from server.editing.draft_view import STUDY, DraftView
 from server.extensions import the_store
 from server.store.drafts import Draft
 from server.store.studies import ARCHIVED, LISTED, Study
@@ -43,7 +43,7 @@ class DraftLine:
     @property
     def title(self) -> str:
         """The title as it stands in the file, in the first language."""
-        title = DraftFile(self.draft.toml).data(STUDY).get("title", self.draft.id)
+        title = DraftView(self.draft.toml).data(STUDY).get("title", self.draft.id)
         return str(next(iter(title.values())) if isinstance(title, dict) else title)
 
     @property

@@ -12,7 +12,8 @@ from analysis.core.errors import SurveyError
 from server import access
 from server.console.blueprint import blueprint
 from server.console.drafts import of_draft, the_draft
-from server.editing.draft_file import STUDY, DraftFile
+from server.editing.draft_file import DraftFile
+from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import Form, in_languages, translated
 from server.editing.grids import Grids, settle
 from server.editing.reading import read_draft
@@ -90,7 +91,7 @@ def translations(survey_id: str) -> str:
 
 def _page(survey_id: str, problem: str = "") -> str:
     draft = the_draft(survey_id)
-    file = DraftFile(draft.toml)
+    file = DraftView(draft.toml)
     parts = [STUDY, *(f"question/{name}" for name in file.ids())]
     rows = {part: list(rows_of(file.data(part), file.languages)) for part in parts}
     return render_template(

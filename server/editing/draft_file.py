@@ -1,11 +1,5 @@
-"""A survey file that is edited: what is not changed stays as its author wrote it.
+"""A survey file that is edited: what is not changed stays as its author wrote it."""
 
-Parts of it are named: ``study`` is all that stands outside of questions, ``question/ID`` a question
-or note, ``together/ID`` a table of questions that are drawn together.
-"""
-
-import hashlib
-import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -13,21 +7,13 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT, Item, Whitespace
+from tomlkit.items import AoT, Whitespace
 
 from analysis.core.errors import SurveyError
-
-#: The part of all that stands outside of questions and tables of questions.
-STUDY = "study"
-_LISTS = {"question": "questions", "together": "together"}
-_KINDS = {key: name for name, key in _LISTS.items()}
+from server.editing.draft_view import KINDS, LISTS, STUDY, DraftView, plain
 
 
-class Missing(SurveyError):
-    """A part that is not in the draft: somebody deleted it, or gave it another id."""
-
-
-class DraftFile:
+class DraftFile(DraftView):
     """The file of a draft, to be changed.
 
     Raises
@@ -41,7 +27,7 @@ class DraftFile:
             self._document = tomlkit.parse(toml)
         except TOMLKitError as error:
             raise SurveyError(f"not TOML: {error}") from None
-        for key in _LISTS.values():
+        for key in LISTS.values():
             if key in self._document and not isinstance(self._document[key], AoT):
                 raise SurveyError(
                     f"{key}: expected [[{key}]] tables that stand together, so that they can be "
@@ -52,41 +38,6 @@ class DraftFile:
     def toml(self) -> str:
         """The file as text."""
         return tomlkit.dumps(self._document)
-
-    @property
-    def languages(self) -> list[str]:
-        """The languages of the survey; none if all its texts are plain."""
-        return list(self._document.get("languages", []))
-
-    def ids(self, kind: str = "question") -> list[str]:
-        """Return the ids of all questions and notes, or of the tables that are drawn together."""
-        return [str(table.get("id", "")) for table in self._list(kind)]
-
-    def table(self, part: str) -> Any:
-        """Return the table of a part, to be changed."""
-        if part == STUDY:
-            return self._document
-        kind, place = self._place(part)
-        return self._list(kind)[place]
-
-    def data(self, part: str) -> dict[str, Any]:
-        """Return what stands in a part, as plain values."""
-        plain: dict[str, Any] = self.table(part).unwrap()
-        if part != STUDY:
-            return plain
-        return {key: value for key, value in plain.items() if key not in _KINDS}
-
-    def values(self, key: str) -> dict[str, Any]:
-        """Return what stands at a key of each question, by their ids; None where it is missing."""
-        return {
-            str(table.get("id", "")): _plain(table[key]) if key in table else None
-            for table in self._list("question")
-        }
-
-    def seen(self, part: str) -> str:
-        """Return a hash of a part: whoever sends it back has seen the part as it is."""
-        written = json.dumps(self.data(part), sort_keys=True, default=str)
-        return hashlib.sha256(written.encode()).hexdigest()[:16]
 
     def put(self, part: str, path: str, value: Any) -> None:
         """Set what stands at a path such as ``privacy.cap``; None takes it away."""
@@ -103,16 +54,16 @@ class DraftFile:
             table.pop(key, None)
             if folders and not table:
                 self.table(part).pop(folders[0])
-        elif isinstance(value, dict) and isinstance(_plain(table.get(key)), dict):
+        elif isinstance(value, dict) and isinstance(plain(table.get(key)), dict):
             _update(table[key], value)
-        elif key not in table or _plain(table[key]) != value:
+        elif key not in table or plain(table[key]) != value:
             table[key] = _written(value, table.get(key))
 
     def add(self, kind: str, data: Mapping[str, Any], after: str = "") -> str:
         """Add a table behind another one, by default behind the last; return its part."""
         tables = self._list(kind)
         if not tables:
-            self._document[_LISTS[kind]] = tables = tomlkit.aot()
+            self._document[LISTS[kind]] = tables = tomlkit.aot()
         place = self._place(after)[1] + 1 if after else len(tables)
         self._space()
         tables.insert(place, _table(data))
@@ -139,7 +90,7 @@ class DraftFile:
         name = str(self.table(part)["id"])
         del self._list(kind)[place]
         if not self._list(kind):
-            del self._document[_LISTS[kind]]
+            del self._document[LISTS[kind]]
         for table in list(self._list("together")) if kind == "question" else ():
             left = [one for one in table.get("questions", []) if one != name]
             if len(left) != len(table.get("questions", [])):
@@ -171,7 +122,7 @@ class DraftFile:
         before = self.languages
         for table in _tables(self._document):
             for key, value in list(table.items()):
-                texts = _plain(value)
+                texts = plain(value)
                 if not isinstance(texts, dict) or not texts or not set(texts) <= set(before):
                     continue
                 left = {tag: text for tag, text in texts.items() if tag in languages}
@@ -183,7 +134,7 @@ class DraftFile:
         """Return the ε that questions alone and tables of questions state, by their parts."""
         return {
             f"{kind}/{table['id']}": Decimal(str(table["epsilon"]))
-            for kind in _LISTS
+            for kind in LISTS
             for table in self._list(kind)
             if "epsilon" in table
         }
@@ -200,30 +151,19 @@ class DraftFile:
 
     def _space(self) -> None:
         """Have an empty line behind each table that others can follow."""
-        for kind in _LISTS:
+        for kind in LISTS:
             for table in self._list(kind):
                 body = table.value.body
                 if body and not isinstance(body[-1][1], Whitespace):
                     table.add(tomlkit.nl())
 
-    def _list(self, kind: str) -> Any:
-        return self._document.get(_LISTS[kind], [])
-
-    def _place(self, part: str) -> tuple[str, int]:
-        kind, _, name = part.partition("/")
-        if kind not in _LISTS or name not in self.ids(kind):
-            raise Missing(
-                f"{part or 'nothing'}: is not in this draft; somebody may have deleted it"
-            )
-        return kind, self.ids(kind).index(name)
-
 
 def toml_of(tables: Mapping[str, Any]) -> str:
     """Return the file of these tables: texts first, then tables, questions, and what they draw."""
-    lists = {_KINDS[key]: value for key, value in tables.items() if key in _KINDS}
+    lists = {KINDS[key]: value for key, value in tables.items() if key in KINDS}
     document = tomlkit.document()
     for key, value in tables.items():
-        if key not in _KINDS and not (isinstance(value, dict) and key in _TABLES):
+        if key not in KINDS and not (isinstance(value, dict) and key in _TABLES):
             document[key] = _written(value)
     for key in _TABLES:
         if tables.get(key):
@@ -267,7 +207,7 @@ def renamed_in_text(text: str, before: str, after: str) -> str:
 
 
 def _change_texts(table: Any, key: str, change: Callable[[str], str]) -> None:
-    value = _plain(table.get(key))
+    value = plain(table.get(key))
     if isinstance(value, str) and change(value) != value:
         table[key] = change(value)
     elif isinstance(value, dict):
@@ -285,10 +225,6 @@ def _tables(value: Any) -> Iterator[Any]:
             yield from _tables(part)
 
 
-def _plain(value: Any) -> Any:
-    return value.unwrap() if isinstance(value, Item) else value
-
-
 def _table(data: Mapping[str, Any]) -> Any:
     table = tomlkit.table()
     for key, value in data.items():
@@ -301,7 +237,7 @@ def _update(table: Any, value: Mapping[str, Any]) -> None:
     for key in [key for key in table if key not in value]:
         del table[key]
     for key, one in value.items():
-        if key not in table or _plain(table[key]) != one:
+        if key not in table or plain(table[key]) != one:
             table[key] = _written(one)
 
 
@@ -315,10 +251,10 @@ def _written(value: Any, before: Any = None) -> Any:
         if isinstance(value, str) and "\n" in value:
             return tomlkit.string(value, multiline=True)
         return value
-    if isinstance(before, list) and len(before) == len(value) and all(map(_plain, before)):
+    if isinstance(before, list) and len(before) == len(value) and all(map(plain, before)):
         # As many as before: what is the same stays with its comments.
         for place, (old, new) in enumerate(zip(list(before), value, strict=True)):
-            if _plain(old) != new:
+            if plain(old) != new:
                 before[place] = _written(new)
         return before
     array = tomlkit.array()
