@@ -17,14 +17,31 @@ _HOW = {
     "shift": "The device adds a number that it draws by chance.",
     "table": "The device draws what it sends, with chances that are fixed for each answer.",
 }
+#: What it does before, in public, by the encoder.
+_CODE = (
+    "The device turns the answer into a short code that other answers share, and goes on with it. "
+)
+_PART = "The device draws which part of the answer it tells of, and goes on with that part. "
+_FIRST = {
+    "hash": _CODE,
+    "digest": _CODE,
+    "bloom": _CODE,
+    "prefix": _CODE,
+    "pick": _PART,
+    "group": _PART,
+    "suborder": _PART,
+}
 _TOGETHER = "The device draws once for this question and others together."
 #: Odds up to so many zeros are written out.
 _WRITTEN = 9
 
 
 def how(question: Question) -> str:
-    """Return what a device does with an answer, in a sentence."""
-    return _TOGETHER if question.table is not None else _HOW[question.randomizer.channel.name]
+    """Return what a device does with an answer, in a sentence or two."""
+    if question.table is not None:
+        return _TOGETHER
+    randomizer = question.randomizer
+    return _FIRST.get(randomizer.encoder.name, "") + _HOW[randomizer.channel.name]
 
 
 def term(question: Question) -> str:

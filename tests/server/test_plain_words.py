@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from analysis.core.channels import CHANNELS
+from analysis.core.encoders import ENCODERS
 from analysis.survey.survey_file import read_survey
-from server.console.plain_words import _HOW, how, plain_odds, term
+from server.console.plain_words import _FIRST, _HOW, how, plain_odds, term
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
@@ -23,6 +24,15 @@ def test_sentences_have_no_technical_term(path: Path) -> None:
         assert how(question).endswith(".")
         assert name not in how(question) or name == "together"
         assert f"mechanism {name}" in term(question)
+
+
+def test_what_is_done_before_is_told_of_encoders_that_are() -> None:
+    assert {*_FIRST} < {*ENCODERS}
+    survey = read_survey(Path(__file__).parents[2] / "examples/well-being.toml")
+    (text,) = [one for one in survey.questions if one.id == "app"]
+    assert how(text).startswith("The device turns the answer into a short code")
+    (plain,) = [one for one in survey.questions if one.id == "work"]
+    assert how(plain).startswith("The device is likelier to send the true answer")
 
 
 def test_odds_are_written_out() -> None:
