@@ -1,12 +1,15 @@
 """A form is looked at before it is imported: which questions are kept, and bounds that it lacks."""
 
 import io
+import json
 import re
 from html import unescape
 from typing import Any
 
 import openpyxl
 import pytest
+import test_forms_limesurvey as limesurvey
+import test_forms_qualtrics as qualtrics
 from console_pages import Browsers, app, signed_in, survey_file
 from drafting import toml
 from forms import post
@@ -194,3 +197,56 @@ def test_bounds_that_cannot_be_are_refused() -> None:
     imported = read_form(book(rows), "n.xlsx", None, Wanted({lacking.place: given}))
     (row,) = [row for row in imported.rows if row.row == "survey!2"]
     assert (row.outcome, "a whole number, since integer = true" in row.detail) == ("refused", True)
+
+
+#: Forms of each tool with numbers, whose bounds are taken away by another name, and the ids of
+#: these numbers.
+UNBOUNDED = {
+    "form.lss": (
+        limesurvey.structure().replace(b"max_num_value_n", b"another_attribute"),
+        ["age", "sums-x", "sums-y", "weight"],
+    ),
+    "form.qsf": (
+        json.dumps(qualtrics.form())
+        .replace('"Max"', '"Most"')
+        .replace("SliderMax", "SMost")
+        .encode(),
+        ["age", "slide-1", "slide-2"],
+    ),
+    "form.json": (
+        json.dumps(
+            {
+                "elements": [
+                    {"type": "text", "inputType": "number", "name": "weight", "min": 0},
+                    {"type": "boolean", "name": "more", "visibleIf": "{weight} > 70"},
+                ]
+            }
+        ).encode(),
+        ["weight"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_numbers_of_every_tool_come_in_once_their_bounds_are_given(name: str) -> None:
+    content, ids = UNBOUNDED[name]
+    before = read_form(content, name)
+    lacking = [one for one in before.found if one.lacks_bounds]
+    assert len(lacking) == len(ids)
+    refused = {row.row: row for row in before.rows if row.outcome == "refused"}
+    assert all("needs its lowest and highest value" in refused[one.row].detail for one in lacking)
+    given = {one.place: {"min": 0, "max": 100} for one in lacking}
+    after = read_form(content, name, None, Wanted(given))
+    file = DraftFile(after.toml)
+    numbers = [one for one in file.ids() if file.data(f"question/{one}")["kind"] == "number"]
+    assert {*ids} <= {*numbers}
+    assert after.questions == before.questions + len(ids)
+    # Conditions on these numbers come with them.
+    told = {row.row: row for row in after.rows}
+    assert all(told[one.row].outcome == "changed" for one in lacking)
+    assert read_draft(after.toml, {}).problems == ()
+    if name == "form.lss":
+        assert file.data("question/often-am")["shows_if"] == "age >= 21"
+        assert told["questions!9"].outcome == "imported"
+    if name == "form.json":
+        assert file.data("question/more")["shows_if"] == "weight > 70"
