@@ -264,10 +264,17 @@ def history(survey_id: str) -> str:
         "history.html",
         **named(draft),
         versions=[*zip_longest(versions, changes)],
+        ranges=_ranges(DraftView(draft.toml)) if draft.number == 1 else 0,
         imported=list(csv.reader(the_store().drafts.imported(survey_id).splitlines())),
         files=the_store().drafts.files(survey_id),
         tools={tool: TOOLS[tool] for tool in WRITTEN},
     )
+
+
+def _ranges(file: DraftView) -> int:
+    """Return how many ranges of numbers a draft has, for each of which a channel is designed."""
+    low, high, step = (file.values(key) for key in ("min", "max", "step"))
+    return len({(low[one], high[one], step[one]) for one in low if low[one] is not None})
 
 
 @blueprint.post("/surveys/<survey_id>/history")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
 from test_editor import EPSILON, SHOWN, add, begin, served, sign_in, write
@@ -116,3 +117,29 @@ def test_long_questions_are_read_whole_in_menus_of_a_phone(sign_in: Callable[...
     # The text takes two lines.
     assert min(heights) > 50, heights
     seen(page)
+
+
+def test_bounds_are_typed_by_keyboard_before_a_form_is_imported(
+    sign_in: Callable[..., Page], tmp_path: Path
+) -> None:
+    rows = ["type,name,label", "integer,packs,How many packs a week?", "integer,age,Your age?"]
+    (tmp_path / "smoking.csv").write_text("\n".join(["survey", *(f",{row}" for row in rows)]))
+    page = sign_in(viewport={"width": 390, "height": 844})
+    page.get_by_role("link", name="A new survey").click()
+    page.get_by_label("Questionnaire").set_input_files(tmp_path / "smoking.csv")
+    page.get_by_role("button", name="Import it").click()
+    page.get_by_label("Lowest: How many packs a week?").focus()
+    for text in ("0", "ten", "packs"):
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    page.get_by_role("checkbox", name="Your age?").uncheck()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("highest: expected a number, got 'ten'")
+    expect(page.get_by_role("checkbox", name="Your age?")).not_to_be_checked()
+    seen(page)
+    page.get_by_label("Highest: How many packs a week?").fill("10")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Write").click()
+    expect(page.locator("#list tbody tr")).to_have_count(1)
+    expect(page.locator("#form").get_by_label("Highest", exact=True)).to_have_value("10")
+    expect(page.locator("#form").get_by_label("Unit", exact=True)).to_have_value("packs")

@@ -170,7 +170,8 @@ def test_no_channel_is_designed_for_a_number_before_its_costs_are_shown(
     browser = signed_in("bob")
     page = look(browser, [ROWS[0], *rows]).text
     assert post(browser, "/surveys/new", **filled(page)).status_code == 303
-    assert browser.get("/surveys/smoking/history", **HTTPS).status_code == 200
+    told = browser.get("/surveys/smoking/history", **HTTPS)
+    assert (told.status_code, "for each of its 40 ranges of numbers" in told.text) == (200, True)
     # That of numbers from 0 to 1, which stands for all.
     assert {*designed} <= {1}
 
