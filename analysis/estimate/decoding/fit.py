@@ -79,8 +79,11 @@ def _with_mean_zero(weights: Floats, above: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-#: The most rounds. By then estimates move by a tenth of a standard error; more would fit noise.
-ROUNDS = 6
+#: The most rounds.
+ROUNDS = 7
+#: If estimates move by less than so many standard errors, root mean square, the next round is the
+#: last: where candidates outnumber cells, further rounds fit noise, and errors get heavy tails.
+NEAR = 0.6
 #: Estimates that move by less than so many standard errors, root mean square, are final.
 MOVED = 0.03
 #: The part of a round's change that is taken: with many candidates, all of it would oscillate.
@@ -135,11 +138,13 @@ def fit(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit:
     beside = max(surplus / strangers[0, 0], 1e-8) / (10 if free else 1)
     spread: Spread | None = None
     before: Floats | None = None
+    last = False
     for turn in range(ROUNDS):
+        last = last or turn == ROUNDS - 1
         fitted = np.sort(np.argsort(-loose, kind="stable")[:most])  # the loosest, in their order
         rest = float(loose.sum() - loose[fitted].sum())
         whitener = Whitener.of(noise, strangers, beside + rest)
-        solved = solve(cells, whitener, loose, fitted, exact=turn == ROUNDS - 1)
+        solved = solve(cells, whitener, loose, fitted, exact=last)
         left = solved.apply(whitener.white(apart - cells.sum(mean)))
         information = solved.information
         estimate = mean + cells.scores(whitener.back(left)) / information
@@ -151,12 +156,13 @@ def fit(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit:
         shares, known = spread.posterior(estimate, variance)
         moved = np.inf if before is None else np.sqrt(np.mean(((estimate - before) / errors) ** 2))
         before = estimate
-        if turn == ROUNDS - 1 or (moved < MOVED and len(fitted) == candidates):
+        if last or (moved < MOVED and len(fitted) == candidates):
             break
+        last = bool(moved < NEAR)
         surplus = float(left @ left) - solved.trace
         slope = solved.trace * whitener.of_a_stranger() / (rows - whitener.null)
         if loose.any():
-            beside = max(beside + surplus / slope, beside / (20 if free else 2), 1e-10)
+            beside = max(beside + surplus / slope, beside / 20, 1e-10)
         else:
             beside = max(beside - float((shares**2 + known).sum()), beside / 50)
         mean, loose = _sites(estimate, variance, shares, known, mean, loose)
