@@ -97,6 +97,12 @@ LEARN = (45, 15)
 MOST, MOST_NUMBERS = 3000, 50_000_000
 #: The largest variance of an effect: that a share is at most 1 is known beforehand.
 LOOSEST = 1.0
+#: The same for a candidate that is estimated at less than SURE standard errors, as a part of the
+#: variance of its estimate. If it is nothing or much, its posterior can be wider than its estimate
+#: is; an effect without a bound would then absorb the noise that resembles it, and would pass it on
+#: to others: of 12,000 absent strings of medium-over_x2 (gauss) 32 were above 3 standard errors
+#: instead of 16, and with this bound 20 are.
+DOUBTFUL, SURE = 8.0, 6.0
 #: The smallest variance of an effect, as a part of the variance of its own estimate.
 TIGHTEST = 1e-4
 
@@ -185,8 +191,10 @@ def _sites(
 ) -> tuple[Floats, Floats]:
     """Return mean and variance of each effect that, with its estimate, give the posterior's."""
     posterior = 1 / np.maximum(known, TIGHTEST * variance)
-    tight = np.clip(posterior - 1 / variance, 1 / LOOSEST, 1 / (TIGHTEST * variance))
-    matched = (shares * posterior - estimate / variance) / tight
+    doubtful = estimate < SURE * np.sqrt(variance)
+    loosest = np.where(doubtful, np.minimum(DOUBTFUL * variance, LOOSEST), LOOSEST)
+    tight = np.clip(posterior - 1 / variance, 1 / loosest, 1 / (TIGHTEST * variance))
+    matched = (shares * (tight + 1 / variance) - estimate / variance) / tight
     center = np.clip(np.where(tight > 1 / LOOSEST, matched, shares), -0.5, 1.5)
     if loose.any():
         old = 1 / loose
