@@ -3,124 +3,30 @@
 `OPENBLAS_NUM_THREADS=1 python benchmarks/decoding.py [--seeds N]`: with more threads, times of a
 busy machine are those of threads that wait for each other.
 
-The exit status is 1 if at as many false strings fewer are detected than by the original, or
-intervals do not cover, those of the detected over all families. Counts are drawn with their exact
-law; nothing of the original is run: its numbers are those of commit a13fa96 (R and glmnet)
-on the same families, 3 seeds of each small case and 1 of each medium one, on 2 cores.
+The exit status is 1 if in any family more than 5 % of the detected are false, on average; fewer
+strings are detected than by the original where that keeps to 5 % itself, or elsewhere at as many
+false ones; or intervals do not cover. Each of these allows for two standard errors, but that all
+families together cover. With `--strict` it is also 1 if the original detects more at any price.
+
+Nothing of the original is run: its numbers are in `benchmarks/rappor_families.py`.
 """
 
 import argparse
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
+from rappor_families import DISTRIBUTIONS, EPS_1_1, FAMILIES, Case, shares_of, simulate
 
-from analysis.estimate.decoding import Chances, Decoded, decode
+from analysis.estimate.decoding import FALSE_DISCOVERIES, Chances
 from analysis.estimate.joint import bit_chances, joint
 
-LEVEL = 0.95
 LEAST_COVERAGE = 0.93
-
-
-@dataclass(frozen=True)
-class Family:
-    """A family of tests/regtest_spec.py: Bloom filter, noise, people, values, candidates.
-
-    `theirs` holds of the original: percent detected, false strings, total variation, coverage of
-    its 95 % intervals, seconds.
-    """
-
-    bits: int
-    hashes: int
-    cohorts: int
-    noise: tuple[float, float, float]
-    people: int
-    values: int
-    bogus: int
-    missing: bool
-    theirs: tuple[float, float, float, float, float]
-
-
-#: p, q, f of the specification: ε of one report 0.973 and 4.947 forever; 4.947 and none; and those
-#: of demo.sh, ε 1.02 with one hash.
-EPS_1_1, EPS_1_5, DEMO = (0.39, 0.61, 0.45), (0.225, 0.775, 0.0), (0.25, 0.75, 0.5)
-_BLOOM = (8, 2, 128)
-FAMILIES = {
-    "demo": Family(32, 1, 64, DEMO, 10**6, 100, 100, True, (61.2, 8.5, 0.139, 0.66, 1.6)),
-    "small-typical": Family(*_BLOOM, EPS_1_1, 10**6, 100, 20, True, (48.2, 1.7, 0.188, 0.76, 0.2)),
-    "small-sharp": Family(*_BLOOM, EPS_1_1, 10**6, 100, 0, False, (47.8, 0, 0.156, 0.79, 0.2)),
-    "small-loose": Family(*_BLOOM, EPS_1_5, 10**6, 100, 20, True, (82.4, 5.5, 0.102, 0.59, 0.3)),
-    "small-over_x2": Family(*_BLOOM, EPS_1_1, 10**6, 100, 200, True, (39.0, 5.5, 0.213, 0.72, 0.9)),
-    "small-over_x10": Family(
-        *_BLOOM, EPS_1_1, 10**6, 100, 1000, True, (27.2, 5.3, 0.256, 0.51, 3.0)
-    ),
-    "medium-typical": Family(
-        *_BLOOM, EPS_1_1, 10**7, 1000, 200, True, (9.1, 5.4, 0.382, 0.59, 1.6)
-    ),
-    "medium-sharp": Family(*_BLOOM, EPS_1_1, 10**7, 1000, 0, False, (9.3, 0, 0.365, 0.63, 1.7)),
-    "medium-loose": Family(*_BLOOM, EPS_1_5, 10**7, 1000, 200, True, (20.9, 9.8, 0.351, 0.40, 1.7)),
-    "medium-over_x2": Family(
-        *_BLOOM, EPS_1_1, 10**7, 1000, 2000, True, (4.2, 15.8, 0.391, 0.53, 1.6)
-    ),
-    "medium-over_x10": Family(
-        *_BLOOM, EPS_1_1, 10**7, 1000, 10000, True, (1.8, 10.0, 0.387, 0.49, 4.5)
-    ),
-}
-
-
-def shares_of(distribution: str, values: int) -> NDArray[np.float64]:
-    """As ComputePdf of tests/gen_counts.R has them."""
-    i = np.arange(1, values + 1)
-    weights = {
-        "unif": np.ones(values),
-        "gauss": np.exp(-0.5 * ((i - values // 2) / (values / 6)) ** 2),
-        "exp": np.exp(-5 * i / values),
-        "zipf1": 1 / i,
-        "zipf1.5": i**-1.5,
-    }[distribution]
-    return np.asarray(weights / weights.sum())
-
-
-DISTRIBUTIONS = ("unif", "gauss", "exp", "zipf1", "zipf1.5")
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a decoder is given, and the `truth`: share in the population of each candidate."""
-
-    counts: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    hits: NDArray[np.int64]
-    chances: Chances
-    truth: NDArray[np.float64]
-
-    def decode(self) -> Decoded:
-        return decode(self.counts, self.totals, self.hits, self.chances, confidence_level=LEVEL)
-
-
-def simulate(rng: np.random.Generator, family: Family, distribution: str, repeats: int = 1) -> Case:
-    """A case of random hashes: every ninth of ten values is missing from the map, if any is."""
-    p, q, f = family.noise
-    shares = shares_of(distribution, family.values)
-    everything = family.values + family.bogus
-    hits = rng.integers(0, family.bits, (family.cohorts, everything, family.hashes))
-    law = np.outer(shares, np.full(family.cohorts, 1 / family.cohorts))
-    people = rng.multinomial(family.people, law.ravel()).reshape(law.shape).T
-    support = np.zeros((family.cohorts, family.values, family.bits))
-    np.put_along_axis(support, hits[:, : family.values], 1.0, axis=2)
-    ones = np.einsum("cv,cvk->ck", people, support).astype(int)
-    totals = people.sum(axis=1)
-    kept = rng.binomial(ones, 1 - f / 2) + rng.binomial(totals[:, None] - ones, f / 2)
-    counts = rng.binomial(repeats * kept, q)
-    counts += rng.binomial(repeats * (totals[:, None] - kept), p)
-    known = np.ones(everything, dtype=bool)
-    known[8 : family.values : 10] = not family.missing
-    truth = np.append(shares, np.zeros(family.bogus))[known]
-    chances = Chances((1 - f / 2, f / 2), (q, p), repeats=repeats)
-    return Case(counts, repeats * totals, hits[:, known], chances, truth)
+#: No case of this seed was looked at while the decoder was written.
+SEED = 5
 
 
 def simulate_hashed(
@@ -140,75 +46,164 @@ def simulate_hashed(
     return Case(counts, totals, hits, Chances((near, far), one_symbol=True), shares)
 
 
-def measure(case: Case, theirs: float) -> NDArray[np.float64]:
-    """Percent detected, false, percent detected at as many false ones as `theirs`, total
-    variation, covered, covered of detected, detected, other covered, seconds of one core.
+@dataclass(frozen=True)
+class Measured:
+    """What the decoder does with a case.
 
-    Where no candidate can be false, `theirs` is the chance that one would have been.
+    True and false strings detected, and how many true ones if the bound is where as many are false
+    as by the original; total variation; the part of all intervals that cover, how many of those of
+    the detected do, and whether that of other strings does; seconds of one core.
     """
-    before = time.process_time()
-    found = case.decode()
-    seconds = time.process_time() - before
-    truth, real, chosen = case.truth, case.truth > 0, found.detected
-    order = np.argsort(found.p_value, kind="stable")
-    if real.all():
-        equal = float((found.p_value <= theirs).sum())
-    else:
-        within = np.cumsum(~real[order]) <= theirs
-        equal = float(np.cumsum(real[order])[within].max(initial=0))
-    missing = max(0.0, 1 - truth.sum())
-    shown = np.where(chosen, found.estimate, 0)
-    held = (found.low <= truth) & (truth <= found.high)
-    ends = (found.detected_low <= truth) & (truth <= found.detected_high)
-    other = found.other.low <= missing + 1e-9 and missing <= found.other.high
-    part = 100 / real.sum()
-    return np.array(
-        [
-            *(part * (chosen & real).sum(), (chosen & ~real).sum(), part * equal),
-            *((np.abs(shown - truth).sum() + missing) / 2, held.mean()),
-            *(ends[chosen].sum(), chosen.sum(), other, seconds),
+
+    real: int
+    false: int
+    equal: float
+    variation: float
+    covered: float
+    chosen_covered: int
+    other: bool
+    seconds: float
+    p_values: NDArray[np.float64]
+    is_real: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, case: Case, allowed: float) -> "Measured":
+        """Decode a case. Where none can be false, `allowed` is the chance that one would be."""
+        before = time.process_time()
+        found = case.decode()
+        seconds = time.process_time() - before
+        truth, real, chosen = case.truth, case.truth > 0, found.detected
+        order = np.argsort(found.p_value, kind="stable")
+        if real.all():
+            equal = float((found.p_value <= allowed).sum())
+        else:
+            within = np.cumsum(~real[order]) <= allowed
+            equal = float(np.cumsum(real[order])[within].max(initial=0))
+        missing = max(0.0, 1 - truth.sum())
+        shown = np.where(chosen, found.estimate, 0)
+        held = (found.low <= truth) & (truth <= found.high)
+        return cls(
+            int((chosen & real).sum()),
+            int((chosen & ~real).sum()),
+            equal,
+            float((np.abs(shown - truth).sum() + missing) / 2),
+            float(held.mean()),
+            int(held[chosen].sum()),
+            found.other.low <= missing + 1e-9 and missing <= found.other.high,
+            seconds,
+            found.p_value,
+            real,
+        )
+
+    @property
+    def detected(self) -> int:
+        return self.real + self.false
+
+    @property
+    def rate(self) -> float:
+        return self.false / max(1, self.detected)
+
+
+def in_hindsight(cases: list[Measured]) -> float:
+    """The most true strings any one bound on p-values detects, if 5 % are false on average."""
+    best = 0.0
+    for bound in np.geomspace(1e-8, 0.5, 150):
+        counts = [
+            ((c.p_values <= bound).sum(), c.is_real[c.p_values <= bound].sum()) for c in cases
         ]
-    )
+        if np.mean([1 - real / all_ if all_ else 0.0 for all_, real in counts]) <= 0.05:
+            best = max(best, float(np.mean([real for _, real in counts])))
+    return best
 
 
-def families(seeds: int) -> list[str]:
+def families(seeds: int, strict: bool) -> list[str]:
     """Print the table; where ours falls short."""
-    print("Means over five distributions; theirs: google/rappor a13fa96. Detected: percent of true")
-    print("strings in the map, with Benjamini-Hochberg at 0.10, and at as many false strings as")
-    print("theirs (where none can be false, at the rate of the typical family). TV: of what was")
-    print("detected. Coverage of 95 % intervals: of all, of the detected, of what is in no map.")
-    print("Seconds: ours of one core.\n")
-    print(f"{'':16}{'detected':>24}{'false':>13}{'TV':>13}{'coverage':>25}{'seconds':>12}")
-    print(f"{'':16}{'BH':>8}{'equal':>8}{'theirs':>8}{'BH':>7}{'theirs':>7}", end="")
-    print(f"{'ours':>7}{'theirs':>7}{'all':>7}{'det.':>6}{'other':>6}{'theirs':>7}", end="")
+    print(
+        "Means over five distributions; theirs: google/rappor a13fa96. True strings detected at the"
+    )
+    print(
+        "default, with their standard error; the most that any bound on p-values detects with 5 %"
+    )
+    print(
+        "false, known in hindsight for each distribution; as many as theirs has false (where none"
+    )
+    print(
+        "can be false, at the rate of the typical family). The part of the detected that is false,"
+    )
+    print(
+        "in percent. TV: of what was detected. Coverage of 95 % intervals: of all, of the detected,"
+    )
+    print("of what is in no map. Seconds: ours of one core.\n")
+    print(f"{'':16}{'detected':>42}{'% false':>18}{'TV':>13}{'coverage':>24}{'seconds':>12}")
+    print(
+        f"{'':16}{'ours':>14}{'best':>7}{'equal':>7}{'theirs':>13}{'ours':>11}{'theirs':>8}", end=""
+    )
+    print(f"{'ours':>6}{'theirs':>7}{'all':>6}{'det.':>6}{'other':>6}{'theirs':>7}", end="")
     print(f"{'ours':>6}{'theirs':>7}")
-    failures, short, ends = [], [], np.zeros(2)
+    failures, notes, ends = list[str](), list[str](), np.zeros(2)
     for number, (name, family) in enumerate(FAMILIES.items()):
-        times = max(1, seeds // 4) if family.people > 10**6 else seeds
-        detected, false, variation, coverage, seconds = family.theirs
-        typical = FAMILIES[name.replace("sharp", "typical")]
-        allowed = false if family.bogus else typical.theirs[1] / typical.bogus
-        rows = [
-            measure(simulate(np.random.default_rng([number, i, seed]), family, shape), allowed)
+        typical, theirs = FAMILIES[name.replace("sharp", "typical")], family.theirs
+        allowed = theirs.false if family.bogus else typical.theirs.false / typical.bogus
+        groups = [
+            [
+                Measured.of(simulate(_rng(number, i, seed), family, shape), allowed)
+                for seed in range(seeds)
+            ]
             for i, shape in enumerate(DISTRIBUTIONS)
-            for seed in range(times)
         ]
-        mean = np.mean(rows, axis=0)
-        chosen = mean[5] / mean[6] if mean[6] else 1.0
-        print(f"{name:16}{mean[0]:8.1f}{mean[2]:8.1f}{detected:8.1f}{mean[1]:7.1f}", end="")
-        print(f"{false:7.1f}{mean[3]:7.3f}{variation:7.3f}{mean[4]:7.3f}{chosen:6.3f}", end="")
-        print(f"{mean[7]:6.2f}{coverage:7.2f}{mean[8]:6.2f}{seconds:7.1f}", flush=True)
-        if mean[2] <= detected:
-            failures.append(f"{name}: {mean[2]:.1f} % detected is not above {detected} %")
-        if mean[4] < LEAST_COVERAGE:
-            failures.append(f"{name}: {mean[4]:.3f} are covered")
-        if chosen < LEAST_COVERAGE:
-            short.append(f"{name}: only {chosen:.3f} of the detected are covered")
-        ends += mean[5:7]
-    print("".join(f"\n{line}" for line in short))
+        cases = [case for group in groups for case in group]
+        real, error = _mean([[case.real for case in group] for group in groups])
+        rate, rate_error = _mean([[case.rate for case in group] for group in groups])
+        equal = float(np.mean([case.equal for case in cases]))
+        best = float(np.mean([in_hindsight(group) for group in groups]))
+        covered = np.array([case.chosen_covered for case in cases], dtype=float)
+        chosen = np.array([case.detected for case in cases], dtype=float)
+        part = covered.sum() / chosen.sum() if chosen.any() else 1.0
+        part_error = float(np.sqrt(((covered - part * chosen) ** 2).sum()) / max(1, chosen.sum()))
+        print(f"{name:16}{real:8.2f} ±{error:4.2f}{best:7.1f}{equal:7.1f}", end="")
+        print(f"{theirs.detected:7.2f} ±{theirs.error:4.2f}{100 * rate:6.1f}", end="")
+        print(f" ±{100 * rate_error:3.1f}{100 * theirs.rate:7.1f}", end="")
+        print(f"{_of(cases, 'variation'):7.2f}{theirs.variation:6.2f}", end="")
+        print(f"{_of(cases, 'covered'):7.3f}{part:6.3f}{_of(cases, 'other'):6.2f}", end="")
+        print(
+            f"{theirs.coverage:6.2f}{_of(cases, 'seconds'):7.2f}{theirs.seconds:6.1f}", flush=True
+        )
+        if rate - 2 * rate_error > FALSE_DISCOVERIES:
+            failures.append(f"{name}: {100 * rate:.1f} ± {100 * rate_error:.1f} % are false")
+        short = theirs.detected - real > 2 * (error**2 + theirs.error**2) ** 0.5
+        if short:
+            line = (
+                f"{name}: {real:.1f} are detected by default, {theirs.detected:.1f} by the original"
+            )
+            line += f" with {100 * theirs.rate:.0f} % false; {best:.1f} is the most with 5 % false"
+            (failures if strict or theirs.rate <= FALSE_DISCOVERIES else notes).append(line)
+        if equal < theirs.detected - 2 * theirs.error:
+            failures.append(f"{name}: {equal:.1f} at as many false, not {theirs.detected:.1f}")
+        if part + 2 * part_error < LEAST_COVERAGE:
+            failures.append(f"{name}: only {part:.3f} of the detected are covered")
+        if _of(cases, "covered") < LEAST_COVERAGE:
+            failures.append(f"{name}: {_of(cases, 'covered'):.3f} are covered")
+        ends += covered.sum(), chosen.sum()
+    print("".join(f"\n{line}" for line in notes))
+    print(f"Of the detected of all families {ends[0] / ends[1]:.3f} are covered.")
     if ends[0] / ends[1] < LEAST_COVERAGE:
         failures.append(f"all families: {ends[0] / ends[1]:.3f} of the detected are covered")
     return failures
+
+
+def _rng(*key: int) -> np.random.Generator:
+    return np.random.default_rng([SEED, *key])
+
+
+def _of(cases: list[Measured], name: str) -> float:
+    return float(np.mean([getattr(case, name) for case in cases]))
+
+
+def _mean(groups: list[list[float]]) -> tuple[float, float]:
+    """The mean over groups of equal size, and its standard error by their variances within."""
+    values = np.array(groups, dtype=float)
+    spread = values.var(axis=1, ddof=1) / values.shape[1]
+    return float(values.mean()), float(spread.sum() ** 0.5 / len(values))
 
 
 def respondents(seeds: int) -> None:
@@ -248,7 +243,7 @@ def respondents(seeds: int) -> None:
 def repeated(seeds: int) -> list[str]:
     """Print what ten reports each of 1e5 people, with one permanent draw, tell; if not covered."""
     family = FAMILIES["small-sharp"]
-    fewer = Family(*_BLOOM, EPS_1_1, 10**5, 100, 0, False, family.theirs)
+    fewer = replace(family, people=10**5)
     print("\nRepeats, 100 candidates: root mean squared error, its mean as told, coverage.\n")
     failures = []
     for name, sort, repeats in (
@@ -297,13 +292,15 @@ def together() -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=8, help="of each small case  [8]")
-    seeds = parser.parse_args().seeds
-    failures = families(seeds)
+    parser.add_argument("--seeds", type=int, default=8, help="of each case, 2 or more  [8]")
+    parser.add_argument("--strict", action="store_true", help="fail wherever theirs detects more")
+    arguments = parser.parse_args()
+    seeds = arguments.seeds
+    failures = families(seeds, arguments.strict)
     respondents(seeds)
     failures += repeated(seeds)
     failures += together()
-    print("\n" + ("\n".join(failures) if failures else "More is detected, and intervals cover."))
+    print("\n" + ("\n".join(failures) if failures else "All goals are met."))
     return bool(failures)
 
 

@@ -9,12 +9,14 @@ from analysis.core.domain import NO_ANSWER, OTHER, Texts
 from analysis.core.encoders.text import Prefix, hits_of
 from analysis.core.randomizer import Randomizer
 from analysis.estimate import Ints
-from analysis.estimate.decoding import ALPHA, Chances, detected, fit_texts, selected_level
+from analysis.estimate.decoding import Chances, detected, fit_texts, selected_level
 from analysis.estimate.discovery import LETTERS, find
 from analysis.estimate.intervals import FEW, Interval, normal_interval
 from analysis.estimate.quantity import Quantity, people_directly
 from analysis.mechanisms.one_of_texts import text_share
 
+#: The part of the texts with the flag `detected` that may be false, on average.
+FALSE_DISCOVERIES = 0.10
 #: Texts get the flag `collisions` if more than this part of their variance is not noise.
 COLLISIONS = 0.25
 
@@ -54,7 +56,7 @@ def text_quantities(
     counts = tally[:, :-1] if bits else tally
     hits = hits_of(randomizer.encoder, domain.candidates, domain.no_answer).astype(np.int64)
     fitted = fit_texts(counts, totals, hits, chances_of(randomizer))
-    stands_out = detected(ndtr(-fitted.estimate / fitted.std_error), "fdr", ALPHA)
+    stands_out = detected(ndtr(-fitted.estimate / fitted.std_error), "fdr", FALSE_DISCOVERIES)
     # What stands out looks larger than it is; wider intervals cover at least as often over all.
     wider = selected_level(confidence_level, int(stands_out.sum()), len(stands_out))
     alone = text_share(randomizer)

@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 import numpy as np
 
-from analysis.estimate.decoding import ALPHA, Decoded, decode
+from analysis.estimate.decoding import FALSE_DISCOVERIES, Decoded, decode
 from analysis.estimate.rappor_files import RapporFileError, read_counts, read_map, read_params
 from server.commands import form_of_table, level_of_intervals, print_message, print_table
 
+_LEVEL = click.FloatRange(0, 1, min_open=True, max_open=True)
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
@@ -18,18 +19,16 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--counts", type=_FILE, required=True, help="Reports and bits, a line a cohort.")
 @click.option("--map", "candidates", type=_FILE, required=True, help="Candidates and their cells.")
 @click.option(
-    "--correction",
-    type=click.Choice(["fdr", "bonferroni"]),
-    default="fdr",
+    "--false-discoveries",
+    type=_LEVEL,
+    default=FALSE_DISCOVERIES,
     show_default=True,
-    help="Of the detected, few are false; or most likely none.",
+    help="The part of the detected that may be false, on average.",
 )
 @click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=ALPHA,
-    show_default=True,
-    help="How few of them, on average; or how likely one is.",
+    "--any-false",
+    type=_LEVEL,
+    help="Stricter: the chance that any of the detected is false.",
 )
 @click.option(
     "--reports-per-person",
@@ -44,41 +43,41 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     "--detected",
     "only",
     is_flag=True,
-    help="Only the detected, with intervals that allow for their having been picked.",
+    help="Only the detected.",
 )
 @form_of_table
 def decode_(
     params: Path,
     counts: Path,
     candidates: Path,
-    correction: str,
-    alpha: float,
+    false_discoveries: float,
+    any_false: float | None,
     repeats: float,
     level: float,
     only: bool,
     form: str,
 ) -> None:
     """Print which strings reports of google/rappor hold, and how often."""
-    if not (isfinite(alpha) and isfinite(repeats)):
-        raise click.UsageError("expected finite numbers for --alpha and --reports-per-person")
+    if not all(map(isfinite, (false_discoveries, any_false or 0.0, repeats))):
+        raise click.UsageError(
+            "expected finite numbers for --false-discoveries, --any-false and --reports-per-person"
+        )
     try:
         rappor = read_params(params)
         totals, bits = read_counts(counts, rappor)
         strings, hits = read_map(candidates, rappor)
     except RapporFileError as error:
         raise click.ClickException(str(error)) from None
-    decoded = decode(bits, totals, hits, rappor.chances(repeats), correction, alpha, level)
-    low, high = decoded.low, decoded.high
-    if only:
-        low, high = decoded.detected_low, decoded.detected_high
+    chances = rappor.chances(repeats)
+    decoded = decode(bits, totals, hits, chances, false_discoveries, any_false, level)
     n, percent = decoded.reports, f"{100 * level:g}"
     numbers = {
         "estimate": n * decoded.estimate,
         "std_error": n * decoded.std_error,
         "proportion": decoded.estimate,
         "prop_std_error": decoded.std_error,
-        f"prop_low_{percent}": low,
-        f"prop_high_{percent}": high,
+        f"prop_low_{percent}": decoded.low,
+        f"prop_high_{percent}": decoded.high,
         "p_value": decoded.p_value,
     }
     rows = [
@@ -91,23 +90,29 @@ def decode_(
         if decoded.detected[candidate] or not only
     ]
     print_table(rows, ("string", *numbers, "detected"), form)
-    _summarize(decoded, correction, alpha)
+    _summarize(decoded, false_discoveries, any_false)
 
 
-def _summarize(decoded: Decoded, correction: str, alpha: float) -> None:
+def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | None) -> None:
     """Print what the table does not say."""
     promise = (
-        f"about {100 * alpha:g} % of them or fewer are false, on average (Benjamini-Hochberg)"
-        if correction == "fdr"
-        else f"that any is false has a chance of at most {100 * alpha:g} % (Bonferroni)"
+        f"about {100 * false_discoveries:g} % of them or fewer are false, on average "
+        f"(Benjamini-Hochberg; up to {100 * decoded.absent:.0f} % of the candidates are absent)"
+        if any_false is None
+        else f"that any is false has a chance of at most {100 * any_false:g} % (Bonferroni)"
     )
-    detected = f"{int(decoded.detected.sum())} of {len(decoded.detected)} strings detected"
-    print_message(f"{detected}; {promise}")
+    detected = int(decoded.detected.sum())
+    print_message(f"{detected} of {len(decoded.detected)} strings detected; {promise}")
+    level = f"{100 * decoded.confidence_level:g} %"
+    if detected:
+        print_message(
+            f"{level} of the intervals of the detected strings cover, on average: each is a "
+            f"{100 * decoded.detected_level:.6g} % interval (Benjamini-Yekutieli)"
+        )
     other = decoded.other
     print_message(
         f"strings that are not in the map: {100 * other.estimate:.3g} % of people, "
-        f"{100 * decoded.confidence_level:g} % interval {100 * other.low:.3g} to "
-        f"{100 * other.high:.3g} %"
+        f"{level} interval {100 * other.low:.3g} to {100 * other.high:.3g} %"
     )
     if "few" in decoded.flags:
         print_message("too few people for intervals to be relied on")

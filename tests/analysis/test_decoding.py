@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from analysis.estimate.decoding import Chances, Decoded, decode, detected, selected_level
 from analysis.estimate.decoding.cells import Cells
+from analysis.estimate.decoding.discoveries import absent
 from analysis.estimate.decoding.fit import Spread
 from analysis.estimate.decoding.noise import Background, covariance
 from analysis.estimate.decoding.solve import Whitener, solve
+from analysis.estimate.intervals import normal_intervals
 
 #: k, h and m of a small Bloom filter, and the chances of google/rappor's eps_1_1.
 CELLS, HASHES, COHORTS = 8, 2, 64
@@ -143,13 +145,12 @@ def _covered(found: Decoded, truth: NDArray[np.float64]) -> tuple[float, float, 
     """Of all, of the detected (a number, and how many they are)."""
     held = (found.low <= truth) & (truth <= found.high)
     chosen = found.detected
-    ends = (found.detected_low <= truth) & (truth <= found.detected_high)
-    return float(held.mean()), float(ends[chosen].sum()), float(chosen.sum())
+    return float(held.mean()), float(held[chosen].sum()), float(chosen.sum())
 
 
 #: Candidates of which 45 are there; with 600 they outnumber the 512 cells.
 @pytest.mark.parametrize(
-    ("candidates", "draws", "repeats"), [(60, 30, 1), (60, 30, 5), (600, 3, 1)]
+    ("candidates", "draws", "repeats"), [(60, 30, 1), (60, 30, 5), (600, 5, 1)]
 )
 def test_intervals_cover_over_all_candidates_and_over_the_detected(
     candidates: int, draws: int, repeats: int
@@ -174,7 +175,7 @@ def test_intervals_cover_over_all_candidates_and_over_the_detected(
     assert np.mean(held) >= 0.93
     assert chosen[1] >= 20
     assert chosen[0] / chosen[1] >= 0.8
-    # Of 30, each with chance .95, less than 24 with chance 6e-4; of 3, none with 2e-4.
+    # Of 30, each with chance .95, less than 24 with chance 6e-4; of 5, none with 4e-7.
     assert np.sum(found_other) >= (24 if draws == 30 else 1)
 
 
@@ -220,13 +221,60 @@ def test_bonferroni_and_benjamini_hochberg_by_hand() -> None:
     assert detected(p_values, "fdr", 0.1).tolist() == [False, True, True, True]
     assert detected(p_values, "bonferroni", 0.1).tolist() == [False, True, False, False]
     assert not detected(np.array([0.2, 0.9]), "fdr", 0.1).any()
+    # If three quarters are absent, 0.05 * 0.75 is compared, and 0.5 * 0.75 is still too large.
+    assert detected(p_values, "fdr", 0.05, 0.75).tolist() == [False, True, True, True]
+    assert detected(p_values, "fdr", 0.05).tolist() == [False, True, False, False]
     with pytest.raises(ValueError, match='correction must be "fdr" or "bonferroni", got "holm"'):
         detected(p_values, "holm", 0.1)
+
+
+def test_detected_alone_have_intervals_at_their_own_level() -> None:
+    rng = np.random.default_rng(12)
+    hits = rng.integers(0, CELLS, (COHORTS, 60, HASHES))
+    found = decode(*_bits(rng, _zipf(50), hits, 100_000), hits, CHANCES, any_false=0.01)
+    assert found.detected_level == selected_level(0.95, int(found.detected.sum()), 60)
+    for level, these in ((0.95, ~found.detected), (found.detected_level, found.detected)):
+        low, high = normal_intervals(found.estimate[these], found.std_error[these], level)
+        assert 0 < len(low) < 60
+        assert found.low[these] == pytest.approx(low)
+        assert found.high[these] == pytest.approx(high)
 
 
 def test_level_of_the_detected_is_benjamini_and_yekutielis() -> None:
     assert selected_level(0.95, 10, 100) == pytest.approx(0.995)
     assert selected_level(0.95, 100, 100) == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(("part", "expected"), [(0.2, 0.20), (0.5, 0.49), (0.9, 0.86), (1.0, 0.96)])
+def test_part_that_is_absent_is_estimated(part: float, expected: float) -> None:
+    rng = np.random.default_rng(10)
+    shares = np.where(np.arange(200) < 200 * part, 0.0, 3e-4)
+    found = [absent(shares + rng.normal(0, 1e-4, 200), np.full(200, 1e-4)) for _ in range(40)]
+    # An estimate has a standard deviation of 0.06 or less: the mean of 40, of 0.01.
+    assert np.mean(found) == pytest.approx(expected, abs=0.03)
+
+
+def test_part_that_is_absent_allows_for_shares_that_sum_to_1_and_is_1_for_few() -> None:
+    # None can be above 0.01 of a standard error on average, so nearly all count as absent.
+    assert absent(np.random.default_rng(1).normal(0.3, 1, 100), np.ones(100)) > 0.98
+    assert absent(np.full(49, 9.0), np.ones(49)) == 1.0
+
+
+def test_few_of_the_detected_are_false_and_more_are_found_than_without_the_part_absent() -> None:
+    rng = np.random.default_rng(11)
+    shares = np.append(_zipf(80), np.zeros(20))
+    false, more = [], 0
+    for _ in range(40):
+        hits = rng.integers(0, CELLS, (COHORTS, 100, HASHES))
+        found = decode(*_bits(rng, shares, hits, 300_000), hits, CHANCES)
+        plain = detected(found.p_value, "fdr", 0.05)
+        assert (plain <= found.detected).all()
+        assert found.absent < 1
+        more += int(found.detected.sum() - plain.sum())
+        false.append((found.detected & (shares == 0)).sum() / max(1, found.detected.sum()))
+    # The part of a draw has a standard deviation of about 0.05: the mean of 40, 0.008.
+    assert np.mean(false) <= 0.05 + 2 * 0.008
+    assert more > 40
 
 
 def test_spread_of_shares_keeps_its_mean_and_puts_nulls_at_nothing() -> None:

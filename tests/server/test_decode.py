@@ -64,7 +64,8 @@ def test_decode_prints_exactly_the_columns_of_the_original(files: list[object]) 
         assert abs(float(row["proportion"]) - share) < 4 * float(row["prop_std_error"])
         assert 0 <= float(row["prop_low_95"]) < float(row["prop_high_95"]) <= 1
         assert float(row["estimate"]) == pytest.approx(PEOPLE * float(row["proportion"]), rel=1e-8)
-    assert "3 of 5 strings detected; about 10 % of them or fewer are false" in result.stderr
+    assert "3 of 5 strings detected; about 5 % of them or fewer are false" in result.stderr
+    assert "each is a 97 % interval (Benjamini-Yekutieli)" in result.stderr
     assert "strings that are not in the map: " in result.stderr
 
 
@@ -74,20 +75,20 @@ def test_json_is_the_same_table(files: list[object]) -> None:
     assert [row["string"] for row in rows[:3]] == list(SHARES)
 
 
-def test_the_detected_alone_have_wider_intervals(files: list[object]) -> None:
+def test_the_detected_have_wider_intervals_and_can_be_printed_alone(files: list[object]) -> None:
     every = json.loads(run(*files, "--json").stdout)
-    chosen = json.loads(run(*files, "--json", "--detected").stdout)
-    assert [row["string"] for row in chosen] == list(SHARES)
-    for one, other in zip(chosen, every[:3], strict=True):
-        # 3 of 5 chosen: 97 % each, so 2.170 instead of 1.960 standard errors.
-        width = one["prop_high_95"] - one["prop_low_95"]
-        assert width / (other["prop_high_95"] - other["prop_low_95"]) == pytest.approx(1.1072, 1e-3)
+    assert json.loads(run(*files, "--json", "--detected").stdout) == every[:3]
+    for row in every[:3]:
+        # 3 of 5 are chosen: 97 % each, so 2.170 instead of 1.960 standard errors.
+        width = row["prop_high_95"] - row["prop_low_95"]
+        assert width == pytest.approx(2 * 2.170 * row["prop_std_error"], rel=1e-3)
 
 
 def test_options_say_what_is_promised(files: list[object]) -> None:
-    result = run(*files, "--correction", "bonferroni", "--alpha", "0.01", "--level", "0.9")
+    result = run(*files, "--any-false", "0.01", "--level", "0.9")
     assert "a chance of at most 1 % (Bonferroni)" in result.stderr
     assert "prop_low_90,prop_high_90" in result.stdout
+    assert "about 20 % of them" in run(*files, "--false-discoveries", "0.2").stderr
     repeated = json.loads(run(*files, "--json", "--reports-per-person", "10").stdout)
     alone = json.loads(run(*files, "--json").stdout)
     assert repeated[0]["prop_std_error"] > 1.1 * alone[0]["prop_std_error"]
@@ -103,7 +104,8 @@ def test_a_bad_file_is_one_line_and_exit_1(files: list[object]) -> None:
 
 
 def test_wrong_usage_is_exit_2(files: list[object]) -> None:
-    for wrong in (["--alpha", "0"], ["--level", "1"], ["--reports-per-person", "0.5"]):
+    wrongs = ["--false-discoveries", "0"], ["--any-false", "nan"]
+    for wrong in (*wrongs, ["--level", "1"], ["--reports-per-person", "0.5"]):
         assert run(*files, *wrong).exit_code == 2
     assert run("--params", files[1]).exit_code == 2
     assert run(*files[:5], "no-such-file.csv").exit_code == 2

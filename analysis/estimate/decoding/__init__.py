@@ -8,6 +8,7 @@ from scipy.special import ndtr
 
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
+from analysis.estimate.decoding.discoveries import absent, detected, selected_level
 from analysis.estimate.decoding.fit import Fit, fit
 from analysis.estimate.decoding.least_squares import fit_few
 from analysis.estimate.decoding.noise import Chances
@@ -15,8 +16,8 @@ from analysis.estimate.intervals import FEW, normal_intervals
 
 __all__ = ["Chances", "Decoded", "Other", "decode", "detected", "fit_texts", "selected_level"]
 
-#: The share of the detected strings that may be false, on average, if nothing else is asked.
-ALPHA = 0.10
+#: The part of the detected strings that may be false, on average, if nothing else is asked.
+FALSE_DISCOVERIES = 0.05
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class Decoded:
     """The shares of candidates, as (candidates,) arrays in the order in which they were given.
 
     `estimate` is nearly unbiased over hashes, and may lie outside [0, 1]; intervals lie within.
-    `low` and `high` cover at the level asked, on average over all candidates. `p_value` is that of
-    the share being 0 against being greater. For the candidates that are `detected`,
-    `detected_low` and `detected_high` cover at the level asked on average over the detected; they
-    are NaN for others. `flags` holds ``few`` if there are so few people that a normal approximation
-    is doubtful.
+    `p_value` is that of the share being 0 against being greater. `absent` is the part of candidates
+    taken to have no share at all, in [0, 1]. `low` and `high` cover at `confidence_level`, on
+    average over the candidates that are `detected` as well as over the others: for the detected,
+    each is an interval at `detected_level`. `flags` holds ``few`` if there are so few people that a
+    normal approximation is doubtful.
     """
 
     estimate: Floats
@@ -47,11 +48,11 @@ class Decoded:
     high: Floats
     p_value: Floats
     detected: NDArray[np.bool_]
-    detected_low: Floats
-    detected_high: Floats
+    absent: float
     other: Other
     reports: int
     confidence_level: float
+    detected_level: float
     flags: tuple[str, ...]
 
 
@@ -60,8 +61,8 @@ def decode(
     totals: Ints,
     hits: Ints,
     chances: Chances,
-    correction: str = "fdr",
-    alpha: float = ALPHA,
+    false_discoveries: float = FALSE_DISCOVERIES,
+    any_false: float | None = None,
     confidence_level: float = 0.95,
 ) -> Decoded:
     """Return the share of each candidate string with its interval, and which are there at all.
@@ -80,8 +81,12 @@ def decode(
         candidate count once. There is at least one candidate.
     chances : Chances
         Those of the reports, ``chances.p != chances.q``.
-    correction, alpha : str and float
-        What `Decoded.detected` promises: see `detected`.
+    false_discoveries : float
+        The part of the detected that are not there at all, on average, in (0, 1): the level of
+        Benjamini and Hochberg's procedure, which `absent` adapts.
+    any_false : float, optional
+        If given, the chance that any of the detected is not there, in (0, 1), by Bonferroni's
+        inequality; `false_discoveries` is then not read.
     confidence_level : float
         The level of all intervals, in (0, 1).
 
@@ -93,25 +98,29 @@ def decode(
     fitted = fit(*_debiased(counts, totals, hits, chances))
     estimates, errors = fitted.estimate, fitted.std_error
     p_value = ndtr(-estimates / errors)
-    chosen = detected(p_value, correction, alpha)
-    low, high = normal_intervals(estimates, errors, confidence_level)
+    part = absent(estimates, errors)
+    if any_false is None:
+        chosen = detected(p_value, "fdr", false_discoveries, part)
+    else:
+        chosen = detected(p_value, "bonferroni", any_false)
     level = selected_level(confidence_level, int(chosen.sum()), len(chosen))
-    ends = normal_intervals(estimates, errors, level)
+    inner = normal_intervals(estimates, errors, confidence_level)
+    outer = normal_intervals(estimates, errors, level)
     other = np.array([fitted.other]), np.array([fitted.other_error])
     other_low, other_high = (float(end[0]) for end in normal_intervals(*other, confidence_level))
     n = int(totals.sum())
     return Decoded(
         estimate=estimates,
         std_error=errors,
-        low=low,
-        high=high,
+        low=np.where(chosen, outer[0], inner[0]),
+        high=np.where(chosen, outer[1], inner[1]),
         p_value=p_value,
         detected=chosen,
-        detected_low=np.where(chosen, ends[0], np.nan),
-        detected_high=np.where(chosen, ends[1], np.nan),
+        absent=part,
         other=Other(fitted.other, fitted.other_error, other_low, other_high),
         reports=n,
         confidence_level=confidence_level,
+        detected_level=level,
         flags=("few",) if n / chances.repeats < FEW else (),
     )
 
@@ -145,42 +154,3 @@ def _debiased(
     counts, totals, hits = counts[held], totals[held], hits[held]
     tallies = (counts / totals[:, None] - chances.q) / (chances.p - chances.q)
     return tallies, totals, Cells.of(hits, cells), chances
-
-
-def detected(p_values: Floats, correction: str, alpha: float) -> NDArray[np.bool_]:
-    """Return which of many tests reject.
-
-    Parameters
-    ----------
-    p_values : (tests,) array
-        The p-value of each test by itself.
-    correction : {"fdr", "bonferroni"}
-        "fdr": of those detected, a part of at most `alpha` is false, on average. "bonferroni": the
-        chance that any is false is at most `alpha`.
-    alpha : float
-        In (0, 1).
-
-    References
-    ----------
-    Benjamini and Hochberg, Journal of the Royal Statistical Society B, 1995. By hand: of 0.01,
-    0.04, 0.05 and 0.5 at alpha 0.1 the first three, as 0.05 <= 0.1 * 3 / 4.
-    """
-    tests = len(p_values)
-    if correction == "bonferroni":
-        return p_values <= alpha / tests
-    if correction != "fdr":
-        raise ValueError(f'correction must be "fdr" or "bonferroni", got "{correction}"')
-    ordered = np.sort(p_values)
-    below = np.flatnonzero(ordered <= alpha * np.arange(1, tests + 1) / tests)
-    return np.asarray(p_values <= (ordered[below[-1]] if len(below) else -1.0))
-
-
-def selected_level(confidence_level: float, chosen: int, tests: int) -> float:
-    """Return the level at which the intervals of chosen candidates cover as asked, on average.
-
-    References
-    ----------
-    Benjamini and Yekutieli, Journal of the American Statistical Association 2005, section 3: with
-    R of m chosen, 1 - q R / m. By hand: 10 of 100 at 0.95 need 0.995 each.
-    """
-    return 1 - (1 - confidence_level) * max(chosen, 1) / tests
