@@ -97,7 +97,7 @@ def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | No
     """Print what the table does not say."""
     promise = (
         f"about {100 * false_discoveries:g} % of them or fewer are false, on average "
-        f"(Benjamini-Hochberg; up to {100 * decoded.absent:.0f} % of the candidates are absent)"
+        f"(Benjamini-Hochberg, allowing for {100 * decoded.absent:.0f} % of all being absent)"
         if any_false is None
         else f"that any is false has a chance of at most {100 * any_false:g} % (Bonferroni)"
     )
