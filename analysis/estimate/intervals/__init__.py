@@ -7,7 +7,7 @@ from analysis.estimate.intervals.normal import (
     normal_interval,
     normal_intervals,
 )
-from analysis.estimate.intervals.ratio import Ratio, ratio_interval
+from analysis.estimate.intervals.ratio import Ratio, Ratios, ratio_interval, ratio_intervals
 from analysis.estimate.intervals.shares import (
     INTERVALS,
     share_interval,
@@ -20,10 +20,12 @@ __all__ = [
     "INTERVALS",
     "Interval",
     "Ratio",
+    "Ratios",
     "check_level",
     "normal_interval",
     "normal_intervals",
     "ratio_interval",
+    "ratio_intervals",
     "share_interval",
     "share_intervals",
     "side_of_share",

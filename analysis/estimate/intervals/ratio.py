@@ -1,13 +1,15 @@
 """Intervals of averages, and of ratios of averages: by the range of their scores, or Fieller's."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from analysis.estimate import Floats, Ints
 from analysis.estimate.intervals.normal import Interval, within_border
-from analysis.estimate.intervals.shares import share_interval
+from analysis.estimate.intervals.shares import Ends, share_intervals
 
 
 def average_interval(scores: Floats, average: float, n: int, confidence_level: float) -> Interval:
@@ -26,29 +28,36 @@ def average_interval(scores: Floats, average: float, n: int, confidence_level: f
     n, confidence_level
         See `share_interval`.
     """
+    ends = _of_averages(scores, np.array([average]), n, confidence_level)
+    return Interval(float(ends.low[0]), float(ends.high[0]), f"bounded-{ends.methods[0]}")
+
+
+def _of_averages(scores: Floats, averages: Floats, n: int, confidence_level: float) -> Ends:
+    """Return the ends of `average_interval` for many averages."""
     # Apart from rounding, an average in [0, 1] has scores on both sides of [0, 1], or at its ends.
     low, high = min(0.0, float(scores.min())), max(1.0, float(scores.max()))
     gap = high - low
-    count = min(float(n), max(0.0, n * (average - low) / gap))
-    nearest = round(count)
-    count = nearest if abs(count - nearest) < 1e-6 else count
-    interval = share_interval(count, n, (1 - low) / gap, -low / gap, confidence_level)
-    return replace(interval, method=f"bounded-{interval.method}")
+    counts = np.clip(n * (averages - low) / gap, 0.0, float(n))
+    nearest = np.round(counts)
+    counts = np.where(np.abs(counts - nearest) < 1e-6, nearest, counts)
+    return share_intervals(counts, n, (1 - low) / gap, -low / gap, confidence_level)
 
 
-def quotient_interval(
-    scores: Floats, present: Floats, averages: tuple[float, float], n: int, confidence_level: float
-) -> Interval:
-    """Return the interval of the ratio of two averages in [0, 1], from the intervals of both.
+def _of_quotients(
+    scores: Floats, present: Floats, above: Floats, below: Floats, n: int, confidence_level: float
+) -> Ends:
+    """Return the ends of ratios of two averages in [0, 1], from the intervals of both.
 
     Each misses half as often (Bonferroni), so that both hold together at the level. The two ends
     agree if all ratios that both allow are above 1.
     """
     level = (1 + confidence_level) / 2
-    above = average_interval(scores, averages[0], n, level)
-    below = average_interval(present, averages[1], n, level)
-    high = min(1.0, above.high / below.low) if below.low > 0 else 1.0
-    return Interval(min(above.low / below.high, high), high, above.method)
+    top = _of_averages(scores, above, n, level)
+    bottom = _of_averages(present, below, n, level)
+    high = np.ones(len(above))
+    np.divide(top.high, bottom.low, out=high, where=bottom.low > 0)
+    high = np.minimum(1.0, high)
+    return Ends(np.minimum(top.low / bottom.high, high), high, top.exact)
 
 
 def fieller_interval(
@@ -112,6 +121,36 @@ class Ratio:
     few: bool = False
 
 
+@dataclass(frozen=True)
+class Ratios:
+    """Many of `Ratio`: arrays with an entry for each, in which NaN stands for None."""
+
+    values: Floats
+    std_errors: Floats
+    low: Floats
+    high: Floats
+    methods: NDArray[np.object_]
+    few: NDArray[np.bool_]
+
+    def at(self, place: int) -> Ratio:
+        """Return one of them."""
+        value, std_error = float(self.values[place]), float(self.std_errors[place])
+        return Ratio(
+            None if isnan(value) else value,
+            None if isnan(std_error) else std_error,
+            Interval(float(self.low[place]), float(self.high[place]), self.methods[place]),
+            bool(self.few[place]),
+        )
+
+    def put(self, some: NDArray[np.bool_], ends: Ends) -> None:
+        """Replace some of the intervals by those of counts, where their ends differ."""
+        apart = ends.low < ends.high
+        places = np.flatnonzero(some)[apart]
+        self.low[places], self.high[places] = ends.low[apart], ends.high[apart]
+        prefix = np.where(self.few[places], "bounded-", "").astype(object)
+        self.methods[places] = prefix + ends.methods[apart]
+
+
 def ratio_interval(
     counts: Ints,
     scores: Floats,
@@ -140,67 +179,94 @@ def ratio_interval(
         what one report counts for two symbols. Its scores are then the sums over its symbols.
     """
     n = int(counts.sum()) if n is None else n
-    if n == 0:
-        return Ratio(None, None, Interval(0.0, 1.0, "none"))
-    above, below = float(counts @ scores) / n, float(counts @ present) / n
-    value = above / below if below > 0 else None
-    if n == 1:
-        return Ratio(value, None, Interval(0.0, 1.0, "none"))
+    products = None if second is None else second[None]
+    return ratio_intervals(counts[None], scores, present, confidence_level, n, products).at(0)
+
+
+def ratio_intervals(
+    counts: Ints,
+    scores: Floats,
+    present: Floats,
+    confidence_level: float,
+    n: int,
+    second: Floats | None = None,
+) -> Ratios:
+    """Return `ratio_interval` of each of many samples of `n` reports.
+
+    Parameters
+    ----------
+    counts : (samples, symbols) array
+    second : (samples, symbols, symbols) array, optional
+    scores, present, confidence_level, n
+        See `ratio_interval`.
+    """
+    samples, one_symbol = len(counts), second is None
+    nothing = np.full(samples, np.nan)
+    above, below = counts @ scores / max(1, n), counts @ present / max(1, n)
+    values = np.divide(above, below, out=nothing.copy(), where=below > 0)
+    if n < 2:
+        none, no = np.full(samples, "none", dtype=object), np.zeros(samples, dtype=bool)
+        return Ratios(values, nothing, np.zeros(samples), np.ones(samples), none, no)
     if second is None:
-        upper, lower = scores - above, present - below
-        products = (upper * upper, lower * lower, upper * lower)
-        var_above, var_below, both = (float(counts @ part) / (n - 1) / n for part in products)
+        upper, lower = scores - above[:, None], present - below[:, None]
+        products = upper * upper, lower * lower, upper * lower
+        var_above, var_below, both = ((counts * x).sum(axis=1) / (n - 1) / n for x in products)
     else:
-        var_above = max(0.0, float(scores @ second @ scores) - above**2) / (n - 1)
-        var_below = max(0.0, float(present @ second @ present) - below**2) / (n - 1)
-        both = (float(scores @ second @ present) - above * below) / (n - 1)
-    if var_below < 1e-18:
-        # Everybody answers, so that every report has 1 here, apart from rounding.
-        var_below = both = 0.0
+        upper, lower = second @ scores, second @ present
+        var_above = np.maximum(0.0, upper @ scores - above**2) / (n - 1)
+        var_below = np.maximum(0.0, lower @ present - below**2) / (n - 1)
+        both = (upper @ present - above * below) / (n - 1)
+    # Where everybody answers, every report has 1 here, apart from rounding.
+    always = var_below < 1e-18
+    var_below, both = np.where(always, 0.0, var_below), np.where(always, 0.0, both)
     student = float(stdtrit(n - 1, (1 + confidence_level) / 2))
     a = below**2 - student**2 * var_below
-    if value is None or a <= 0:
-        return Ratio(value, None, Interval(0.0, 1.0, "fieller"))
     b = above * below - student**2 * both
     c = above**2 - student**2 * var_above
-    root = max(0.0, b * b - a * c) ** 0.5
-    levels = np.unique(scores)
-    if len(levels) == 2 and not var_below and second is None:
-        # A share, which reports of the upper score support: its interval can be exact.
-        std_error = max(0.0, var_above) ** 0.5 or None
-        exact = average_interval(scores, above, n, confidence_level)
-        method = exact.method.removeprefix("bounded-")
-        return Ratio(value, std_error, replace(exact, method=method))
-    apart, skewness = scores - above - value * (present - below), 0.0
-    spread = float(counts @ apart**2) / n
-    if root / a < 1e-9 or (second is None and spread < 1e-18):
-        # Every channel has some spread, so reports that show none are too few.
-        return Ratio(value, None, Interval(0.0, 1.0, "none"))
-    std_error = max(0.0, var_above - 2 * value * both + value**2 * var_below) ** 0.5 / below
-    if second is None:
-        skewness = float(counts @ apart**3) / n / spread**1.5
-    few = n < 25 * skewness**2 or _furthest(apart, second is None) > 0.3 * n * std_error * below
-    if few and second is None:
-        interval = average_interval(scores, above, n, confidence_level)
-        if var_below:
-            interval = quotient_interval(scores, present, (above, below), n, confidence_level)
-        if interval.low < interval.high:
-            return Ratio(value, std_error, interval, few)
-    method = "fieller" if var_below else "student-t"
-    low, high = max(0.0, (b - root) / a), min(1.0, (b + root) / a)
-    if low < high:
-        return Ratio(value, std_error, Interval(low, high, method), few)
-    border = 0.0 if value < 0 else 1.0
-    width = float(within_border(abs(value - border), root / a))
-    low, high = sorted((border, abs(border - width)))
-    return Ratio(value, std_error, Interval(low, high, "constrained-likelihood"), few)
+    told = (below > 0) & (a > 0)
+    a, divisor, value = (np.where(told, each, 1.0) for each in (a, below, values))
+    middle, half = b / a, np.sqrt(np.maximum(0.0, b * b - a * c)) / a
+    apart = scores - above[:, None] - value[:, None] * (present - below[:, None])
+    spread = (counts * apart**2).sum(axis=1) / n
+    # A share, which reports of the upper score support: its interval can be exact.
+    shares = told & always & one_symbol & (len(np.unique(scores)) == 2)
+    # Every channel has some spread, so reports that show none are too few.
+    alike = told & ~shares & ((half < 1e-9) | (one_symbol & (spread < 1e-18)))
+    usual = told & ~shares & ~alike
+    errors = np.sqrt(np.maximum(0.0, var_above - 2 * value * both + value**2 * var_below)) / divisor
+    few = _furthest(apart, one_symbol) > 0.3 * n * errors * below
+    if one_symbol:
+        skewness = (counts * apart**3).sum(axis=1) / n / np.where(usual, spread, 1.0) ** 1.5
+        few |= n < 25 * skewness**2
+    few &= usual
+    low = np.where(usual, np.maximum(0.0, middle - half), 0.0)
+    high = np.where(usual, np.minimum(1.0, middle + half), 1.0)
+    methods = np.where(usual & always, "student-t", "fieller").astype(object)
+    methods[alike] = "none"
+    outside = low >= high
+    border = np.where(value < 0, 0.0, 1.0)
+    inside = np.abs(border - within_border(np.abs(value - border), half))
+    low = np.where(outside, np.minimum(border, inside), low)
+    high = np.where(outside, np.maximum(border, inside), high)
+    methods[outside] = "constrained-likelihood"
+    std_errors = np.where(usual, errors, nothing)
+    std_errors[shares] = np.sqrt(np.where(var_above > 0, var_above, np.nan))[shares]
+    found = Ratios(values, std_errors, low, high, methods, few)
+    if one_symbol:
+        of_average, of_quotient = shares | few & always, few & ~always
+        found.put(of_average, _of_averages(scores, above[of_average], n, confidence_level))
+        averages = above[of_quotient], below[of_quotient]
+        found.put(of_quotient, _of_quotients(scores, present, *averages, n, confidence_level))
+    return found
 
 
-def _furthest(apart: Floats, one_symbol: bool) -> float:
+def _furthest(apart: Floats, one_symbol: bool) -> Floats:
     """Return how far from the mean the score of any possible report can be, at most.
 
     The scores of a report that counts for several symbols add up; all of one sign are a bound.
     """
     if one_symbol:
-        return float(np.abs(apart).max())
-    return float(max(apart[apart > 0].sum(), -apart[apart < 0].sum()))
+        return np.asarray(np.abs(apart).max(axis=1))
+    return np.asarray(
+        np.maximum(np.maximum(apart, 0).sum(axis=1), -np.minimum(apart, 0).sum(axis=1))
+    )

@@ -1,9 +1,11 @@
 """The interval of a share, by any of several methods for the chance that a report supports it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtri, ndtri, xlog1py, xlogy
 
 from analysis.estimate import Floats
@@ -183,10 +185,22 @@ def side_of_share(
     return 0 if test.allows(share) else 1 if test.best > share else -1
 
 
-def share_intervals(
-    counts: Floats, n: float, p: float, q: float, confidence_level: float
-) -> tuple[Floats, Floats]:
-    """Return the ends of `share_interval` of each count, by its default method.
+@dataclass(frozen=True)
+class Ends:
+    """The ends of many intervals, and whether they are Clopper and Pearson's."""
+
+    low: Floats
+    high: Floats
+    exact: NDArray[np.bool_]
+
+    @property
+    def methods(self) -> NDArray[np.object_]:
+        """The name of the method of each."""
+        return np.where(self.exact, "clopper-pearson", "profile-likelihood").astype(object)
+
+
+def share_intervals(counts: Floats, n: float, p: float, q: float, confidence_level: float) -> Ends:
+    """Return `share_interval` of each count, by its default method.
 
     Preconditions: what `share_interval` checks, and ``n > 0``.
     """
@@ -195,4 +209,4 @@ def share_intervals(
     if outside.any():
         ends = profile_likelihood(counts[outside], n, p, q, confidence_level)
         low[outside], high[outside] = ends
-    return low, high
+    return Ends(low, high, ~outside)

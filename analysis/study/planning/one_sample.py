@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite, nan
+from math import isfinite, sqrt
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, ndtri
 
 from analysis.core.domain import NO_ANSWER, Estimand
-from analysis.estimate.intervals import Ratio, ratio_interval, side_of_share
+from analysis.estimate.intervals import Ratios, ratio_intervals, side_of_share
 from analysis.estimate.intervals.shares import clopper_pearson
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Mean, Share
@@ -112,25 +112,23 @@ class Side:
         if self.mean is None or not self.is_drawn:
             return None
         # An estimate that does not exist is a NaN, which differs from nothing.
-        drawn = [(ratio.value, ratio.std_error) for ratio in self._drawn(n, _PAIR_DRAWS, 0.95, rng)]
-        pairs = np.array([(nan, nan) if None in pair else pair for pair in drawn], dtype=float)
-        values, errors = float(self.mean.width) * pairs.T
-        values = values + float(self.mean.low)
-        return Possible(values, errors**2, np.full(_PAIR_DRAWS, 1 / _PAIR_DRAWS))
+        drawn = self._drawn(n, _PAIR_DRAWS, 0.95, rng)
+        values = float(self.mean.low) + float(self.mean.width) * drawn.values
+        variances = (float(self.mean.width) * drawn.std_errors) ** 2
+        return Possible(values, variances, np.full(_PAIR_DRAWS, 1 / _PAIR_DRAWS))
 
     def left_out(self, null: float, n: int, level: float, rng: Generator) -> float:
         """Return the chance that the printed interval, of `mean_quantity`, excludes a value."""
         assert self.mean is not None
         scaled = (null - float(self.mean.low)) / float(self.mean.width)
-        intervals = (ratio.interval for ratio in self._drawn(n, _DRAWS, level, rng))
-        return sum(not ends.low <= scaled <= ends.high for ends in intervals) / _DRAWS
+        drawn = self._drawn(n, _DRAWS, level, rng)
+        return float(np.mean((scaled < drawn.low) | (drawn.high < scaled)))
 
-    def _drawn(self, n: int, times: int, level: float, rng: Generator) -> list[Ratio]:
+    def _drawn(self, n: int, times: int, level: float, rng: Generator) -> Ratios:
         assert self.mean is not None
         assert self.law is not None
         scores, present = self.mean.floats
-        tallies = self.law.tallies(n, times, rng)
-        return [ratio_interval(tally, scores, present, level, n) for tally in tallies]
+        return ratio_intervals(self.law.tallies(n, times, rng), scores, present, level, n)
 
     def check(self, value: float, name: str) -> None:
         """Raise `ValueError` unless this could have the value."""
@@ -174,25 +172,42 @@ def share_power(share: Share, true: float, null: float, n: int, level: float) ->
         low, high = clopper_pearson(count, n, p, q, level)
         return low >= high
 
+    def about(chance: float, tail: float) -> int:
+        """Return about which count is this far in the tail of a chance, by the normal law."""
+        return round(n * chance + tail * sqrt(n * chance * (1 - chance)))
+
+    reach = float(ndtri((1 + level) / 2))
+    least, most = min(p, q), max(p, q)
     # Counts that no share explains have another interval: three ranges, in each of which intervals
     # move one way.
     middle = round(n * (p + q) / 2)
-    start = _first(lambda count: not another(count), 0, middle)
-    end = _first(another, middle + 1, n + 1)
-    total = 0.0
+    start = _first(lambda count: not another(count), 0, middle, about(least, -reach))
+    end = _first(another, middle + 1, n + 1, about(most, reach))
+    total, there = 0.0, share.support(null)
     for low, high in ((0, start), (start, end), (end, n + 1)):
         if low < high:
-            few = _first(lambda count: side(count) >= 0, low, high)
-            many = _first(lambda count: side(count) > 0, few, high)
+            few = _first(lambda count: side(count) >= 0, low, high, about(there, -reach))
+            many = _first(lambda count: side(count) > 0, few, high, about(there, reach))
             total += _mass(low, few, n, support) + _mass(many, high, n, support)
     return total
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the first of low..high-1 for which, and after which, it holds; `high` if none."""
+def _first(holds: Callable[[int], bool], low: int, high: int, guess: int) -> int:
+    """Return the first of low..high-1 for which, and after which, it holds; `high` if none.
+
+    It is looked for around the guess, at distances that double.
+    """
+    step, at = 1, min(max(guess, low), high - 1)
     while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+        holds_here = holds(at)
+        low, high = (low, at) if holds_here else (at + 1, high)
+        at = at - step if holds_here else at + step
+        step *= 2
+        if not low <= at < high:
+            break
+    while low < high:
+        at = (low + high) // 2
+        low, high = (low, at) if holds(at) else (at + 1, high)
     return low
 
 

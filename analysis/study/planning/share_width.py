@@ -46,8 +46,8 @@ def weights_of(counts: _Counts, n: int, chances: _Floats | float) -> _Floats:
 
 def half_widths(counts: _Counts, n: int, p: float, q: float, level: float) -> _Floats:
     """Return half of `analysis.estimate.intervals.share_interval` for each count."""
-    low, high = share_intervals(counts.astype(np.float64), n, p, q, level)
-    return (high - low) / 2
+    ends = share_intervals(counts.astype(np.float64), n, p, q, level)
+    return (ends.high - ends.low) / 2
 
 
 @lru_cache(maxsize=4096)
