@@ -66,7 +66,7 @@ class Categories:
 
     References
     ----------
-    van den Hout, van der Heijden and Gilchrist, Statistical Methods in Medical Research 2007.
+    van den Hout, van der Heijden and Gilchrist, Computational Statistics & Data Analysis 51, 2007.
     """
 
     chances: Array
