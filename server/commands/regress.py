@@ -12,7 +12,7 @@ import click
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
-from analysis.study.regression import ERRORS, FAMILIES, INTERVALS, Predicted, regress
+from analysis.study.regression import ERRORS, FAMILIES, INTERVALS, NO_ANSWERS, Predicted, regress
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
@@ -36,6 +36,13 @@ _OPTIONS_OF_MODEL = (
         show_default=True,
         help="Observed information; or robust, and with randomized predictors of a number or a "
         "count by corrected scores.",
+    ),
+    click.option(
+        "--no-answer",
+        type=click.Choice(list(NO_ANSWERS)),
+        default="left-out",
+        show_default=True,
+        help="A model of those who answered; or with terms of the others.",
     ),
     click.option(
         "--interval",

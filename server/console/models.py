@@ -8,7 +8,6 @@ from flask import request
 from markupsafe import Markup
 
 from analysis.charts import Bar, chart
-from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns.of_survey import variable
 from analysis.study.regression import ERRORS, FAMILIES
 from server.console.blueprint import View
@@ -57,15 +56,6 @@ def title(asked: dict[str, Any], names: Names) -> str:
     return f"{names.column(asked['outcome'])}, by: {predictors}"
 
 
-def terms_of(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the terms that a page shows: those of no answer only if something is known of them."""
-    return [
-        row
-        for row in result["terms"]
-        if row["estimate"] is not None or NO_ANSWER not in row["term"]
-    ]
-
-
 def predicted_of(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the predictions that a page shows: of two answers the one that the model is about."""
     rows: list[dict[str, Any]] = result["predicted"]
@@ -97,7 +87,7 @@ def term(name: str, names: Names) -> str:
 def _drawn(job: Job, names: Names) -> Iterator[tuple[str, list[Bar], float, float, str]]:
     """Yield the title, the bars and the axis of each picture."""
     level, result = job.asked["level"], job.result
-    terms = [row for row in terms_of(result) if not row["term"].endswith("Intercept")]
+    terms = [row for row in result["terms"] if not row["term"].endswith("Intercept")]
     # Beside differences between answers, the slope on a number, for one unit, would be a point.
     terms = [row for row in terms if "[T." in row["term"]] or terms
     drawn = bars(((term(row["term"], names), row) for row in terms), level)

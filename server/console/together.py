@@ -71,7 +71,6 @@ def together(survey_id: str) -> str:
         shown=_computed(job, names) if job is not None else None,
         names=names,
         term=lambda name: models.term(name, names),
-        terms_of=models.terms_of,
         predicted_of=models.predicted_of,
         pictures=_KINDS[job.asked["what"]].pictures(job, names) if job and is_done else [],
         before=computed(survey_id, names),

@@ -111,7 +111,7 @@ def test_the_slope_among_those_without_an_answer_does_not_move_that_of_the_other
     matrix = np.where(np.eye(4, dtype=bool), np.exp(3), 1.0) / (np.exp(3) + 3)
     codes = (rng.random(6000)[:, None] > matrix.cumsum(axis=0)[:-1].T[s]).sum(axis=1)
     column = from_matrix("s", COLUMNS["s"].values, codes, matrix, COLUMNS["s"].amounts)
-    found = regress("y ~ s * x", {"s": column}, {"y": yes, "x": x})
+    found = regress("y ~ s * x", {"s": column}, {"y": yes, "x": x}, no_answer="category")
     terms = {term.term: term for term in found.terms}
     # Each is within 4 standard errors but for a probability of 6e-5.
     for name, true in {"x": -0.5, "s:x": 0.5, "s[no-answer]:x": 1.0, "s": 0.3}.items():

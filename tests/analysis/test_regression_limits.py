@@ -247,7 +247,9 @@ def test_answers_that_hardly_anybody_leaves_out_do_not_hide_a_linear_model() -> 
         for name, true in (("x", x), ("y", y)):
             codes = np.where(rng.random(n) < 0.68, true, rng.integers(0, 4, n))
             columns[name] = from_matrix(name, values, codes, matrix, amounts)
-        found = regress("y ~ x", columns, {}, family="linear", confidence_level=0.99)
+        found = regress(
+            "y ~ x", columns, {}, family="linear", confidence_level=0.99, no_answer="category"
+        )
         terms = {term.term: term for term in found.terms}
         assert found.converged
         if terms["x[no-answer]"].estimate is None:
@@ -267,7 +269,12 @@ def test_answers_that_hardly_anybody_leaves_out_do_not_hide_a_linear_model() -> 
 
 
 def _terms(formula: str, columns: Mapping[str, Column], known: Mapping[str, Any]) -> list[str]:
-    return [term.term for term in regress(formula, columns, known, family="poisson").terms]
+    found = regress(formula, columns, known, family="poisson", no_answer="category")
+    left = regress(formula, columns, known, family="poisson")
+    names = [term.term for term in found.terms]
+    assert [term.term for term in left.terms] == [x for x in names if "no-answer" not in x]
+    assert {x for x in names if "no-answer" in x} <= {term.term for term in left.nuisance}
+    return names
 
 
 def test_formulas_name_terms_by_reference_and_value() -> None:
@@ -303,9 +310,10 @@ def test_amounts_are_numbers_and_no_answer_is_apart() -> None:
     codes = np.repeat([0, 1, 2], 100)
     y = np.repeat([1.0, 3.0, 9.0], 100) + np.tile([-0.5, 0.5], 150)
     column = from_matrix("s", ["1", "2", "no-answer"], codes, np.eye(3), (1.0, 2.0, np.nan))
-    found = regress("y ~ s", {"s": column}, {"y": y}, family="linear")
+    options = {"family": "linear", "no_answer": "category"}
+    found = regress("y ~ s", {"s": column}, {"y": y}, **options)  # type: ignore[arg-type]
     assert [term.estimate for term in found.terms] == pytest.approx([-1.0, 2.0, 10.0])
-    found = regress("y ~ C(s)", {"s": column}, {"y": y}, family="linear")
+    found = regress("y ~ C(s)", {"s": column}, {"y": y}, **options)  # type: ignore[arg-type]
     assert [term.estimate for term in found.terms] == pytest.approx([1.0, 2.0, 8.0])
 
 

@@ -185,7 +185,10 @@ def test_models_of_a_survey_are_of_randomized_columns(answered: Path) -> None:
     slope = next(row for row in terms if row["term"] == "price")
     # The slope of these people's true answers, by any program's logit.
     assert float(slope["conf_low"]) < 0.105 < float(slope["conf_high"])
-    assert "too few left an answer out to tell price[no-answer]" in result.stderr
+    assert [row["term"] for row in terms] == ["Intercept", "price"]
+    assert "a model of those who answered" in result.stderr
+    result = _run("regress", "canteen", "meat ~ price", "--no-answer", "category", "--db", answered)
+    assert [row["term"] for row in _rows(result.stdout.split("\n\n")[0])][2] == "price[no-answer]"
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,23 @@ from analysis.study.regression.response import FAMILIES
 from analysis.study.regression.result import Predicted, Regression, Term
 from analysis.study.regression.table import table
 
-__all__ = ["ERRORS", "FAMILIES", "INTERVALS", "Predicted", "Regression", "Term", "regress"]
+__all__ = [
+    "ERRORS",
+    "FAMILIES",
+    "INTERVALS",
+    "NO_ANSWERS",
+    "Predicted",
+    "Regression",
+    "Term",
+    "regress",
+]
 
 #: Kinds of standard errors.
 ERRORS = ("observed", "sandwich")
 #: Kinds of intervals and tests.
 INTERVALS = ("profile", "wald")
+#: What becomes of those who gave no answer.
+NO_ANSWERS = ("left-out", "category")
 
 
 def regress(
@@ -33,6 +44,7 @@ def regress(
     weights: NDArray[Any] | None = None,
     se: str = "observed",
     interval: str = "profile",
+    no_answer: str = "left-out",
     confidence_level: float = 0.95,
     progress: Callable[[float], None] | None = None,
 ) -> Regression:
@@ -75,6 +87,10 @@ def regress(
         with randomized predictors ``sandwich`` also is another estimator, by corrected scores.
     interval : str
         ``profile`` or ``wald``. `Regression.interval` says which there is.
+    no_answer : str
+        Of randomized columns where no-answer is a value. ``left-out``: a model of those who
+        answered, in whose likelihood the others have their own probability and law. ``category``:
+        the same, with the terms of these. Where none are of no answer, there is no difference.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     progress : function, optional
@@ -91,7 +107,7 @@ def regress(
     References
     ----------
     van den Hout and Kooiman, Computational Statistics & Data Analysis 2006 (randomized predictors);
-    van den Hout, van der Heijden and Gilchrist, Statistical Methods in Medical Research 2007
+    van den Hout, van der Heijden and Gilchrist, Computational Statistics & Data Analysis 51, 2007
     (outcomes); Nakamura, Biometrika 1990 (corrected scores); Venzon and Moolgavkar, Applied
     Statistics 1988 (intervals).
     """
@@ -99,6 +115,7 @@ def regress(
         ("family", family, FAMILIES),
         ("se", se, ERRORS),
         ("interval", interval, INTERVALS),
+        ("no_answer", no_answer, NO_ANSWERS),
     ):
         if got not in expected:
             raise ValueError(f'{name} must be {" or ".join(expected)}, got "{got}"')
@@ -111,11 +128,11 @@ def regress(
     else:
         lawless = family in LAWS and se == "sandwich" and bool(model.predictors)
     if lawless:
-        fitted = debiased(model, family, confidence_level)
+        fitted = debiased(model, family, no_answer, confidence_level)
         if progress:
             progress(1.0)
         return replace(fitted, predicted=predicted(model, fitted, confidence_level))
     robust = se == "sandwich" or weights is not None
-    found = likeliest(model, family, robust, interval, confidence_level, progress)
+    found = likeliest(model, family, robust, interval, no_answer, confidence_level, progress)
     rows = predicted(model, found.model, confidence_level, found.of)
     return replace(found.model, predicted=rows)

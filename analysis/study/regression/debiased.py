@@ -171,14 +171,18 @@ class _Fit:
         return replace(self, estimates=estimates, spread=spread, sound=sound)
 
 
-def debiased(table: Table, family: str, confidence_level: float) -> Regression:
+def debiased(table: Table, family: str, no_answer: str, confidence_level: float) -> Regression:
     """Fit a linear model of a randomized column's amounts, or a known outcome, also of counts.
 
-    Where too few left an answer out to tell their terms, it is a model of those who answered.
-    Raise `ValueError` if a randomized outcome has no amounts.
+    It is fitted to those who answered if `no_answer` is ``left-out``, or too few left a predictor
+    out to estimate their terms. Raise `ValueError` if a randomized outcome has no amounts.
     """
-    fit, answering = _fit(table, family), table.of_answering()
-    converged, messages = bool(fit.sound.all()), [fit.method]
+    answering, notes = table.of_answering(), []
+    if answering is not None and no_answer == "left-out":
+        table, answering = answering[0], None
+        notes = ["a model of those who answered all predictors: the others are left out"]
+    fit = _fit(table, family)
+    converged, messages = bool(fit.sound.all()), [fit.method, *notes]
     if not converged and answering is not None:
         some, kept = answering
         again = _fit(some, family)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import isinf
 
 import numpy as np
@@ -50,10 +51,14 @@ def likeliest(
     family: str,
     robust: bool,
     interval: str,
+    no_answer: str,
     confidence_level: float,
     progress: Callable[[float], None] | None,
 ) -> Likeliest:
-    """Fit by maximum likelihood over the latent answers; `robust` errors are the sandwich's."""
+    """Fit by maximum likelihood over the latent answers; `robust` errors are the sandwich's.
+
+    Other arguments are those of `analysis.study.regression.regress`.
+    """
     rows, cells = table.rows, len(table.cells)
     times = rows.times
     if isinstance(table.outcome, Column):
@@ -89,40 +94,43 @@ def likeliest(
     back = scipy.linalg.block_diag(
         *[unit * back] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
     )
-    printed = len(names)
+    absent = _of_no_answer(table, response.prefixes)
+    left_out = no_answer == "left-out" and bool(absent.any())
+    printed = np.arange(len(back)) < len(names)
+    if left_out:
+        printed[: len(names)] = ~absent
     profiled: Profiled | None = None
     found: list[Found] = []
     if profiling and reached:
-        profiled, found = _profiled(point, confidence_level, back[:printed], advance)
+        profiled, found = _profiled(point, confidence_level, back[printed], advance)
         point = profiled.best
     meat = (point.scores * rows.squares[:, None]).T @ point.scores if robust else None
     spread, sound = covariance(point.information, meat, back)
     spread[~(sound & reached)] = np.nan
     estimates = back @ point.parameters
-    estimates[printed : printed + outcome.flat] += np.log(unit)
-    terms = wald_terms(names + nuisance, estimates, spread, sound & reached, confidence_level)
+    estimates[len(names) : len(names) + outcome.flat] += np.log(unit)
+    every = wald_terms(names + nuisance, estimates, spread, sound & reached, confidence_level)
+    terms = list(compress(every, printed))
     if profiled:
-        terms = (*map(_profile_term, terms, found), *terms[printed:])
-    told = [term.estimate is not None for term in terms[:printed] if NO_ANSWER not in term.term]
+        terms = [*map(_profile_term, terms, found)]
+    known = np.array([term.estimate is not None for term in terms])
     value = point.value - times.sum() * np.log(unit)
+    messages = _messages(table, family, reached, left_out, terms, sound[len(names) :].all())
     model = Regression(
-        terms=terms[:printed],
+        terms=tuple(terms),
         n=rows.n,
         log_likelihood=rows.scale * value if np.isfinite(value) else None,
-        converged=reached and all(told),
+        converged=reached and bool((known | absent[printed[: len(names)]]).all()),
         boundary=not sound.all(),
         se_type="sandwich" if robust else "observed information",
         interval="profile" if profiling else "wald",
         family=family,
         outcome=table.name,
-        covariance=spread[:printed, :printed],
-        messages=(
-            *_messages(table, family, reached, terms[:printed], sound[printed:].all()),
-            *doubtful,
-        ),
-        nuisance=terms[printed:],
+        covariance=spread[np.ix_(printed, printed)],
+        messages=(*messages, *doubtful),
+        nuisance=tuple(compress(every, ~printed)),
     )
-    return Likeliest(model, back[:printed], profiled)
+    return Likeliest(model, back[printed], profiled)
 
 
 def _profiled(
@@ -160,16 +168,37 @@ def _profile_term(term: Term, found: Found) -> Term:
     )
 
 
+def _of_no_answer(table: Table, prefixes: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which of the model's terms are only about who left its outcome or a predictor out."""
+    randomized = isinstance(table.outcome, Column)
+    of_outcome = [randomized and prefix == f"{NO_ANSWER}:" for prefix in prefixes]
+    return np.concatenate([table.of_no_answer | away for away in of_outcome])
+
+
 def _messages(
-    table: Table, family: str, reached: bool, terms: Sequence[Term], sound: np.bool_
+    table: Table,
+    family: str,
+    reached: bool,
+    left_out: bool,
+    terms: Sequence[Term],
+    sound: np.bool_,
 ) -> list[str]:
-    """Return what must be known to read the terms, or why some have no estimate."""
+    """Return what must be known to read the terms, or why some have no estimate.
+
+    `left_out` says whether there are terms of no answer that are not printed, and `sound` whether
+    all parameters of errors and of the predictors' law are known.
+    """
     messages = []
     if family == "logistic" and isinstance(table.outcome, Column):
         reference, event = (table.outcome.values[index] for index in levels(table.outcome)[:2])
         messages.append(f"{table.name}: {event} against {reference}")
-        if NO_ANSWER in table.outcome.values:
-            messages.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
+    if left_out:
+        messages.append(
+            f"a model of those who answered: {NO_ANSWER} has a probability and terms of its own, "
+            "which --no-answer category prints"
+        )
+    elif isinstance(table.outcome, Column) and NO_ANSWER in table.outcome.values:
+        messages.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
     if not reached:
         messages.append(
             "the likelihood's maximum was not reached, or lies at infinity, so no estimate is "

@@ -111,15 +111,25 @@ class Table:
         product = debiased_product([*functions, *([] if outcome is None else [outcome])])
         return np.broadcast_to(product, (len(self.design), len(self.cells)))
 
+    @cached_property
+    def answering(self) -> NDArray[np.bool_]:
+        """(cells,) whether all predictors have an answer in a combination."""
+        answers = np.ones(len(self.cells), dtype=np.bool_)
+        for column, values in zip(self.predictors, self.cells.T, strict=True):
+            answers &= np.array([value != NO_ANSWER for value in column.values])[values]
+        return answers
+
+    @property
+    def of_no_answer(self) -> NDArray[np.bool_]:
+        """(p,) whether a term is 0 for all who answered, and tells of the others alone."""
+        return np.asarray(~self.design[:, self.answering].any(axis=(0, 1)))
+
     def of_answering(self) -> tuple["Table", NDArray[np.bool_]] | None:
         """Return the table of those who answered, and which terms are left; None if all did.
 
         Combinations are left out in which a predictor has no answer, and the terms of that.
         """
-        answers = np.ones(len(self.cells), dtype=np.bool_)
-        for column, values in zip(self.predictors, self.cells.T, strict=True):
-            answers &= np.array([value != NO_ANSWER for value in column.values])[values]
-        kept = np.array([f"{NO_ANSWER}]" not in term for term in self.terms])
+        answers, kept = self.answering, ~self.of_no_answer
         if answers.all() or not answers.any():
             return None
         return replace(

@@ -1,0 +1,121 @@
+"""Models of questions that may be left out: those who answered, and the others on request."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from narrowing import not_none
+from scipy.special import logit, softmax
+
+from analysis.estimate.columns import Column, from_matrix
+from analysis.study.regression import regress
+
+# The tests are no package, so that no name of theirs can hide one of the application's.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_regression import draw, krr, reported
+
+#: Shares of yes by the answer to the other question, of those who answered both.
+SHARES = 0.2, 0.5
+
+
+def optional(seed: int, away: float, n: int = 1500, epsilon: float = 2.0) -> dict[str, Column]:
+    """Two questions of which each may be left out; whoever says yes leaves more out."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, n)
+    y = (rng.random(n) < np.array(SHARES)[x]).astype(int)
+    left_y, left_x = rng.random(n) < away * (1 + x), rng.random(n) < away
+    values, matrix = "no yes no-answer", krr(3, epsilon)
+    return {
+        "y": reported(rng, "y", values, np.where(left_y, 2, y), matrix),
+        "x": reported(rng, "x", values, np.where(left_x, 2, x), matrix),
+    }
+
+
+@pytest.mark.parametrize("away", [0.0, 0.05])
+def test_of_those_who_answered_models_converge_and_cover(away: float) -> None:
+    truth = [logit(SHARES[0]), logit(SHARES[1]) - logit(SHARES[0])]
+    covered, runs = np.zeros(2, dtype=int), 60
+    for seed in range(runs):
+        found = regress("y ~ x", optional(seed, away), {})
+        assert [term.term for term in found.terms] == ["Intercept", "x[T.yes]"]
+        assert found.converged
+        assert all(term.estimate is not None for term in found.terms)
+        covered += [
+            not_none(term.conf_low) <= true <= not_none(term.conf_high)
+            for term, true in zip(found.terms, truth, strict=True)
+        ]
+    # Fewer than 50 of 60 are covered in one of 1,000 runs if each is in .93.
+    assert covered.min() >= 50
+
+
+def test_all_of_six_coefficients_have_estimates_and_cover() -> None:
+    # Log-odds of the second and third answer against the first, and what b and c add to them.
+    truth = np.array([[-0.4, 0.8, -0.6], [0.3, -0.5, 0.7]])
+    names = [f"{y}:{x}" for y in ("q", "r") for x in ("Intercept", "x[T.b]", "x[T.c]")]
+    covered, matrix = np.zeros(6, dtype=int), krr(4, 2.0)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 3, 1500)
+        odds = np.eye(3)[x] @ np.column_stack([np.ones(3), np.eye(3)[:, 1:]]) @ truth.T
+        y = draw(rng, softmax(np.column_stack([np.zeros(1500), odds]), axis=1))
+        left_y, left_x = rng.random((2, 1500)) < 0.02
+        columns = {
+            "y": reported(rng, "y", "p q r no-answer", np.where(left_y, 3, y), matrix),
+            "x": reported(rng, "x", "a b c no-answer", np.where(left_x, 3, x), matrix),
+        }
+        found = regress("y ~ x", columns, {}, family="multinomial")
+        assert found.converged
+        assert [term.term for term in found.terms] == names
+        # Nobody can tell all terms of so few without an answer, which must not matter.
+        assert all(np.isfinite(not_none(term.estimate)) for term in found.terms)
+        covered += [
+            not_none(term.conf_low) <= true <= not_none(term.conf_high)
+            for term, true in zip(found.terms, truth.ravel(), strict=True)
+        ]
+    assert covered.min() >= 0.9 * 60
+    found = regress("y ~ x", columns, {}, family="multinomial", no_answer="category")
+    assert any(term.estimate is None or np.isinf(term.estimate) for term in found.terms)
+
+
+def test_no_answer_is_a_category_on_request() -> None:
+    columns = optional(1, 0.1)
+    left = regress("y ~ x", columns, {})
+    found = regress("y ~ x", columns, {}, no_answer="category")
+    assert [term.term for term in found.terms] == [
+        "Intercept",
+        "x[T.yes]",
+        "x[T.no-answer]",
+        "no-answer:Intercept",
+        "no-answer:x[T.yes]",
+        "no-answer:x[T.no-answer]",
+    ]
+    # The likelihood is the same; only what is told of it differs.
+    assert found.log_likelihood == left.log_likelihood
+    assert found.terms[:2] == left.terms
+    assert {term.term for term in found.terms[2:]} <= {term.term for term in left.nuisance}
+    assert found.predicted == left.predicted
+    assert any("a model of those who answered" in message for message in left.messages)
+
+
+def test_a_known_category_of_this_name_is_one_like_others() -> None:
+    rng = np.random.default_rng(2)
+    group = np.array(["a", "b", "no-answer"])[rng.integers(0, 3, 900)]
+    column = reported(rng, "y", "no yes", rng.integers(0, 2, 900), krr(2, 2.0))
+    found = regress("y ~ g", {"y": column}, {"g": group})
+    assert [term.term for term in found.terms] == ["Intercept", "g[T.b]", "g[T.no-answer]"]
+
+
+def test_linear_models_of_those_who_answered_need_no_terms_of_others() -> None:
+    # Without noise: the line through the means of those who answered.
+    codes = np.repeat([0, 1, 2], 100)
+    y = np.repeat([0, 1, 2], 100)
+    values, amounts = ["1", "2", "no-answer"], (1.0, 2.0, np.nan)
+    columns = {
+        "s": from_matrix("s", values, codes, np.eye(3), amounts),
+        "y": from_matrix("y", ["0", "3", "9"], y, np.eye(3), (0.0, 3.0, 9.0)),
+    }
+    found = regress("y ~ s", columns, {}, family="linear")
+    assert [term.estimate for term in found.terms] == pytest.approx([-3.0, 3.0])
+    assert any("a model of those who answered" in message for message in found.messages)
