@@ -13,7 +13,14 @@ import numpy as np
 from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.types import Floats
-from analysis.mechanisms.joint_program import Part, Program, alone, contrast_variance, questions_of
+from analysis.mechanisms.joint_program import (
+    GAP,
+    Part,
+    Program,
+    alone,
+    contrast_variance,
+    questions_of,
+)
 
 #: Of more unknowns than these, a program takes a second and more.
 _LARGE = 300
@@ -41,14 +48,20 @@ class Design:
 
 
 @lru_cache(maxsize=256)
-def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = "shares") -> Design:
+def design(
+    parts: tuple[Part, ...],
+    total: Fraction,
+    each: Fraction,
+    aim: str = "shares",
+    gap: float = GAP,
+) -> Design:
     """Return the pattern within both limits whose mean variance is the smallest.
 
     Each variance counts as a part of what it is if questions are drawn one by one, with `total`
     divided evenly: of a question's shares at a usual one, of pairs of answers where all pairs are
     as frequent, or, for both, half of each mean. The sizes of sets are searched from those of
     separate draws on, and from those that are best if all questions are as one of them; for these
-    sizes the variance is within `joint_program.GAP` of the best. Where questions of many kinds make
+    sizes the variance is within a part `gap` of the best. Where questions of many kinds make
     a program large, it is that of the last sizes alone, which takes seconds instead of minutes.
 
     Parameters
@@ -59,6 +72,8 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
         The largest ε of all answers together, and of one answer for somebody who knows the others.
     aim : str
         One of `AIMS`.
+    gap : float
+        That of surveys, or a larger one for designs that are only looked at.
 
     Raises
     ------
@@ -71,7 +86,7 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
     def of(sizes: tuple[int, ...]) -> Design:
         if sizes not in tried:
             by_part = dict(zip(alike, sizes, strict=True))
-            task = Program(parts, tuple(by_part[part] for part in parts), total, each, aim)
+            task = Program(parts, tuple(by_part[part] for part in parts), total, each, aim, gap=gap)
             tried[sizes] = Design(*task.solved())
         return tried[sizes]
 
@@ -81,7 +96,7 @@ def design(parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str = 
     ]
     if len(alike) > 1:
         one_kind = [(Part(part.k, part.share),) * len(parts) for part in alike]
-        as_one = [design(kind, total, each, aim).channel for kind in one_kind]
+        as_one = [design(kind, total, each, aim, gap).channel for kind in one_kind]
         starts.append(tuple(channel.sizes[0] for channel in as_one))
     if prod(parts.count(part) + 1 for part in alike) > _LARGE:
         return of(starts[-1])

@@ -39,12 +39,10 @@ from analysis.mechanisms.selection import candidates
 #: for both is nearly as good for shares there.
 AIMS = ("both", "shares", "pairs")
 
-#: The largest part of a variance by which a design may miss the bound.
+#: The largest part of a variance by which the design of a survey may miss the bound.
 GAP = 1e-5
-
 #: Tangents at first, evenly over the logarithm of a contrast; and programs at most.
 _TANGENTS, _ROUNDS = 24, 40
-
 #: By how much ε is held below its limits, so that rounded weights keep within them: the first that
 #: will do. By the first, the charge, rounded up to whole millionths, is that of the limit.
 _MARGINS = (2e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -85,7 +83,8 @@ def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floa
 class Program:
     """The programs for stated sizes of sets, within the limits `total` and `each`, for an aim.
 
-    Parts of one question must have the same size. Weights sum to `whole`, if it is stated.
+    Parts of one question must have the same size. Weights sum to `whole`, if it is stated. `gap` is
+    the largest part of a variance by which a design may miss the bound.
     """
 
     parts: tuple[Part, ...]
@@ -94,6 +93,7 @@ class Program:
     each: Fraction
     aim: str
     whole: int | None = None
+    gap: float = GAP
 
     @cached_property
     def groups(self) -> list[list[int]]:
@@ -264,7 +264,7 @@ class Program:
             )
             if variance < best:
                 best, found = variance, result.x[:n]
-            if best - bound <= GAP * best:
+            if best - bound <= self.gap * best:
                 break
             for which, contrast in enumerate(reached):
                 if contrast > 0:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,18 +71,23 @@ class Asked:
         """Return a new generator, from the seed."""
         return np.random.default_rng(self.seed)
 
+    @cached_property
+    def plans(self) -> list[Plan]:
+        """How precise each question will be, and what its waves will cost."""
+        return plan(
+            self.survey,
+            self.respondents,
+            self.waves,
+            self.level,
+            truth=self.truth,
+            half_width=self.half_width,
+            rng=self.rng,
+        )
+
 
 def questions(asked: Asked) -> list[Plan]:
     """Return how precise each question will be, and what its waves will cost."""
-    return plan(
-        asked.survey,
-        asked.respondents,
-        asked.waves,
-        asked.level,
-        truth=asked.truth,
-        half_width=asked.half_width,
-        rng=asked.rng,
-    )
+    return asked.plans
 
 
 def totals(asked: Asked) -> list[WaveTotal]:

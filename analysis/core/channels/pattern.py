@@ -144,11 +144,14 @@ class Pattern:
 
         Its weights are whole, but may have a larger sum than can be drawn by two words.
         """
-        weights = [0] * 2 ** len(chosen_parts)
-        for pattern, weight in enumerate(self.patterns):
-            weights[sum((pattern >> part & 1) << i for i, part in enumerate(chosen_parts))] += (
-                weight
-            )
+        # The first part is the last axis; whole numbers of Python have any size.
+        d = len(self.inputs)
+        by_part = np.array(self.patterns, dtype=object).reshape((2,) * d)
+        left = [d - 1 - part for part in reversed(chosen_parts)]
+        others = tuple(axis for axis in range(d) if axis not in left)
+        kept = by_part.sum(axis=others) if others else by_part
+        order = np.argsort(np.argsort(left)).tolist()
+        weights = np.asarray(kept, dtype=object).transpose(order).reshape(-1).tolist()
         common = gcd(*weights)
         return Pattern(
             tuple(self.inputs[part] for part in chosen_parts),

@@ -93,23 +93,21 @@ def covariance(single: Floats, pairs: Floats, reports: Ints, chances: Chances) -
     """
     (p1, q1), (p2, q2) = chances.permanent, chances.instant
     drawn = q1 + (p1 - q1) * single
+    people, width = reports[:, None] / chances.repeats, (p2 - q2) ** 2
     if chances.one_symbol:
-        outer = drawn[:, :, None] * drawn[:, None, :]
-        sides = drawn[:, :, None] + drawn[:, None, :]
-        remembered = (p2 - q2) ** 2 * (_diagonal(drawn) - outer)
+        # The instant draws' products (q2 + (p2 - q2) x)(q2 + (p2 - q2) y) less those of the
+        # permanent draws are what is fresh in a report; both are of rank one.
         reported = q2 + (p2 - q2) * drawn
-        fresh = _diagonal(reported - (p2 - q2) ** 2 * drawn) - q2**2 - q2 * (p2 - q2) * sides
+        known = width * (1 / people - 1 / reports[:, None])
+        columns = np.stack([known * drawn, reported / reports[:, None]], axis=2)
+        spread = -columns @ np.stack([drawn, reported], axis=1)
+        diagonal = np.einsum("cii->ci", spread)
+        diagonal += width * drawn / people + (reported - width * drawn) / reports[:, None]
     else:
-        outer = single[:, :, None] * single[:, None, :]
-        remembered = (chances.p - chances.q) ** 2 * (pairs - outer)
-        cells = np.arange(single.shape[1])
-        remembered[:, cells, cells] = (p2 - q2) ** 2 * drawn * (1 - drawn)
-        fresh = _diagonal(drawn * p2 * (1 - p2) + (1 - drawn) * q2 * (1 - q2))
-    people = reports[:, None, None] / chances.repeats
-    spread = remembered / people + fresh / reports[:, None, None]
+        spread = (pairs - single[:, :, None] * single[:, None, :]) / people[:, :, None]
+        spread *= (chances.p - chances.q) ** 2
+        diagonal = np.einsum("cii->ci", spread)
+        diagonal[:] = width * drawn * (1 - drawn) / people
+        fresh = drawn * p2 * (1 - p2) + (1 - drawn) * q2 * (1 - q2)
+        diagonal += fresh / reports[:, None]
     return np.asarray(spread / (chances.p - chances.q) ** 2)
-
-
-def _diagonal(rows: Floats) -> Floats:
-    """Return a diagonal matrix of each row."""
-    return np.asarray(rows[:, :, None] * np.eye(rows.shape[1]))

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import isfinite
 
 import numpy as np
 
+from analysis.core.domain import Domain
 from analysis.core.epsilon import LARGEST, SMALLEST, TooCoarse
 from analysis.estimate.intervals import check_level
 from analysis.mechanisms import MECHANISMS
@@ -65,9 +67,10 @@ def curve_of_epsilon(
             raise ValueError(
                 f"epsilon must be from {float(SMALLEST):g} to {float(LARGEST):g}, got {epsilon:g}"
             )
-    closed = _closed(question, min(Fraction(repr(question.spec["epsilon"])), LARGEST))
+    domain = question.domain
+    closed = closed_variance(domain, min(Fraction(repr(question.spec["epsilon"])), LARGEST))
     factor = _variance(question) / closed if closed else 1.0
-    variances = [_closed(question, Fraction(repr(float(epsilon)))) for epsilon in epsilons]
+    variances = [closed_variance(domain, Fraction(repr(float(epsilon)))) for epsilon in epsilons]
     return [
         _point(question, epsilon, n, factor * variance, confidence_level)
         for n in respondents
@@ -95,9 +98,14 @@ def _variance(question: Question) -> float:
     return worst_variance(question.mechanism, question.randomizer, question.domain)
 
 
-def _closed(question: Question, epsilon: Fraction) -> float | None:
-    """Return the least variance among mechanisms that take an ε and heed nothing else."""
-    variances, domain = [], question.domain
+@lru_cache(maxsize=4096)
+def closed_variance(domain: Domain, epsilon: Fraction) -> float | None:
+    """Return the least variance among mechanisms that take an ε and heed nothing else.
+
+    It is that of one report, at the worst truth, in a domain whose numbers go from 0 to 1. None if
+    32-bit weights cannot serve this ε.
+    """
+    variances = []
     for mechanism in MECHANISMS.values():
         if mechanism.parameters is None and not mechanism.heeds and mechanism.fits(domain):
             with suppress(TooCoarse):

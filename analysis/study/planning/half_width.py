@@ -11,7 +11,8 @@ from numpy.random import Generator
 from scipy.special import ndtri
 
 from analysis.core.domain import NO_ANSWER, OTHER, Estimand, Numbers, Texts
-from analysis.estimate.intervals import check_level, ratio_interval
+from analysis.estimate import Floats
+from analysis.estimate.intervals import check_level, ratio_intervals
 from analysis.estimate.text import text_quantities
 from analysis.mechanisms.base import Mean, Share
 from analysis.mechanisms.one_of_texts import text_share
@@ -119,24 +120,31 @@ def drawn_mean(mean: Mean, law: Law, n: int, level: float, rng: Generator) -> fl
     """Return the expected half-width of a mean's interval, in 0..1, over tallies of a law."""
     scores, present = mean.floats
 
-    def width() -> float:
-        tally = law.draw(n, rng)
-        second = None if mean.second is None else mean.second(tally)
-        interval = ratio_interval(tally.reshape(-1), scores, present, level, n, second).interval
-        return (interval.high - interval.low) / 2
+    def widths(draws: int) -> Floats:
+        if mean.second is None and law.table is not None:
+            drawn = ratio_intervals(law.tallies(n, draws, rng), scores, present, level, n)
+        else:
+            tallies = [law.draw(n, rng) for _ in range(draws)]
+            second = None if mean.second is None else np.array(list(map(mean.second, tallies)))
+            counts = np.array([tally.reshape(-1) for tally in tallies])
+            drawn = ratio_intervals(counts, scores, present, level, n, second)
+        return (drawn.high - drawn.low) / 2
 
-    return _average(width, _NEAR, _BATCH, _MOST)
+    return _average(widths, _NEAR, _BATCH, _MOST)
 
 
-def _average(width: Callable[[], float], near: float, batch: int, most: int) -> float:
-    """Return the mean of as many draws as make its relative standard error small."""
-    widths: list[float] = []
-    while len(widths) < most:
-        widths += [width() for _ in range(batch)]
-        error = float(np.std(widths, ddof=1)) / math.sqrt(len(widths))
-        if error <= near * float(np.mean(widths)):
+def _average(widths: Callable[[int], Floats], near: float, batch: int, most: int) -> float:
+    """Return the mean of as many draws as make its relative standard error small.
+
+    `widths` draws so many of them.
+    """
+    drawn = np.empty(0)
+    while len(drawn) < most:
+        drawn = np.concatenate([drawn, widths(batch)])
+        error = float(np.std(drawn, ddof=1)) / math.sqrt(len(drawn))
+        if error <= near * float(np.mean(drawn)):
             break
-    return float(np.mean(widths))
+    return float(np.mean(drawn))
 
 
 def _stated(quantities: Iterable[_Termed], terms: Container[str]) -> list[_Termed]:
@@ -214,6 +222,6 @@ def _of_text(case: _Case, domain: Texts) -> HalfWidth:
                 totals[quantity.term] += (quantity.interval.high - quantity.interval.low) / 2
         return max(totals.values()) / draws
 
-    _average(width, _NEAR, 5, _MOST_TEXTS)
+    _average(lambda draws: np.array([width() for _ in range(draws)]), _NEAR, 5, _MOST_TEXTS)
     term = max(totals, key=lambda term: totals[term])
     return HalfWidth(term, share_of(domain, truth, term), totals[term] / draws, truth)

@@ -16,6 +16,7 @@ from analysis.core.types import Floats
 from analysis.estimate.intervals import check_level
 from analysis.mechanisms.base import Mechanism
 from analysis.study.planning.check import MOST_WAVES, check_respondents
+from analysis.study.planning.curves import EPSILONS, closed_variance
 from analysis.study.planning.half_width import expected
 from analysis.study.planning.redesign import is_best, with_epsilon
 from analysis.study.planning.truth import Stated, check_truth
@@ -28,11 +29,12 @@ _ROUNDS = 12
 _LARGEST = int(LARGEST * MICRO)
 #: Log ratio of two ε below which the best mechanism is taken to be the same.
 _SAME = 0.03
-#: How near in logarithms half-widths are to each other when the split is right.
-_NEAR = 0.002
-#: Log ratio of two ε below which a half-width is computed from the other's, until the split is
-#: right: to design a channel again would change it by less than its rounding to whole weights does.
-_AGAIN = 0.002
+#: How near in logarithms half-widths are to each other when the split is right: those of drawn
+#: tallies are known to .003.
+_NEAR = 0.006
+#: Log ratio of two ε below which a half-width is computed from the other's: how it falls between
+#: them is known far better than what tallies are drawn to.
+_AGAIN = 0.006
 #: Half-widths fall like the shape if so many times as fast, or as slowly, at most.
 _ALIKE = 3.0
 #: ε at which the shape of half-widths is tabulated, in millionths.
@@ -73,7 +75,8 @@ def split_cap(
 
     Half-widths fall as ε rises, so at the best split all that can change are equally bad. For each
     half-width there is an ε that each question needs; the smallest half-width is taken whose ε do
-    not exceed the cap. Numbers count as parts of their range.
+    not exceed the cap: to .6 %, as drawn widths are known to .3 %. Numbers count as parts of their
+    range.
 
     Parameters
     ----------
@@ -168,10 +171,11 @@ class _Part:
 
     @cached_property
     def shape(self) -> Floats:
-        """How half-widths fall with ε, at `_TABULATED`: logs of the errors of k-ary RR, at 1/2.
+        """How half-widths fall with ε, at `_TABULATED`: logs of errors, by the normal law.
 
-        Of a number they are those of two answers, which is what Duchi's mechanism reports. Widths
-        of other mechanisms fall nearly alike, so that few have to be computed.
+        They are those of the best mechanism with a closed form at the ε of charts, and between and
+        beyond these fall as those of k-ary RR do at 1/2: of a number with two answers, which is
+        what Duchi's mechanism reports. Other widths fall nearly alike, so few are computed.
         """
         domain = self.question.domain
         answers = 2 if domain.estimand is Estimand.MEAN else len(domain.terms)
@@ -179,7 +183,17 @@ class _Part:
         low = 1 / (odds + max(2, answers) - 1)
         middle = (odds * low + low) / 2
         shape: Floats = np.log(middle * (1 - middle) / ((odds - 1) * low) ** 2) / 2
-        return shape
+        closed = {
+            epsilon: log(variance) / 2
+            for epsilon in EPSILONS
+            if (variance := closed_variance(domain, Fraction(repr(epsilon))))
+        }
+        if closed:
+            places = np.log(np.array([*closed]) * MICRO)
+            above = np.array([*closed.values()]) - np.interp(places, np.log(_TABULATED), shape)
+            shape = shape + np.interp(np.log(_TABULATED), places, above)
+        # Where another mechanism becomes the best, it must not rise.
+        return np.minimum.accumulate(shape)
 
     def shape_at(self, epsilons: Sequence[float]) -> Floats:
         """Return the shape at these ε, in millionths."""
@@ -267,9 +281,10 @@ def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
         if not bad or max(bad) - min(bad) < _NEAR:
             break
     for part, epsilon in split:
-        part.look(epsilon)
+        if part.badness(epsilon) is None:
+            part.look(epsilon)
     return {
-        part.question.id: (epsilon / MICRO, exp(part.known[epsilon]) / part.scale)
+        part.question.id: (epsilon / MICRO, exp(part.badness(epsilon) or 0.0) / part.scale)
         for part, epsilon in split
     }
 
