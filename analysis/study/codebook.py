@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from analysis.core.csv_json import REPORT
 from analysis.core.domain import NO_ANSWER, Estimand
@@ -96,9 +97,9 @@ def _codes(survey: Survey, question: Question, corrected: Sequence[Survey]) -> l
 def _earlier(question: Question, value: str, label: str, corrected: Sequence[Survey]) -> list[str]:
     """Return the labels that a value had in other versions, each once, without today's."""
     before = [
-        version.labels(asked).get(value, label)
-        for version in corrected
-        for asked in version.questions
+        other.labels(asked).get(value, label)
+        for other in corrected
+        for asked in other.questions
         if asked.id == question.id
     ]
     return [one for one in dict.fromkeys(before) if one != label]
@@ -108,13 +109,13 @@ def _earlier(question: Question, value: str, label: str, corrected: Sequence[Sur
 _INTERVALS = {
     "clopper-pearson": "Clopper and Pearson's (1934), mapped through the channel",
     "wilson": "Wilson's (1927), mapped through the channel",
-    "profile-likelihood": "of the profile likelihood within [0, 1]",
+    "profile-likelihood": "those of the profile likelihood within [0, 1]",
     "feldman-cousins": "Feldman and Cousins's (1998), through the channel",
     "student-t": "Student's",
     "fieller": "Fieller's (1954)",
-    "constrained-likelihood": "of the likelihood of a normal mean within its bounds",
+    "constrained-likelihood": "those of the likelihood of a normal mean within its bounds",
     "bounded": "Clopper and Pearson's, by the range of the scores",
-    "normal": "normal",
+    "normal": "those of the normal law",
     "least-favorable-score": "all values that no one-sided test excludes",
 }
 
@@ -165,7 +166,7 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate], reports: int) -
             term = "mean ranks"
         if words and term not in terms.setdefault(words[0], []):
             terms[words[0]].append(term)
-    intervals = "; ".join(f"of {', '.join(named)} {word}" for word, named in terms.items())
+    intervals = "; ".join(f"for {_listed(named)}, {word}" for word, named in terms.items())
     has_texts = any(question.domain.estimand is Estimand.TEXTS for question in survey.questions)
     nearly = " (those of texts nearly so)" if has_texts else ""
     return (
@@ -177,9 +178,14 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate], reports: int) -
         f"{survey.cap / MICRO:.4g} on the survey.{together}{memory} Skipped and hidden "
         f"questions are a value of their own that is randomized like any other. Shares are "
         f"unbiased{nearly} and not clipped; standard errors include the randomization. Intervals "
-        "at "
-        f"{100 * rows[0].conf_level:g} %: {intervals}. Collected and estimated with deniable."
+        f"at {100 * rows[0].conf_level:g} % are, {intervals}. Reports were collected and "
+        f"estimates made with deniable {version('deniable')}."
     )
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
 def _weight(question: Question, value: str) -> str:

@@ -1,6 +1,8 @@
 """Public results: none by default, none while a survey is open, none that was not announced."""
 
+import re
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,8 @@ def test_only_announced_questions_are_shown_with_methods_and_label(
     assert "Which dish" not in html
     assert "local differential privacy" in html
     paragraph = run("codebook", "canteen", "--methods", "--batch", "--db", database).stdout
+    assert re.search(r"Intervals at 95 % are, for shares( and [a-z ]+)?, Clopper", paragraph)
+    assert f"made with deniable {version('deniable')}." in paragraph
     assert paragraph[:200] in html.replace("&#34;", '"').replace("&#39;", "'")
     assert "ε over all waves" in html
     assert "Set-Cookie" not in visitor.get("/public/canteen").headers
