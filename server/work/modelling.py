@@ -16,7 +16,16 @@ from server.work import Progress
 
 TERM_COLUMNS = tuple(field.name for field in fields(Term))
 #: What is told of a fit as a whole.
-FIT = ("n", "log_likelihood", "converged", "boundary", "se_type", "interval")
+FIT = (
+    "n",
+    "log_likelihood",
+    "parameters",
+    "aic",
+    "converged",
+    "boundary",
+    "se_type",
+    "interval",
+)
 
 #: A name in a formula: letters, digits, _ and ., or anything between backticks. Functions and their
 #: options are no names: a parenthesis or a single = follows them.

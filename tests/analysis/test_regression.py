@@ -333,6 +333,10 @@ def test_a_weight_counts_as_so_many_rows(family: str) -> None:
     )
     assert weighted.log_likelihood == pytest.approx(repeated.log_likelihood)
     assert weighted.n == (weights > 0).sum()
+    assert weighted.aic is None
+    assert repeated.parameters == (6 if family == "linear" else 5)
+    twice = 2 * repeated.parameters - 2 * not_none(repeated.log_likelihood)
+    assert repeated.aic == pytest.approx(twice)
 
 
 def _identity(name: str, values: list[str], true: NDArray[np.int64]) -> Column:
@@ -372,6 +376,7 @@ def test_without_noise_it_is_what_statsmodels_says() -> None:
     found = regress(f"count ~ {right}", {}, known | {"count": count, "x": x}, family="poisson")
     agrees(found, poisson.params, poisson.bse)
     assert found.log_likelihood == pytest.approx(poisson.llf)
+    assert (found.parameters, found.aic) == (5, pytest.approx(poisson.aic))
     size = 1e5 * (eta + rng.normal(size=600))
     ols = sm.OLS(size / 1e5, design).fit()
     found = regress(f"I(size / 1e5) ~ {right}", columns, known | {"size": size}, family="linear")

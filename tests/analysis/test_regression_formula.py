@@ -82,8 +82,8 @@ AMOUNT_S, AMOUNT_T = np.where(S == 3, 0, S + 1), np.where(T == 3, 0, T + 4)
         (
             "C(s) + z:x",
             {
-                "C(s)[T.2.0]": S == 1,
-                "C(s)[T.3.0]": S == 2,
+                "C(s)[T.2]": S == 1,
+                "C(s)[T.3]": S == 2,
                 "z[no]:x": (Z == 0) * X,
                 "z[yes]:x": (Z == 1) * X,
                 "s[no-answer]": NO_S,
@@ -186,3 +186,25 @@ def test_each_combination_has_its_design_once() -> None:
     assert [tuple(cell) for cell in found.cells.tolist()] == list(product(range(4), range(2)))
     assert found.matrix.shape == (N, 8, len(found.terms))
     assert (found.matrix == found.matrix[:1]).all()
+
+
+def test_categories_of_whole_numbers_read_as_such() -> None:
+    rng = np.random.default_rng(3)
+    sex, half = rng.integers(1, 3, 300).astype(float), rng.integers(1, 4, 300) / 2
+    known = {
+        "sex": sex,
+        "half": half,
+        "age": rng.normal(size=300),
+        "text": np.array(["1.0", "2.0"])[rng.integers(0, 2, 300)],
+        "y": rng.integers(0, 2, 300),
+    }
+    found = regress("y ~ C(sex) * age + C(half) + text", {}, known)
+    assert [term.term for term in found.terms] == [
+        "Intercept",
+        "C(sex)[T.2]",
+        "age",
+        "C(half)[T.1]",
+        "C(half)[T.1.5]",
+        "text[T.2.0]",
+        "C(sex)[T.2]:age",
+    ]

@@ -202,6 +202,8 @@ def debiased(table: Table, family: str, no_answer: str, confidence_level: float)
         terms=wald_terms(table.terms, fit.estimates, fit.spread, fit.sound, confidence_level),
         n=table.rows.n,
         log_likelihood=None,
+        parameters=len(table.terms),
+        aic=None,
         converged=converged,
         boundary=not fit.sound.all(),
         se_type="sandwich",

@@ -115,11 +115,14 @@ def likeliest(
         terms = [*map(_profile_term, terms, found)]
     known = np.array([term.estimate is not None for term in terms])
     value = point.value - times.sum() * np.log(unit)
+    weighted = rows.scale != 1 or not np.array_equal(times, rows.squares)
     messages = _messages(table, family, reached, left_out, terms, sound[len(names) :].all())
     model = Regression(
         terms=tuple(terms),
         n=rows.n,
         log_likelihood=rows.scale * value if np.isfinite(value) else None,
+        parameters=len(back),
+        aic=2 * (len(back) - value) if np.isfinite(value) and not weighted else None,
         converged=reached and bool((known | absent[printed[: len(names)]]).all()),
         boundary=not sound.all(),
         se_type="sandwich" if robust else "observed information",

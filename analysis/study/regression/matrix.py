@@ -50,7 +50,19 @@ def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
             f'term "{model.columns[worst]}" must be a finite number in every row, got '
             f"{int(lacking[:, worst].sum())} of {size} rows where it is not"
         )
-    return Matrix(tuple(map(str, model.columns)), values, model.model_spec)
+    texts = [name for name, column in table.items() if column.dtype.kind not in "iubf"]
+    return Matrix(_names(map(str, model.columns), map(str, texts)), values, model.model_spec)
+
+
+def _names(columns: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of a matrix's columns, in which a category 2.0 of numbers reads 2."""
+    text = re.compile("|".join([*map(re.escape, texts), r"$^"]))
+
+    def shortened(found: re.Match[str]) -> str:
+        factor, prefix, number = found.groups()
+        return found.group() if text.search(factor) else f"{factor}[{prefix}{number}]"
+
+    return tuple(re.sub(r"([^:\[\]]*)\[(T\.|)(-?\d+)\.0\]", shortened, name) for name in columns)
 
 
 def variables(factors: Iterable[Factor]) -> set[str]:

@@ -87,6 +87,12 @@ class Regression:
     log_likelihood : float, optional
         At the estimates, of the outcome and of the reports of randomized predictors; with weights
         it is the weighted sum. None if the model was not fitted by likelihood.
+    parameters : int
+        How many the model has, with those of `nuisance`, and those at infinity.
+    aic : float, optional
+        Akaike's information criterion, twice `parameters` less twice `log_likelihood`. None with
+        weights, whose sum of logarithms is no likelihood. Models are compared by it if they are
+        of the same outcome and the same randomized predictors.
     converged : bool
         Whether all estimates are numbers at a maximum of the likelihood, or infinite with a limit
         to the other side. Those about no-answer need not be: if next to nobody gave none, there is
@@ -116,6 +122,8 @@ class Regression:
     terms: tuple[Term, ...]
     n: int
     log_likelihood: float | None
+    parameters: int
+    aic: float | None
     converged: bool
     boundary: bool
     se_type: str
