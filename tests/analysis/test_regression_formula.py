@@ -195,16 +195,17 @@ def test_categories_of_whole_numbers_read_as_such() -> None:
         "sex": sex,
         "half": half,
         "age": rng.normal(size=300),
-        "text": np.array(["1.0", "2.0"])[rng.integers(0, 2, 300)],
+        # Its name is also a part of that of another column.
+        "e": np.array(["1.0", "2.0"])[rng.integers(0, 2, 300)],
         "y": rng.integers(0, 2, 300),
     }
-    found = regress("y ~ C(sex) * age + C(half) + text", {}, known)
+    found = regress("y ~ C(sex) * age + C(half) + e", {}, known)
     assert [term.term for term in found.terms] == [
         "Intercept",
         "C(sex)[T.2]",
         "age",
         "C(half)[T.1]",
         "C(half)[T.1.5]",
-        "text[T.2.0]",
+        "e[T.2.0]",
         "C(sex)[T.2]:age",
     ]

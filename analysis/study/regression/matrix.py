@@ -14,6 +14,7 @@ from formulaic.transforms import TRANSFORMS
 from formulaic.utils.variables import get_required_variables
 from numpy.typing import NDArray
 from pandas import Categorical, DataFrame
+from pandas.api.types import is_numeric_dtype
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
@@ -50,19 +51,19 @@ def matrix(made_of: Any, frame: Mapping[str, Any], size: int) -> Matrix:
             f'term "{model.columns[worst]}" must be a finite number in every row, got '
             f"{int(lacking[:, worst].sum())} of {size} rows where it is not"
         )
-    texts = [name for name, column in table.items() if column.dtype.kind not in "iubf"]
-    return Matrix(_names(map(str, model.columns), map(str, texts)), values, model.model_spec)
+    return Matrix(_names(model.columns, model.model_spec, table), values, model.model_spec)
 
 
-def _names(columns: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
+def _names(columns: Iterable[str], spec: ModelSpec, table: DataFrame) -> tuple[str, ...]:
     """Return the names of a matrix's columns, in which a category 2.0 of numbers reads 2."""
-    text = re.compile("|".join([*map(re.escape, texts), r"$^"]))
-
-    def shortened(found: re.Match[str]) -> str:
-        factor, prefix, number = found.groups()
-        return found.group() if text.search(factor) else f"{factor}[{prefix}{number}]"
-
-    return tuple(re.sub(r"([^:\[\]]*)\[(T\.|)(-?\d+)\.0\]", shortened, name) for name in columns)
+    names = list(map(str, columns))
+    for term, indices in spec.term_indices.items():
+        for factor in term.factors:
+            if all(is_numeric_dtype(table[name]) for name in variables([factor])):
+                category = re.compile(rf"({re.escape(factor.expr)}\[(?:[A-Z]\.)?-?\d+)\.0\]")
+                for index in indices:
+                    names[index] = category.sub(r"\1]", names[index])
+    return tuple(names)
 
 
 def variables(factors: Iterable[Factor]) -> set[str]:
