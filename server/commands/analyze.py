@@ -43,7 +43,8 @@ def analyze(
     """
     designs = read_designs(design)
     with refusals():
-        used = None if formula is None else names_in(formula)
+        named = [formula, options["offset"]]
+        used = None if formula is None else [x for text in named if text for x in names_in(text)]
         table = read_data(data, designs, used)
         if table.dropped:
             print_message(f"{table.dropped} rows left out: for an empty cell, or a weight of 0")

@@ -38,6 +38,12 @@ _OPTIONS_OF_MODEL = (
         "count by corrected scores.",
     ),
     click.option(
+        "--offset",
+        metavar="COLUMN",
+        help="Of a Poisson model: a known column, or what is made of it, that is added to the "
+        "logarithm of the mean, such as log(hours).",
+    ),
+    click.option(
         "--no-answer",
         type=click.Choice(list(NO_ANSWERS)),
         default="left-out",

@@ -90,6 +90,10 @@ KNOWN: dict[str, NDArray[Any]] = {
         ("flag ~ age", {"family": "probit"}, 'family must be logistic or .*, got "probit"'),
         ("y ~ age", {"se": "HC3"}, 'se must be observed or sandwich, got "HC3"'),
         ("y ~ age", {"interval": "score"}, 'interval must be profile or wald, got "score"'),
+        ("y ~ age", {"offset": "age"}, 'only a poisson model takes an offset, got "age" in a log'),
+        ("flag ~ age", {"offset": "y", "family": "poisson"}, 'got "y", of which y is randomized'),
+        ("flag ~ age", {"offset": "gaps", "family": "poisson"}, '"gaps" must have a value in'),
+        ("flag ~ age", {"offset": "text", "family": "poisson"}, "offset must be (one|a) number"),
         ("y ~ age", {"confidence_level": 95}, "between 0 and 1, got 95"),
         ("half ~ age", {}, '"half" of a logistic model must be 0 or 1 in every row, got 0.5'),
         ("text ~ age", {}, "must be 0 or 1 in every row, got text"),
@@ -354,7 +358,7 @@ def test_derivatives_are_those_of_the_likelihood(outcome: str, cells: int) -> No
         "categories": Categories(rng.random((3, n, 1))),
         "categories of one draw with predictors": Categories(rng.random((3, n, cells))),
         "gaussian": Gaussian(rng.normal(size=n)),
-        "counts": Counts(rng.poisson(2, n).astype(float)),
+        "counts": Counts(rng.poisson(2, n).astype(float), rng.normal(size=n)),
     }
     made = outcomes[outcome]
     design = rng.normal(size=(n, cells, 2))

@@ -82,6 +82,19 @@ def test_a_model_is_two_tables_or_one_object() -> None:
     assert (whole["converged"], whole["boundary"]) == (True, False)
 
 
+def test_an_offset_may_be_a_column_that_the_model_does_not_name(tmp_path: Path) -> None:
+    lines = ["x,visits,months"] + [f"{i % 2},{3 * (1 + i % 3)},{1 + i % 3}" for i in range(60)]
+    (tmp_path / "visits.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "visits.toml").write_text(
+        '[columns.x]\nvalues = ["0", "1"]\ndesign = {name = "krr", epsilon = 3}\n'
+    )
+    words = ("analyze", tmp_path / "visits.csv", "--design", tmp_path / "visits.toml")
+    model = ("--model", "visits ~ 1", "--family", "poisson", "--offset", "log(months)")
+    (term,) = _rows(_run(*words, *model).stdout.split("\n\n")[0])
+    # Three visits a month.
+    assert float(term["estimate"]) == pytest.approx(np.log(3))
+
+
 @pytest.fixture
 def rare(tmp_path: Path) -> list[str]:
     """A table in which one team reports less often than noise alone makes."""
@@ -122,6 +135,10 @@ def test_infinite_numbers_are_empty_and_have_words(rare: list[str]) -> None:
         (("--model", "joined ~ wage"), "wage"),
         (("--model", "joined ~ age +"), "formula"),
         (("--model", "joined ~ age", "--family", "poisson"), "poisson"),
+        (
+            ("--model", "age ~ joined", "--family", "poisson", "--offset", "joined"),
+            "an offset must be made of known columns",
+        ),
         (("--design", "nowhere.toml"), "nowhere.toml: cannot be read"),
     ],
 )

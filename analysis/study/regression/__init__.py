@@ -42,6 +42,7 @@ def regress(
     *,
     family: str = "logistic",
     weights: NDArray[Any] | None = None,
+    offset: str | None = None,
     se: str = "observed",
     interval: str = "profile",
     no_answer: str = "left-out",
@@ -82,6 +83,9 @@ def regress(
         One of `FAMILIES`. No-answer of a randomized outcome is a category of its own.
     weights : (n,) array, optional
         Finite, 0 or more. Errors are those of the sandwich then.
+    offset : str, optional
+        Of a Poisson model: what is added to the logarithm of the mean, an expression of known
+        columns such as ``log(hours)``. Predictions are for an offset of 0.
     se : str
         ``observed`` (information) or ``sandwich``: for a linear or Poisson model of a known outcome
         with randomized predictors ``sandwich`` also is another estimator, by corrected scores.
@@ -122,7 +126,7 @@ def regress(
     check_level(confidence_level)
     # What a column is called in formulas is its name here.
     columns = {name: replace(column, name=name) for name, column in columns.items()}
-    model = table(formula, columns, known, family, weights)
+    model = table(formula, columns, known, family, weights, offset)
     if isinstance(model.outcome, Column):
         lawless = family == "linear"
     else:

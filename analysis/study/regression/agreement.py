@@ -76,7 +76,8 @@ def _spread(table: Table, coefficients: NDArray[np.float64], design: NDArray[np.
     Cameron and Trivedi, Journal of Econometrics 1990.
     """
     counts = np.asarray(table.outcome, dtype=np.float64)[:, None]
-    above = (counts - np.exp(design @ coefficients)) ** 2 - counts
+    means = np.exp(design @ coefficients + table.offset[:, None])
+    above = (counts - means) ** 2 - counts
     each = np.sum(table.cell_scores() * above, axis=1)
     error = float(np.sqrt(table.rows.squares @ each**2))
     return float(table.rows.times @ each) / error if error else 0.0

@@ -60,8 +60,9 @@ class Equations:
         whether there is an answer; for others 0.
     times, squares : (n,) array
         What each respondent weighs, and the sum of squares of that.
-    loglinear : bool
-        Whether the mean is the exponential of the linear predictor; else it is that itself.
+    offset : (n,) array, optional
+        Given if the mean is the exponential of the linear predictor and this; else the mean is the
+        linear predictor itself.
 
     References
     ----------
@@ -73,7 +74,7 @@ class Equations:
     present: Array
     times: Array
     squares: Array
-    loglinear: bool = False
+    offset: Array | None = None
 
     def solve(self) -> Solution:
         """Climb the corrected log-likelihood by Newton's method, from a constant mean.
@@ -111,21 +112,21 @@ class Equations:
 
     def _start(self) -> Array:
         width = self.design.shape[2]
-        if not self.loglinear:
+        if self.offset is None:
             return np.zeros(width)
         total = max(float(self.times @ self.outcome.sum(axis=1)), 0.5)
         # The columns' mean products are the identity.
         return np.asarray(
-            np.log(total / self.times.sum())
+            np.log(total / float(self.times @ np.exp(self.offset)))
             * np.average(self.design.mean(axis=1), axis=0, weights=self.times)
         )
 
     def _means(self, coefficients: Array) -> tuple[Array, Array, Array]:
         """Return (n, cells) means, their derivatives and their integrals."""
         predictors = self.design @ coefficients
-        if self.loglinear:
+        if self.offset is not None:
             with np.errstate(over="ignore"):
-                means = np.exp(predictors)
+                means = np.exp(predictors + self.offset[:, None])
             return means, means, means
         return predictors, np.ones_like(predictors), predictors**2 / 2
 
@@ -224,7 +225,7 @@ def _fit(table: Table, family: str) -> _Fit:
         solution = Equations(design, outcome, present, rows.times, rows.squares).solve()
         method = "least squares of the debiased outcome: there is no likelihood"
     else:
-        unit = known_response(family, table.name, table.outcome, rows.times).unit
+        unit = known_response(family, table.name, table.outcome, rows.times, table.offset).unit
         solution = corrected(table, family, design, unit)
         method = "corrected scores: no law is taken for the errors, and there is no likelihood"
     spread, sound = covariance(solution.bread, solution.meat(rows.squares), unit * back)
@@ -241,8 +242,8 @@ def corrected(table: Table, family: str, design: Array, unit: float) -> Solution
     """
     outcome, scores = np.asarray(table.outcome, dtype=np.float64) / unit, table.cell_scores()
     times, squares = table.rows.times, table.rows.squares
-    loglinear = family == "poisson"
-    return Equations(design, outcome[:, None] * scores, scores, times, squares, loglinear).solve()
+    offset = table.offset if family == "poisson" else None
+    return Equations(design, outcome[:, None] * scores, scores, times, squares, offset).solve()
 
 
 def _amounts(table: Table, column: Column) -> tuple[Array, Array, float]:

@@ -110,6 +110,30 @@ def design(
     )
 
 
+def offset_of(
+    expression: str, columns: Mapping[str, Column], known: Mapping[str, NDArray[Any]], size: int
+) -> NDArray[np.float64]:
+    """Return (n,) numbers that an expression of known columns makes, such as ``log(hours)``.
+
+    Raise `ValueError` if it cannot be read or evaluated, or names other columns.
+    """
+    left, _ = _sides(f"{expression} ~ 1")
+    names = sorted(variables(factor for term in left for factor in term.factors))
+    others = [name for name in names if name not in known]
+    if others or not names:
+        randomized = [name for name in others if name in columns]
+        raise ValueError(
+            f'an offset must be made of known columns, got "{expression}"'
+            + (f", of which {', '.join(randomized)} is randomized" if randomized else "")
+        )
+    frame = {name: _known(name, known[name]) for name in names}
+    _respondents({"the formula": np.empty(size), **frame})
+    made = matrix(left, frame, size)
+    if made.values.shape[1] != 1:
+        raise ValueError(f"an offset must be one number, got {', '.join(made.terms)}")
+    return made.values[:, 0]
+
+
 def _sides(formula: str) -> tuple[Any, Any]:
     """Return the outcome and the predictors; raise the parser's errors as ours, without colors."""
     try:

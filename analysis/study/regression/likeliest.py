@@ -64,7 +64,7 @@ def likeliest(
     if isinstance(table.outcome, Column):
         response = randomized_response(family, table.outcome, table.outcome_chances(table.outcome))
     else:
-        response = known_response(family, table.name, table.outcome, times)
+        response = known_response(family, table.name, table.outcome, times, table.offset)
     outcome, unit = response.outcome, response.unit
     design, back = unit_matrix(table.design, times)
     shares, shares_back = unit_matrix(table.shares[:, None], times)

@@ -149,22 +149,28 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Counts:
-    """Poisson counts, (n,) whole numbers; the linear predictor is the logarithm of their mean."""
+    """Poisson counts, (n,) whole numbers.
+
+    The linear predictor and the (n,) offset add up to the logarithm of their mean.
+    """
 
     values: Array
+    offset: Array
     sloped: int = 1
     flat: int = 0
 
     def start(self, times: Array) -> Array:
         """Return the logarithm of the mean, of half an event if there is none."""
-        return np.array([np.log(max(float(times @ self.values), 0.5) / times.sum())])
+        exposure = float(times @ np.exp(self.offset))
+        return np.array([np.log(max(float(times @ self.values), 0.5) / exposure)])
 
     def density(self, predictors: Array) -> Density:
         """Return the density, which is concave."""
-        mean = np.exp(predictors)
+        logarithm = predictors + self.offset[:, None]
+        mean = np.exp(logarithm)
         values = self.values[:, None]
         return Density(
-            values * predictors[0] - mean[0] - gammaln(values + 1),
+            values * logarithm[0] - mean[0] - gammaln(values + 1),
             values - mean,
             -mean[None],
             mean[None],

@@ -49,9 +49,13 @@ def randomized_response(family: str, column: Column, chances: NDArray[np.float64
 
 
 def known_response(
-    family: str, name: str, values: NDArray[Any], times: NDArray[np.float64]
+    family: str,
+    name: str,
+    values: NDArray[Any],
+    times: NDArray[np.float64],
+    offset: NDArray[np.float64],
 ) -> Response:
-    """Return a known outcome, of values that `check_known` passed.
+    """Return a known outcome, of values that `check_known` passed; counts with their `offset`.
 
     Raise `ValueError` if the family is multinomial or linear, and all values are the same.
     """
@@ -67,7 +71,7 @@ def known_response(
     if family == "logistic":
         return Response(Categories(np.stack([1 - numbers, numbers])[:, :, None]), ("",))
     if family == "poisson":
-        return Response(Counts(numbers), ("",))
+        return Response(Counts(numbers, offset), ("",))
     unit = float(np.sqrt(np.cov(numbers, aweights=times, ddof=0)))
     if not unit > 0:
         raise ValueError(f'outcome "{name}" must vary, got {numbers[0]:g} in all rows')

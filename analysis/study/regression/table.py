@@ -44,6 +44,8 @@ class Table:
         Under each combination.
     shares_terms, shares : (q,) tuple of str, (groups, q) array
         What the shares of the combinations depend on; independent columns.
+    offset : (groups,) array
+        What is added to the linear predictor.
     """
 
     rows: Rows
@@ -55,6 +57,7 @@ class Table:
     design: Array
     shares_terms: tuple[str, ...]
     shares: Array
+    offset: Array
 
     @cached_property
     def cell_chances(self) -> Array:
@@ -157,11 +160,12 @@ def table(
     known: Mapping[str, NDArray[Any]],
     family: str,
     weights: NDArray[Any] | None,
+    offset: str | None = None,
 ) -> Table:
     """Read a formula with its columns, and check them; arguments are those of `regress`."""
     try:
         # An optional extra, which takes longer to import than most analyses do to run.
-        from analysis.study.regression.formula import design
+        from analysis.study.regression.formula import design, offset_of
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"models need formulaic: pip install 'deniable[models]' ({error})"
@@ -179,7 +183,15 @@ def table(
             )
     if not isinstance(outcome, Column):
         check_known(family, model.outcome, outcome)
+    added = np.zeros(len(model.matrix))
+    if offset is not None:
+        if family != "poisson":
+            raise ValueError(
+                f'only a poisson model takes an offset, got "{offset}" in a {family} one'
+            )
+        added = offset_of(offset, columns, known, len(added))
     keys = [
+        added,
         *(np.asarray(known[name]) for name in model.known),
         outcome.codes if isinstance(outcome, Column) else outcome,
         *(column.codes for column in predictors),
@@ -204,4 +216,5 @@ def table(
         design=matrix,
         shares_terms=tuple(model.shares_terms[index] for index in chosen),
         shares=shares[:, chosen],
+        offset=added[rows.places],
     )
