@@ -163,6 +163,8 @@ class Table:
             number = isinstance(value, int | Decimal) and not isinstance(value, bool)
             return number and Decimal(value).is_finite()
 
+        if isinstance(self.peek(key), str):
+            raise self.error(key, f"{expected}, without quotation marks")
         value = Decimal(self.take(key, finite, expected, default))
         if abs(value.adjusted()) > 15 or len(value.normalize().as_tuple().digits) > 15:
             raise self.error(key, "a number of at most 15 digits")

@@ -15,6 +15,8 @@ from analysis.survey.document import Table, plain
 from analysis.survey.survey import WISHES, wishes_of
 
 _FRACTION = re.compile(r"\d{1,9}(/[1-9]\d{0,9}|\.\d{1,9})?", re.ASCII)
+#: Of what nothing is drawn by: as many digits as columns of small probabilities need to sum to 1.
+_LONG_FRACTION = re.compile(r"\d{1,18}(/[1-9]\d{0,17}|\.\d{1,400})?", re.ASCII)
 
 
 def read_mechanism(table: Table, question: dict[str, Any], domain: Domain) -> None:
@@ -97,17 +99,29 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
     return mechanism
 
 
-def probability(part: Table, key: str, ends: bool = False) -> str:
-    """Return a probability as its author wrote it, "1/6" or 0.25; 0 and 1 too if `ends`."""
+def probability(part: Table, key: str) -> str:
+    """Return a probability as its author wrote it, "1/6" or 0.25."""
 
     def fits(value: Any) -> bool:
         text = str(value) if isinstance(value, Decimal | int) else value
-        if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-            return False
-        return 0 < Fraction(text) < 1 or (ends and Fraction(text) in (0, 1))
+        return isinstance(text, str) and bool(_FRACTION.fullmatch(text)) and 0 < Fraction(text) < 1
 
-    between = "from 0 to 1" if ends else "between 0 and 1"
-    return str(part.take(key, fits, f'a probability {between}, such as "1/6" or 0.25'))
+    return str(part.take(key, fits, 'a probability between 0 and 1, such as "1/6" or 0.25'))
+
+
+def entry_of_matrix(part: Table, key: str) -> Fraction:
+    """Return a probability from 0 to 1 of a matrix by which nothing is drawn: 1e-12, "1/6", 1."""
+
+    def text_of(value: Any) -> str:
+        # A number of a file may have an exponent.
+        is_number = isinstance(value, Decimal | int) and not isinstance(value, bool)
+        return f"{value:f}" if is_number and abs(value) < 2 else str(value)
+
+    def fits(value: Any) -> bool:
+        return bool(_LONG_FRACTION.fullmatch(text_of(value))) and 0 <= Fraction(text_of(value)) <= 1
+
+    expected = 'a probability from 0 to 1, such as "1/6" or 0.25'
+    return Fraction(text_of(part.take(key, fits, expected)))
 
 
 def _read_wishes(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from narrowing import not_none
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate.columns import Column, from_matrix
@@ -68,6 +69,17 @@ def test_rows_of_a_matrix_are_reports(tmp_path: Path) -> None:
     assert found == pytest.approx(np.array([[0.9, 1 / 3], [0.1, 2 / 3]]))
 
 
+def test_a_binomial_design_can_be_written_with_all_its_digits(tmp_path: Path) -> None:
+    chances = np.array(
+        [[binom.pmf(count, 12, p) for p in (0.02, 0.5, 0.98)] for count in range(13)]
+    )
+    rows = ", ".join(f"[{', '.join(map(repr, row))}]" for row in chances.tolist())
+    assert "e-" in rows
+    reports = f"reports = {[str(count) for count in range(13)]}\n"
+    found = _matrix(tmp_path, THREE + reports + f"matrix = [{rows}]\n")
+    assert found == pytest.approx(chances, rel=1e-15)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -90,6 +102,10 @@ def test_rows_of_a_matrix_are_reports(tmp_path: Path) -> None:
         (THREE + 'design = {name = "forced", p_yes = "1/6", p_no = "1/6"}\n', "name must be one"),
         (THREE + 'design = {name = "oue", epsilon = 1}\n', "name must be one of krr, got"),
         (THREE + 'design = {name = "krr"}\n', "epsilon must be a number from 0.001 to 20.0"),
+        (
+            THREE + 'design = {name = "krr", epsilon = "1"}\n',
+            'a number from 0.001 to 20.0, without quotation marks, got "1"',
+        ),
         (THREE + 'design = {name = "krr", epsilon = 30}\n', "from 0.001 to 20.0, got 30"),
         (
             '[columns.y]\nvalues = ["a", "b"]\nreports = ["a", "b", "dk"]\n'

@@ -230,7 +230,7 @@ def test_kinds_of_intervals_are_told() -> None:
         ({"se": "sandwich"}, "wald"),
         ({"weights": np.ones(300)}, "wald"),
     ):
-        found = regress("y ~ age", columns, {"age": age}, **options)  # type: ignore[arg-type]
+        found = regress("y ~ age", columns, {"age": age}, **options)
         assert found.interval == expected
         assert {term.conf_method for term in found.terms} == {expected}
     number = from_matrix("y", ("0", "1"), column.codes, column.chances, (0.0, 1.0))

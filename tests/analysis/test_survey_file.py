@@ -45,7 +45,11 @@ MISTAKES = [
     (EPSILON, "epsilon = nan", "epsilon must be a number greater than 0, got NaN"),
     (EPSILON, "epsilon = inf", "epsilon must be a number greater than 0, got Infinity"),
     (EPSILON, "epsilon = true", "epsilon must be a number greater than 0, got true"),
-    (EPSILON, 'epsilon = "1"', 'epsilon must be a number greater than 0, got "1"'),
+    (
+        EPSILON,
+        'epsilon = "1"',
+        'epsilon must be a number greater than 0, without quotation marks, got "1"',
+    ),
     (EPSILON, "", "epsilon must be a number greater than 0, got nothing"),
     (EPSILON, "epsilon = 21", "epsilon must be from 0.001 to 20.0, got 21"),
     (EPSILON, "epsilon = 0.12345678901234567", "a number of at most 15 digits, got 0.123"),

@@ -15,7 +15,7 @@ from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, event_of, from_matrix
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import Table, read_toml
-from analysis.survey.mechanism_file import probability
+from analysis.survey.mechanism_file import entry_of_matrix, probability
 
 #: The most randomized columns of a file; estimating one takes about a millisecond.
 MOST_COLUMNS = 5000
@@ -175,7 +175,7 @@ def _matrix(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> 
 
     def entry(row: int, given: Any) -> float:
         part = Table({"matrix": given}, f"{table.place}: row {row}")
-        return float(Fraction(probability(part, "matrix", ends=True)))
+        return float(entry_of_matrix(part, "matrix"))
 
     return np.array([[entry(at, given) for given in row] for at, row in enumerate(rows, 1)])
 
