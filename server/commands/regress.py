@@ -12,12 +12,21 @@ import click
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
-from analysis.study.regression import ERRORS, FAMILIES, INTERVALS, NO_ANSWERS, Predicted, regress
+from analysis.study.regression import (
+    ERRORS,
+    FAMILIES,
+    INTERVALS,
+    NO_ANSWERS,
+    Effect,
+    Predicted,
+    regress,
+)
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
 from server.work.modelling import FIT, TERM_COLUMNS, columns_of_formula, told
 
+_EFFECT_COLUMNS = tuple(field.name for field in fields(Effect))
 _PREDICTED_COLUMNS = tuple(field.name for field in fields(Predicted))
 
 _OPTIONS_OF_MODEL = (
@@ -36,6 +45,11 @@ _OPTIONS_OF_MODEL = (
         show_default=True,
         help="Observed information; or robust, and with randomized predictors of a number or a "
         "count by corrected scores.",
+    ),
+    click.option(
+        "--effects",
+        is_flag=True,
+        help="Print average marginal effects instead: of each predictor on the share or mean.",
     ),
     click.option(
         "--offset",
@@ -110,17 +124,24 @@ def print_model(
 ) -> None:
     """Fit a model; print its terms, then a row on the fit, or one JSON object of all.
 
-    If `predicted`, print what it predicts instead of its terms. `options` are those of `regress`.
+    If `predicted`, print what it predicts instead of its terms. `options` are those of
+    `regress`; with its `effects` these are printed instead.
     """
     with _bar() as progress:
         model = regress(
             formula, columns, known, confidence_level=level, progress=progress, **options
         )
     result = told(model)
+    if options["effects"] and not model.effects and form != "json":
+        print_message(
+            "this model has no average marginal effects: it has no likelihood or estimate"
+        )
     if form == "json":
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     elif predicted:
         print_table(result["predicted"], _PREDICTED_COLUMNS, form)
+    elif options["effects"]:
+        print_table(result["effects"], _EFFECT_COLUMNS, form)
     else:
         print_table(result["terms"], TERM_COLUMNS, form)
         click.echo()

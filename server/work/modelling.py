@@ -81,6 +81,7 @@ def told(model: Regression) -> dict[str, Any]:
         **{name: getattr(model, name) for name in FIT},
         "messages": list(model.messages),
         "predicted": [without_infinities(asdict(row)) for row in model.predicted],
+        "effects": [asdict(row) for row in model.effects],
     }
 
 

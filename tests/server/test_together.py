@@ -77,9 +77,17 @@ def test_a_model_is_two_tables_or_one_object() -> None:
         away = (float(row["estimate"]) - truth[row["term"]]) / float(row["std_error"])
         assert abs(away) < 3
     whole = json.loads(_run("analyze", *DICE, "--model", "joined ~ age + town", "--json").stdout)
-    assert list(whole) == ["terms", *FIT, "messages", "predicted"]
+    assert list(whole) == ["terms", *FIT, "messages", "predicted", "effects"]
     assert whole["terms"][1]["estimate"] == pytest.approx(float(terms[1]["estimate"]))
     assert (whole["converged"], whole["boundary"]) == (True, False)
+    effects = _rows(_run("analyze", *DICE, "--model", "joined ~ age + town", "--effects").stdout)
+    assert [(row["predictor"], row["change"], row["value"]) for row in effects] == [
+        ("age", "slope", "0"),
+        ("age", "slope", "1"),
+        ("town", "south - north", "0"),
+        ("town", "south - north", "1"),
+    ]
+    assert float(effects[1]["conf_low"]) < 0.05 * 0.24 < float(effects[1]["conf_high"])
 
 
 def test_an_offset_may_be_a_column_that_the_model_does_not_name(tmp_path: Path) -> None:

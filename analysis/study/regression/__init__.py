@@ -10,10 +10,11 @@ from analysis.estimate.columns import Column
 from analysis.estimate.intervals import check_level
 from analysis.study.regression.agreement import LAWS
 from analysis.study.regression.debiased import debiased
+from analysis.study.regression.effects import average_effects
 from analysis.study.regression.likeliest import likeliest
 from analysis.study.regression.predicted import predicted
 from analysis.study.regression.response import FAMILIES
-from analysis.study.regression.result import Predicted, Regression, Term
+from analysis.study.regression.result import Effect, Predicted, Regression, Term
 from analysis.study.regression.table import table
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "FAMILIES",
     "INTERVALS",
     "NO_ANSWERS",
+    "Effect",
     "Predicted",
     "Regression",
     "Term",
@@ -47,6 +49,7 @@ def regress(
     interval: str = "profile",
     no_answer: str = "left-out",
     confidence_level: float = 0.95,
+    effects: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Regression:
     """Return a regression in which the outcome, predictors or both are randomized.
@@ -97,6 +100,8 @@ def regress(
         the same, with the terms of these. Where none are of no answer, there is no difference.
     confidence_level : float
         Of every interval by itself, in (0, 1).
+    effects : bool
+        Whether to compute average marginal effects, too, of a model with a likelihood.
     progress : function, optional
         Called now and then with the part that is done; 1 at last.
 
@@ -139,4 +144,5 @@ def regress(
     robust = se == "sandwich" or weights is not None
     found = likeliest(model, family, robust, interval, no_answer, confidence_level, progress)
     rows = predicted(model, found.model, confidence_level, found.of)
-    return replace(found.model, predicted=rows)
+    averages = average_effects(model, found, confidence_level) if effects else ()
+    return replace(found.model, predicted=rows, effects=averages)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
 from analysis.study.regression.levels import cells
-from analysis.study.regression.matrix import latent_design, matrix, variables
+from analysis.study.regression.matrix import Builder, latent_design, matrix, variables
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Design:
     shares_terms, shares_matrix : (q,) tuple of str, (n, q) array
         What the shares of the combinations depend on: an intercept, and what the formula makes of
         known columns.
+    built : function
+        Makes `matrix` if some known columns were others.
     """
 
     outcome: str
@@ -45,6 +47,7 @@ class Design:
     matrix: NDArray[np.float64]
     shares_terms: tuple[str, ...]
     shares_matrix: NDArray[np.float64]
+    built: Builder
 
 
 def design(
@@ -95,7 +98,7 @@ def design(
     values = None if outcome in columns else _outcome(left, frame, size)
     chosen = [columns[name] for name in predictors]
     combinations = cells(chosen)
-    terms, cases = latent_design(right, chosen, combinations, frame, size)
+    terms, cases, built = latent_design(right, chosen, combinations, frame, size)
     shares = matrix(_known_part(right, predictors), frame, size)
     return Design(
         outcome=outcome,
@@ -107,6 +110,7 @@ def design(
         matrix=cases,
         shares_terms=shares.terms,
         shares_matrix=shares.values,
+        built=built,
     )
 
 

@@ -19,7 +19,7 @@ from analysis.study.regression.likelihood import Likelihood, Point
 from analysis.study.regression.outcome import likely_shares
 from analysis.study.regression.profile import Found, HigherError, Profiled
 from analysis.study.regression.response import known_response, randomized_response
-from analysis.study.regression.result import Regression, Term, covariance, wald_terms
+from analysis.study.regression.result import Regression, Term, covariance, middle, wald_terms
 from analysis.study.regression.table import Table
 from analysis.study.regression.units import unit_matrix
 
@@ -33,13 +33,17 @@ _MOST_HIGHER = 5
 class Likeliest:
     """A model at its maximum, and the profile likelihood around it.
 
-    `back` (terms, parameters) leads from the parameters to the printed coefficients. `profiled` is
-    None where intervals are Wald's, or no maximum was reached.
+    `back` (terms, parameters) leads from the parameters to the printed coefficients, and `slopes`
+    (predictors, p, parameters) to those of each linear predictor. `spread` is the covariance of the
+    parameters. `profiled` is None where intervals are Wald's, or no maximum was reached.
     """
 
     model: Regression
     back: Array
     profiled: Profiled | None
+    point: Point
+    slopes: Array
+    spread: Array
 
     def of(self, weights: Array) -> Found | None:
         """Return what the profile tells of a sum of printed coefficients times (terms,) weights."""
@@ -133,7 +137,9 @@ def likeliest(
         messages=(*messages, *doubtful),
         nuisance=tuple(compress(every, ~printed)),
     )
-    return Likeliest(model, back[printed], profiled)
+    slopes = back[: len(names)].reshape(outcome.sloped, len(table.terms), -1)
+    inner = middle(point.information, meat)[0]
+    return Likeliest(model, back[printed], profiled, point, slopes, inner)
 
 
 def _profiled(

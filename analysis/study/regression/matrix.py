@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any
@@ -19,6 +19,9 @@ from pandas.api.types import is_numeric_dtype
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.study.regression.levels import levels
+
+#: Makes the (n, cells, p) design if some known columns were others.
+Builder = Callable[[Mapping[str, NDArray[Any]]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,8 @@ def latent_design(
     cells: NDArray[np.int64],
     frame: Mapping[str, NDArray[Any]],
     size: int,
-) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Return the names of the p columns, and the (n, cells, p) design.
+) -> tuple[tuple[str, ...], NDArray[np.float64], Builder]:
+    """Return the names of the p columns, the (n, cells, p) design, and how to build others.
 
     Each combination is evaluated with a table of all respondents, so that functions of known
     columns see these once and in their order. Terms with a column of amounts are 0 for those who
@@ -118,20 +121,29 @@ def latent_design(
     turns = np.arange(size) % len(cells)
     mixed = matrix(formula, {**frame, **_values(columns, cells[turns])}, size)
     _refuse_states(mixed.spec, columns)
+
+    def evaluated(changed: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+        frames = (
+            {**frame, **changed, **_values(columns, np.tile(cell, (size, 1)))} for cell in cells
+        )
+        return np.stack([matrix(mixed.spec, table, size).values for table in frames], axis=1)
+
+    def without_absent(design: NDArray[np.float64]) -> NDArray[np.float64]:
+        for term, indices in mixed.spec.term_indices.items():
+            for name in absent.keys() & variables(term.factors):
+                at = [column.name for column in columns].index(name)
+                gone = cells[:, at] == columns[at].values.index(NO_ANSWER)
+                design[:, np.flatnonzero(gone)[:, None], indices] = 0.0
+        return design
+
     if len(cells) == 1:
-        return mixed.terms, mixed.values[:, None]
-    frames = ({**frame, **_values(columns, np.tile(cell, (size, 1)))} for cell in cells)
-    design = np.stack([matrix(mixed.spec, table, size).values for table in frames], axis=1)
+        return mixed.terms, mixed.values[:, None], evaluated
+    design = evaluated({})
     apart = np.abs(design[np.arange(size), turns] - mixed.values)
     wrong = (apart > 1e-9 * np.abs(mixed.values).max(axis=0)).any(axis=0)
     if wrong.any():
         raise _depends(mixed.terms[int(wrong.argmax())])
-    for term, indices in mixed.spec.term_indices.items():
-        for name in absent.keys() & variables(term.factors):
-            at = [column.name for column in columns].index(name)
-            gone = cells[:, at] == columns[at].values.index(NO_ANSWER)
-            design[:, np.flatnonzero(gone)[:, None], indices] = 0.0
-    return mixed.terms, design
+    return mixed.terms, without_absent(design), lambda changed: without_absent(evaluated(changed))
 
 
 def _without_answer(terms: Sequence[Term], absent: Mapping[str, str]) -> list[Term]:

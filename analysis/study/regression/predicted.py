@@ -60,7 +60,7 @@ def predicted(
     for column, value, cell in _asked(table):
         linear = _linear(table, model, table.design[0, cell])
         profiled = None if linear is None or len(linear.weights) > 1 else profile(linear.weights[0])
-        names, _ = _outcome(table, model.family)
+        names, _ = outcome_values(table, model.family)
         if profiled is not None and linear is not None:
             numbers, method = _of_profile(model.family, profiled, linear), "profile"
         else:
@@ -79,14 +79,19 @@ def predicted(
     return tuple(rows)
 
 
+def shown_values(column: Column) -> list[int]:
+    """Return the indices of its answers, the reference first, or of some of very many."""
+    values = [value for value in levels(column) if column.values[value] != NO_ANSWER]
+    if len(values) > _MOST:
+        kept = np.linspace(0, len(values) - 1, _MOST).round().astype(int)
+        values = [values[index] for index in kept]
+    return values
+
+
 def _asked(table: Table) -> Iterator[tuple[Column, int, int]]:
     """Yield predictors, their values, and the cell in which all others have their reference."""
     for place, column in enumerate(table.predictors):
-        values = [value for value in levels(column) if column.values[value] != NO_ANSWER]
-        if len(values) > _MOST:
-            kept = np.linspace(0, len(values) - 1, _MOST).round().astype(int)
-            values = [values[index] for index in kept]
-        for value in values:
+        for value in shown_values(column):
             wanted = table.cells[0].copy()
             wanted[place] = value
             (cell,) = np.flatnonzero((table.cells == wanted).all(axis=1))
@@ -151,7 +156,7 @@ def _by_wald(family: str, linear: _Linear | None, reach: float, answers: int) ->
     return numbers
 
 
-def _outcome(table: Table, family: str) -> tuple[list[str], list[str]]:
+def outcome_values(table: Table, family: str) -> tuple[list[str], list[str]]:
     """Return the outcome's answers, and the prefixes of the terms of all but the first."""
     if family in ("linear", "poisson"):
         return ["mean"], [""]
@@ -165,7 +170,7 @@ def _outcome(table: Table, family: str) -> tuple[list[str], list[str]]:
 
 def _linear(table: Table, model: Regression, design: Array) -> _Linear | None:
     """Return the linear predictors of one row of the design; None if it has terms left out."""
-    prefixes = _outcome(table, model.family)[1]
+    prefixes = outcome_values(table, model.family)[1]
     index = {term.term: place for place, term in enumerate(model.terms)}
     weights = np.zeros((len(prefixes), len(model.terms)))
     for row, prefix in enumerate(prefixes):

@@ -72,6 +72,25 @@ class Predicted:
 
 
 @dataclass(frozen=True)
+class Effect:
+    """An average marginal effect: how an outcome changes with a predictor, on average.
+
+    `change` is what is compared, such as ``"b - a"``, or ``"slope"`` of a known number, for which it
+    is the mean slope. `value` is an answer to the outcome, of whose share it is the change among
+    those who answer, or ``mean``. The standard error is by the delta method, and the interval
+    Wald's; both are None if a term of the model has no finite estimate or no standard error.
+    """
+
+    predictor: str
+    change: str
+    value: str
+    estimate: float
+    std_error: float | None
+    conf_low: float | None
+    conf_high: float | None
+
+
+@dataclass(frozen=True)
 class Regression:
     """A fitted model.
 
@@ -117,6 +136,8 @@ class Regression:
     predicted : tuple of Predicted
         What the model predicts for each answer to each randomized predictor; nothing where it has
         known predictors, too, of which no value is the usual one.
+    effects : tuple of Effect
+        Average marginal effects, if they were asked for.
     """
 
     terms: tuple[Term, ...]
@@ -134,6 +155,7 @@ class Regression:
     messages: tuple[str, ...]
     nuisance: tuple[Term, ...] = ()
     predicted: tuple[Predicted, ...] = ()
+    effects: tuple[Effect, ...] = ()
 
 
 def covariance(
@@ -149,14 +171,19 @@ def covariance(
     ----------
     Huber, 5th Berkeley Symposium 1967; White, Econometrica 1982 (the sandwich).
     """
-    inner, flat = inverse(information)
-    middle = inner if meat is None else inner @ meat @ inner
+    spread, flat = middle(information, meat)
     lost, size = np.linalg.norm(back @ flat, axis=1), np.linalg.norm(back, axis=1)
-    spread = back @ middle @ back.T
+    spread = back @ spread @ back.T
     known = (lost <= _PART * size) & (np.diag(spread) <= (_WIDEST * size) ** 2)
     spread[~known] = np.nan
     spread[:, ~known] = np.nan
     return spread, known
+
+
+def middle(information: Array, meat: Array | None) -> tuple[Array, Array]:
+    """Return the covariance of parameters, and the ways on which there is no information."""
+    inner, flat = inverse(information)
+    return inner if meat is None else inner @ meat @ inner, flat
 
 
 def inverse(information: Array) -> tuple[Array, Array]:

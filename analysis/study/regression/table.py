@@ -1,6 +1,6 @@
 """The table of a model: respondents who are alike, with all that their likelihood depends on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,6 +46,10 @@ class Table:
         What the shares of the combinations depend on; independent columns.
     offset : (groups,) array
         What is added to the linear predictor.
+    known : mapping
+        Known columns of the design, a row for each respondent.
+    built : function
+        Makes the design of all combinations if some of these were others.
     """
 
     rows: Rows
@@ -58,6 +62,8 @@ class Table:
     shares_terms: tuple[str, ...]
     shares: Array
     offset: Array
+    known: Mapping[str, NDArray[Any]]
+    built: Callable[[Mapping[str, NDArray[Any]]], Array]
 
     @cached_property
     def cell_chances(self) -> Array:
@@ -217,4 +223,6 @@ def table(
         shares_terms=tuple(model.shares_terms[index] for index in chosen),
         shares=shares[:, chosen],
         offset=added[rows.places],
+        known={name: np.asarray(known[name]) for name in model.known},
+        built=lambda changed: model.built(changed)[rows.places],
     )

@@ -1,0 +1,160 @@
+"""Average marginal effects: how much an outcome changes with a predictor, over all respondents."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, softmax
+
+from analysis.core.domain import NO_ANSWER
+from analysis.estimate.columns import Column
+from analysis.study.regression.levels import levels
+from analysis.study.regression.likeliest import Likeliest
+from analysis.study.regression.predicted import outcome_values, shown_values
+from analysis.study.regression.result import Effect
+from analysis.study.regression.table import Table
+
+Array = NDArray[np.float64]
+
+#: Half the step of a derivative by a known number, in its standard deviations.
+_STEP = 1e-4
+#: Half the step of a derivative by a parameter, in units in which all matter alike.
+_OF_PARAMETER = 1e-5
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Two designs (groups, cells, p) that are compared, and what a difference is divided by."""
+
+    predictor: str
+    name: str
+    after: Array
+    before: Array
+    step: float = 1.0
+
+
+def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tuple[Effect, ...]:
+    """Return the average marginal effects of each predictor of a model.
+
+    Of categories and of values of randomized columns, the first is compared with each other one; of
+    a known number it is the mean slope. The mean is over respondents as they are, and over the
+    estimated shares of their latent answers, among those who answer all predictors.
+
+    Parameters
+    ----------
+    table : Table
+        What the model was fitted to.
+    fit : Likeliest
+        The model. There are no effects if it did not converge.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+
+    References
+    ----------
+    Bartus, Stata Journal 2005 (average marginal effects, and their errors by the delta method).
+    """
+    model = fit.model
+    if not model.converged:
+        return ()
+    changes = [*_of_randomized(table), *_of_known(table)]
+    names, kept = outcome_values(table, model.family)[0], _answers(table, fit)
+
+    def values(parameters: Array) -> Array:
+        return np.array([_mean_change(table, fit, kept, parameters, one) for one in changes])
+
+    at = fit.point.parameters
+    estimates = values(at)
+    errors = np.full(estimates.shape, np.nan)
+    if all(term.std_error is not None for term in model.terms):
+        steps = _OF_PARAMETER * np.eye(len(at))
+        slopes = np.array([values(at + step) - values(at - step) for step in steps])
+        slopes /= 2 * _OF_PARAMETER
+        errors = np.sqrt(np.einsum("pij,pq,qij->ij", slopes, fit.spread, slopes))
+    reach = float(ndtri((1 + confidence_level) / 2))
+    effects = []
+    for change, of_change, error_of_change in zip(changes, estimates, errors, strict=True):
+        for name, value, error in zip(names, of_change.tolist(), error_of_change, strict=True):
+            told: tuple[float | None, ...] = (None, None, None)
+            if error > 0:
+                told = float(error), float(value - reach * error), float(value + reach * error)
+            effects.append(Effect(change.predictor, change.name, name, value, *told))
+    return tuple(effects)
+
+
+def _mean_change(
+    table: Table, fit: Likeliest, kept: NDArray[np.int64], parameters: Array, change: _Change
+) -> Array:
+    """Return (values of the outcome,) the mean change, at some parameters."""
+    shares = fit.point.likelihood.at(parameters).shares[:, table.answering]
+    weights = table.rows.times[:, None] * shares / shares.sum(axis=1, keepdims=True)
+    means = []
+    for design in (change.after, change.before):
+        linear = np.einsum("ncp,kp->knc", design, fit.slopes @ parameters)
+        if fit.model.family == "linear":
+            of_value = linear
+        elif fit.model.family == "poisson":
+            of_value = np.exp(linear + table.offset[None, :, None])
+        else:
+            logits = np.concatenate([np.zeros_like(linear[:1]), linear])[kept]
+            of_value = softmax(logits, axis=0)
+        means.append(np.sum(of_value * weights, axis=(1, 2)) / weights.sum())
+    return np.asarray((means[0] - means[1]) / change.step)
+
+
+def _answers(table: Table, fit: Likeliest) -> NDArray[np.int64]:
+    """Return the places of the outcome's answers among its categories: all but no-answer."""
+    categories = np.arange(len(fit.slopes) + 1)
+    if not isinstance(table.outcome, Column):
+        return categories
+    values = [table.outcome.values[index] for index in levels(table.outcome)]
+    return categories[[value != NO_ANSWER for value in values]]
+
+
+def _of_randomized(table: Table) -> Iterator[_Change]:
+    """Yield for each randomized predictor how each of its values compares with the first."""
+    answering = np.flatnonzero(table.answering)
+    for place, column in enumerate(table.predictors):
+        reference, *others = shown_values(column)
+
+        def with_value(value: int, place: int = place) -> Array:
+            cells = table.cells[answering].copy()
+            cells[:, place] = value
+            same = (table.cells[None] == cells[:, None]).all(axis=2)
+            return table.design[:, same.argmax(axis=1)]
+
+        before = with_value(reference)
+        for value in others:
+            name = f"{column.values[value]} - {column.values[reference]}"
+            yield _Change(column.name, name, with_value(value), before)
+
+
+def _of_known(table: Table) -> Iterator[_Change]:
+    """Yield for each known predictor how its values compare, or the slope on a number."""
+    for name, column in table.known.items():
+        values = np.unique(column)
+        category = re.compile(rf"\bC\([^)]*(?<![\w.]){re.escape(name)}(?![\w.])")
+        if (
+            column.dtype.kind in "iuf"
+            and len(values) > 2
+            and not any(map(category.search, table.terms))
+        ):
+            number = column.astype(np.float64)
+            step = _STEP * float(number.std())
+            after, before = (_built(table, name, number + way * step) for way in (1, -1))
+            yield _Change(name, "slope", after, before, 2 * step)
+            continue
+        before = _built(table, name, np.full_like(column, values[0]))
+        for value in values[1:]:
+            after = _built(table, name, np.full_like(column, value))
+            yield _Change(name, f"{_written(value)} - {_written(values[0])}", after, before)
+
+
+def _built(table: Table, name: str, column: NDArray[np.generic]) -> Array:
+    return table.built({name: column})[:, table.answering]
+
+
+def _written(value: object) -> str:
+    """Return a value as a file has it: a whole number without decimals."""
+    return f"{value:g}" if isinstance(value, float) else f"{value}"
