@@ -75,8 +75,8 @@ class Predicted:
 class Effect:
     """An average marginal effect: how an outcome changes with a predictor, on average.
 
-    `change` is what is compared, such as ``"b - a"``, or ``"slope"`` of a known number, for which it
-    is the mean slope. `value` is an answer to the outcome, of whose share it is the change among
+    `change` is what is compared, such as ``"b - a"``, or ``"slope"`` of a known number: the mean
+    slope. `value` is an answer to the outcome, of whose share it is the change among
     those who answer, or ``mean``. The standard error is by the delta method, and the interval
     Wald's; both are None if a term of the model has no finite estimate or no standard error.
     """
