@@ -285,7 +285,9 @@ def test_what_is_typed_while_the_server_is_slow_is_stored(sign_in: Callable[...,
             expect(form.get_by_label(label, exact=True)).to_have_value(text)
         while not held and len(posted) < len(texts):
             page.evaluate("() => new Promise((go) => setTimeout(go, 50))")
-    page.unroute("**/edit")
+    for route in held:
+        route.continue_()
+    page.unroute_all(behavior="wait")
     page.reload()
     expect(form.get_by_label("Help below it", exact=True)).to_have_value("First.")
     expect(form.get_by_label("Question", exact=True)).to_have_value("Second?")
