@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -277,7 +278,6 @@ def _terms(formula: str, columns: Mapping[str, Column], known: Mapping[str, Any]
     left = regress(formula, columns, known, family="poisson")
     names = [term.term for term in found.terms]
     assert [term.term for term in left.terms] == [x for x in names if "no-answer" not in x]
-    assert {x for x in names if "no-answer" in x} <= {term.term for term in left.nuisance}
     return names
 
 
@@ -314,10 +314,10 @@ def test_amounts_are_numbers_and_no_answer_is_apart() -> None:
     codes = np.repeat([0, 1, 2], 100)
     y = np.repeat([1.0, 3.0, 9.0], 100) + np.tile([-0.5, 0.5], 150)
     column = from_matrix("s", ["1", "2", "no-answer"], codes, np.eye(3), (1.0, 2.0, np.nan))
-    options = {"family": "linear", "no_answer": "category"}
-    found = regress("y ~ s", {"s": column}, {"y": y}, **options)  # type: ignore[arg-type]
+    of_all = partial(regress, family="linear", no_answer="category")
+    found = of_all("y ~ s", {"s": column}, {"y": y})
     assert [term.estimate for term in found.terms] == pytest.approx([-1.0, 2.0, 10.0])
-    found = regress("y ~ C(s)", {"s": column}, {"y": y}, **options)  # type: ignore[arg-type]
+    found = of_all("y ~ C(s)", {"s": column}, {"y": y})
     assert [term.estimate for term in found.terms] == pytest.approx([1.0, 2.0, 8.0])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from narrowing import not_none
-from scipy.special import logit, softmax
+from scipy.special import expit, logit, softmax
 
 from analysis.estimate.columns import Column, from_matrix
 from analysis.study.regression import regress
@@ -91,12 +91,34 @@ def test_no_answer_is_a_category_on_request() -> None:
         "no-answer:x[T.yes]",
         "no-answer:x[T.no-answer]",
     ]
-    # The likelihood is the same; only what is told of it differs.
-    assert found.log_likelihood == left.log_likelihood
-    assert found.terms[:2] == left.terms
-    assert {term.term for term in found.terms[2:]} <= {term.term for term in left.nuisance}
-    assert found.predicted == left.predicted
+    # No term is shared with those who left x out, so the likelihood is the same.
+    assert found.log_likelihood == pytest.approx(not_none(left.log_likelihood))
+    for term, other in zip(found.terms[:2], left.terms, strict=True):
+        assert term.estimate == pytest.approx(not_none(other.estimate), abs=1e-4)
+    assert {"Intercept[no-answer]", "no-answer:x[T.yes]"} <= {term.term for term in left.nuisance}
     assert any("a model of those who answered" in message for message in left.messages)
+
+
+@pytest.mark.parametrize("family", ["logistic", "linear"])
+def test_who_left_a_predictor_out_by_lot_makes_no_other_matter(family: str) -> None:
+    """A known column that goes with the predictor, but not with the outcome, has a slope of 0."""
+    slopes, covered, runs = [], 0, 40
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=3000)
+        x = (rng.random(3000) < expit(1.5 * z)).astype(int)
+        left_x = rng.random(3000) < 0.3
+        is_yes = rng.random(3000) < expit(2.0 * x - 1)
+        y = is_yes if family == "logistic" else 2.0 * x + rng.normal(size=3000)
+        columns = {"x": reported(rng, "x", "no yes no-answer", np.where(left_x, 2, x), krr(3, 3.0))}
+        found = regress("y ~ x + z", columns, {"y": y.astype(float), "z": z}, family=family)
+        assert [term.term for term in found.terms] == ["Intercept", "x[T.yes]", "z"]
+        slope = found.terms[2]
+        slopes.append(not_none(slope.estimate))
+        covered += not_none(slope.conf_low) <= 0 <= not_none(slope.conf_high)
+    # If both share the slope of z, its mean is 0.2 here.
+    assert abs(np.mean(slopes)) < 4 * np.std(slopes) / runs**0.5 < 0.06
+    assert covered >= 33
 
 
 def test_a_known_category_of_this_name_is_one_like_others() -> None:

@@ -42,7 +42,7 @@ def test_an_offset_goes_with_a_randomized_predictor() -> None:
     columns = {"x": reported(rng, "x", "no yes", latent, matrix)}
 
     def fall(b: Array) -> float:
-        share = expit(b[2])
+        share = expit(b[2] + b[3] * np.log(hours))
         each = [
             np.log(weight * matrix[columns["x"].codes, x])
             + y * (b[0] + b[1] * x + np.log(hours))
@@ -52,7 +52,7 @@ def test_an_offset_goes_with_a_randomized_predictor() -> None:
         ]
         return -float(np.logaddexp(*each).sum())
 
-    parameters, errors = direct(fall, np.array([-0.5, 0.7, -0.4]))
+    parameters, errors = direct(fall, np.array([-0.5, 0.7, -0.4, 0.0]))
     known = {"y": y, "hours": hours}
     found = regress("y ~ x", columns, known, family="poisson", offset="log(hours)")
     assert [term.estimate for term in found.terms] == pytest.approx(parameters[:2], abs=1e-4)
@@ -64,3 +64,21 @@ def test_an_offset_goes_with_a_randomized_predictor() -> None:
     scores = regress("y ~ x", columns, known, family="poisson", offset="log(hours)", se="sandwich")
     for term, true in zip(scores.terms, (-0.5, 0.7), strict=True):
         assert abs(not_none(term.estimate) - true) < 4 * not_none(term.std_error) < 0.6
+
+
+def test_who_is_observed_for_longer_may_answer_otherwise() -> None:
+    estimates, covered = [], 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        latent = rng.integers(0, 2, 2000)
+        is_long = rng.random(2000) < np.where(latent == 1, 0.8, 0.2)
+        hours = np.where(is_long, 10.0, 1.0)
+        y = rng.poisson(hours * np.exp(-1 + 0.5 * latent))
+        columns = {"x": reported(rng, "x", "no yes", latent, krr(2, 1.0))}
+        known = {"y": y, "hours": hours}
+        slope = regress("y ~ x", columns, known, family="poisson", offset="log(hours)").terms[1]
+        estimates.append(not_none(slope.estimate))
+        covered += not_none(slope.conf_low) <= 0.5 <= not_none(slope.conf_high)
+    # Without hours in the law of the latent answer, the mean is 0.40 and 15 are covered.
+    assert abs(np.mean(estimates) - 0.5) < 4 * np.std(estimates) / 40**0.5 < 0.06
+    assert covered >= 33

@@ -88,7 +88,8 @@ def regress(
         Finite, 0 or more. Errors are those of the sandwich then.
     offset : str, optional
         Of a Poisson model: what is added to the logarithm of the mean, an expression of known
-        columns such as ``log(hours)``. Predictions are for an offset of 0.
+        columns such as ``log(hours)``. The law of randomized predictors depends on it, too.
+        Predictions are for an offset of 0.
     se : str
         ``observed`` (information) or ``sandwich``: for a linear or Poisson model of a known outcome
         with randomized predictors ``sandwich`` also is another estimator, by corrected scores.
@@ -96,8 +97,11 @@ def regress(
         ``profile`` or ``wald``. `Regression.interval` says which there is.
     no_answer : str
         Of randomized columns where no-answer is a value. ``left-out``: a model of those who
-        answered, in whose likelihood the others have their own probability and law. ``category``:
-        the same, with the terms of these. Where none are of no answer, there is no difference.
+        answered. The others are in its likelihood with a probability and coefficients of their own,
+        which are not printed. A linear or Poisson model of a known outcome with optional predictors
+        is fitted by corrected scores, since numbers of the others follow a law that nobody knows.
+        ``category``: no-answer is a value like any other, so that those who left a predictor out
+        share the coefficients of all others.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     effects : bool
@@ -134,13 +138,19 @@ def regress(
     model = table(formula, columns, known, family, weights, offset)
     if isinstance(model.outcome, Column):
         lawless = family == "linear"
+    elif family in LAWS and model.predictors:
+        # Numbers of those who left a predictor out follow no law that is known: a mixture.
+        some_left_out = no_answer == "left-out" and not model.answering.all()
+        lawless = se == "sandwich" or some_left_out
     else:
-        lawless = family in LAWS and se == "sandwich" and bool(model.predictors)
+        lawless = False
     if lawless:
         fitted = debiased(model, family, no_answer, confidence_level)
         if progress:
             progress(1.0)
         return replace(fitted, predicted=predicted(model, fitted, confidence_level))
+    if no_answer == "left-out":
+        model = model.apart()
     robust = se == "sandwich" or weights is not None
     found = likeliest(model, family, robust, interval, no_answer, confidence_level, progress)
     rows = predicted(model, found.model, confidence_level, found.of)

@@ -70,7 +70,7 @@ def likeliest(
     else:
         response = known_response(family, table.name, table.outcome, times, table.offset)
     outcome, unit = response.outcome, response.unit
-    design, back = unit_matrix(table.design, times)
+    design, of_terms = unit_matrix(table.design, times)
     shares, shares_back = unit_matrix(table.shares[:, None], times)
     flat = np.ones((*design.shape[:2], 1))
     chances = table.cell_chances
@@ -92,11 +92,8 @@ def likeliest(
     point, reached = climb(
         likelihood, np.concatenate(start), lambda part: advance(part / (1 + profiling))
     )
-    doubtful = []
-    if reached and family in LAWS and table.predictors:
-        doubtful = doubts(table, family, unit, point, back)
     back = scipy.linalg.block_diag(
-        *[unit * back] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
+        *[unit * of_terms] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
     )
     absent = _of_no_answer(table, response.prefixes)
     left_out = no_answer == "left-out" and bool(absent.any())
@@ -106,11 +103,18 @@ def likeliest(
     profiled: Profiled | None = None
     found: list[Found] = []
     if profiling and reached:
-        profiled, found = _profiled(point, confidence_level, back[printed], advance)
-        point = profiled.best
+        around = _profiled(point, confidence_level, back[printed], advance)
+        reached = around is not None
+        if around is not None:
+            profiled, found = around
+            point = profiled.best
+    doubtful = []
+    if reached and family in LAWS and table.predictors:
+        doubtful = doubts(table, family, unit, point, of_terms)
     meat = (point.scores * rows.squares[:, None]).T @ point.scores if robust else None
     spread, sound = covariance(point.information, meat, back)
-    spread[~(sound & reached)] = np.nan
+    unsound = ~(sound & reached)
+    spread[unsound], spread[:, unsound] = np.nan, np.nan
     estimates = back @ point.parameters
     estimates[len(names) : len(names) + outcome.flat] += np.log(unit)
     every = wald_terms(names + nuisance, estimates, spread, sound & reached, confidence_level)
@@ -144,8 +148,11 @@ def likeliest(
 
 def _profiled(
     point: Point, confidence_level: float, rows: Array, advance: Callable[[float], None]
-) -> tuple[Profiled, list[Found]]:
-    """Return the profile around a maximum, or around a higher one that it leads to, and of rows."""
+) -> tuple[Profiled, list[Found]] | None:
+    """Return the profile around a maximum, or around a higher one that it leads to, and of rows.
+
+    Return None where no maximum is reached from a higher point, or yet another one is found.
+    """
     for _ in range(_MOST_HIGHER):
         profiled = Profiled(point, confidence_level)
         found: list[Found] = []
@@ -155,9 +162,10 @@ def _profiled(
                 advance((1 + (turn + 1) / len(rows)) / 2)
             return replace(profiled, strict=False), found
         except HigherError as higher:
-            point, _ = climb_from(higher.point)
-    profiled = Profiled(point, confidence_level, strict=False)
-    return profiled, [profiled.of(row) for row in rows]
+            point, reached = climb_from(higher.point)
+            if not reached:
+                return None
+    return None
 
 
 def _profile_term(term: Term, found: Found) -> Term:

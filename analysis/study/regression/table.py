@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -144,9 +145,38 @@ class Table:
         return replace(
             self,
             cells=self.cells[answers],
-            terms=tuple(term for term, is_kept in zip(self.terms, kept, strict=True) if is_kept),
+            terms=tuple(compress(self.terms, kept)),
             design=self.design[:, answers][:, :, kept],
         ), kept
+
+    def apart(self) -> "Table":
+        """Return the table in which those who left a predictor out have terms of their own.
+
+        If they shared a slope with those who answered, it would be a mean of two: one at equal
+        values of the predictor, and one at any. So a known column would seem to matter that goes
+        with the predictor, even if who leaves it out is drawn by lot (Jones, Journal of the
+        American Statistical Association 1996).
+        """
+        answers, kept = self.answering, ~self.of_no_answer
+        if answers.all() or not answers.any():
+            return self
+        chosen = independent(self.design[:, ~answers], self.rows.times)
+
+        def parted(design: Array) -> Array:
+            own = np.where(answers[:, None], design[:, :, kept], 0.0)
+            return np.concatenate(
+                [own, np.where(answers[:, None], 0.0, design[:, :, chosen])], axis=2
+            )
+
+        def name(term: str) -> str:
+            return term if NO_ANSWER in term else f"{term}[{NO_ANSWER}]"
+
+        return replace(
+            self,
+            terms=(*compress(self.terms, kept), *(name(self.terms[place]) for place in chosen)),
+            design=parted(self.design),
+            built=lambda changed: parted(self.built(changed)),
+        )
 
     @property
     def cell_names(self) -> list[str]:
@@ -205,13 +235,18 @@ def table(
     checked = None if weights is None else check_weights(weights, len(model.matrix))
     rows = group(keys, model.matrix, checked)
     rows.check_size(len(model.terms))
-    matrix, shares = model.matrix[rows.places], model.shares_matrix[rows.places]
+    # How long somebody is observed may go with the predictors, as any known column may.
+    depends_on = [*zip(model.shares_terms, model.shares_matrix.T, strict=True)]
+    if offset is not None and predictors:
+        depends_on.append((offset, added))
+    matrix = model.matrix[rows.places]
+    shares = np.column_stack([column for _, column in depends_on])[rows.places]
     collinear = dependent(matrix, rows.times, model.terms)
     if collinear:
         raise ValueError(
             f"terms must not depend on each other, got {', '.join(collinear)}: leave one out"
         )
-    chosen = independent(shares, rows.times)
+    chosen = independent(shares[:, None], rows.times)
     return Table(
         rows=rows,
         name=model.outcome,
@@ -220,7 +255,7 @@ def table(
         cells=model.cells,
         terms=model.terms,
         design=matrix,
-        shares_terms=tuple(model.shares_terms[index] for index in chosen),
+        shares_terms=tuple(depends_on[index][0] for index in chosen),
         shares=shares[:, chosen],
         offset=added[rows.places],
         known={name: np.asarray(known[name]) for name in model.known},

@@ -39,8 +39,8 @@ def dependent(matrix: Array, times: Array, terms: Sequence[str]) -> tuple[str, .
 
 
 def independent(matrix: Array, times: Array) -> NDArray[np.int64]:
-    """Return the indices of columns of the (n, q) matrix that make up all others, in order."""
-    products = _products(matrix[:, None], times)
+    """Return the indices of columns of the (n, cells, q) matrix that make up all others."""
+    products = _products(matrix, times)
     sizes = np.sqrt(np.diag(products))
     sizes[sizes == 0] = 1.0
     _, triangle, order = scipy.linalg.qr(products / np.outer(sizes, sizes), pivoting=True)
