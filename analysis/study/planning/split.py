@@ -280,13 +280,14 @@ def _solved(parts: list[_Part], left: int) -> dict[str, tuple[float, float]]:
         bad = [badness for badness, is_free in seen if is_free and badness is not None]
         if not bad or max(bad) - min(bad) < _NEAR:
             break
+    solved = {}
     for part, epsilon in split:
-        if part.badness(epsilon) is None:
+        badness = part.badness(epsilon)
+        if badness is None:
             part.look(epsilon)
-    return {
-        part.question.id: (epsilon / MICRO, exp(part.badness(epsilon) or 0.0) / part.scale)
-        for part, epsilon in split
-    }
+            badness = part.known[epsilon]
+        solved[part.question.id] = epsilon / MICRO, exp(badness) / part.scale
+    return solved
 
 
 def _split(parts: list[_Part], left: int) -> list[int]:
