@@ -96,7 +96,7 @@ def decode_(
 def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | None) -> None:
     """Print what the table does not say."""
     promise = (
-        f"about {100 * false_discoveries:g} % of them or fewer are false, on average "
+        f"about {100 * false_discoveries:g} % of them are false, on average "
         f"(Benjamini-Hochberg, allowing for {100 * decoded.absent:.0f} % of all being absent)"
         if any_false is None
         else f"that any is false has a chance of at most {100 * any_false:g} % (Bonferroni)"
@@ -106,8 +106,8 @@ def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | No
     level = f"{100 * decoded.confidence_level:g} %"
     if detected:
         print_message(
-            f"{level} of the intervals of the detected strings cover, on average: each is a "
-            f"{100 * decoded.detected_level:.6g} % interval (Benjamini-Yekutieli)"
+            f"{level} of the intervals of the detected strings cover, on average: each by itself "
+            f"misses in {100 * (1 - decoded.detected_level):.3g} % (Benjamini-Yekutieli)"
         )
     other = decoded.other
     print_message(

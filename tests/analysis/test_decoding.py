@@ -224,6 +224,12 @@ def test_bonferroni_and_benjamini_hochberg_by_hand() -> None:
     # If three quarters are absent, 0.05 * 0.75 is compared, and 0.5 * 0.75 is still too large.
     assert detected(p_values, "fdr", 0.05, 0.75).tolist() == [False, True, True, True]
     assert detected(p_values, "fdr", 0.05).tolist() == [False, True, False, False]
+    # Nothing is detected that speaks for no share, even if next to none is thought to be absent.
+    assert detected(np.array([0.001, 0.04, 0.999]), "fdr", 0.05, 0.04).tolist() == [
+        True,
+        True,
+        False,
+    ]
     with pytest.raises(ValueError, match='correction must be "fdr" or "bonferroni", got "holm"'):
         detected(p_values, "holm", 0.1)
 

@@ -36,9 +36,10 @@ class Decoded:
 
     `estimate` is nearly unbiased over hashes, and may lie outside [0, 1]; intervals lie within.
     `p_value` is that of the share being 0 against being greater. `absent` is the part of candidates
-    taken to have no share at all, in [0, 1]. `low` and `high` cover at `confidence_level`, on
-    average over the candidates that are `detected` as well as over the others: for the detected,
-    each is an interval at `detected_level`. `flags` holds ``few`` if there are so few people that a
+    taken to have no share at all, in [0, 1]. `low` and `high` of the `detected` candidates cover at
+    `confidence_level` on average over these, since each is an interval at `detected_level`. Those
+    of the others cover at `confidence_level` each by itself; that a candidate was not detected can
+    make it likelier that its interval misses. `flags` holds ``few`` if there are so few people that a
     normal approximation is doubtful.
     """
 

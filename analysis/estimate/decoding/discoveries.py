@@ -32,13 +32,13 @@ def detected(
     p_values : (tests,) array
         The p-value of each test by itself.
     correction : {"fdr", "bonferroni"}
-        "fdr": of those detected, a part of at most `alpha` is false, on average. "bonferroni": the
-        chance that any is false is at most `alpha`.
+        "fdr": of those detected, a part of at most `alpha` is false, on average; none has a
+        p-value above `alpha`. "bonferroni": the chance that any is false is at most `alpha`.
     alpha : float
         In (0, 1).
     absent : float
-        The part of tests whose null hypothesis is true, or more, in (0, 1]. It makes "fdr" less
-        strict: less than 1 is an estimate, and what is promised then holds approximately.
+        The part of tests whose null hypothesis is true, in (0, 1]. It makes "fdr" less strict: if
+        it is an estimate, what is promised holds approximately.
 
     References
     ----------
@@ -53,7 +53,9 @@ def detected(
         raise ValueError(f'correction must be "fdr" or "bonferroni", got "{correction}"')
     ordered = np.sort(p_values)
     below = np.flatnonzero(ordered * absent <= alpha * np.arange(1, tests + 1) / tests)
-    return np.asarray(p_values <= (ordered[below[-1]] if len(below) else -1.0))
+    # If next to none is absent, the procedure alone would take what speaks for nothing, too.
+    most = min(alpha, ordered[below[-1]]) if len(below) else -1.0
+    return np.asarray(p_values <= most)
 
 
 def absent(estimate: Floats, std_error: Floats) -> float:
