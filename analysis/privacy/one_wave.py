@@ -53,11 +53,12 @@ def power_of_ten(charge: int) -> int | None:
 
 
 def readable_odds(charge: int) -> str:
-    """Return the odds e^ε, rounded up, such as "55 to 1" or "10^14 to 1"."""
+    """Return the odds e^ε, rounded up: "55 to 1", a power of ten, or "more than a billion to 1"."""
     power = power_of_ten(charge)
-    # ε is rounded to four digits, as it is shown: an ε of 4 is charged up to 4.000001.
-    odds = f"{math.ceil(math.exp(round(charge / MICRO, 4))):,}" if power is None else f"10^{power}"
-    return f"{odds} to 1"
+    if power is None:
+        # ε is rounded to four digits, as it is shown: an ε of 4 is charged up to 4.000001.
+        return f"{math.ceil(math.exp(round(charge / MICRO, 4))):,} to 1"
+    return f"{10**power:,} to 1" if power <= 9 else "more than a billion to 1"
 
 
 def warnings_of_totals(survey: Survey) -> Iterator[str]:

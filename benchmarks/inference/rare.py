@@ -12,7 +12,6 @@ the test rejects too seldom rather than too often (Self and Liang, Journal of th
 Statistical Association 1987): the table says so, and it is no goal.
 """
 
-import argparse
 import statistics
 import sys
 import time
@@ -20,7 +19,7 @@ from itertools import product
 from math import inf, sqrt
 
 import numpy as np
-from regression import column
+from regression import column, run, tell
 from scipy.special import logit
 
 from analysis.study.regression import Regression, regress
@@ -76,7 +75,7 @@ def coverage(replications: int) -> bool:
         print(f"{opened / replications:6.2f}", end="")
         print(f"{rates['wald'][0]:13.3f}{rates['wald'][1]:7.3f}{untold:8d}", flush=True)
         met &= bool(rates["profile"].min() >= least)
-    return _tell(f"profile likelihood covers, least {LEAST_COVERAGE:g} less 3 errors", met)
+    return tell(f"profile likelihood covers, least {LEAST_COVERAGE:g} less 3 errors", met)
 
 
 def size(replications: int) -> bool:
@@ -97,7 +96,7 @@ def size(replications: int) -> bool:
         print(f"{epsilon:3g}{n:6d}{share:13.3f}{rate:9.3f}{covered / replications:8.3f}{seldom}")
         met &= rate <= most
         sys.stdout.flush()
-    return _tell(f"rejects, most {MOST_REJECTED:g} plus 3 errors", met)
+    return tell(f"rejects, most {MOST_REJECTED:g} plus 3 errors", met)
 
 
 def speed() -> bool:
@@ -113,22 +112,8 @@ def speed() -> bool:
         ratio = statistics.median(took["profile"]) / statistics.median(took["wald"])
         print(f"  shares {shares}, n = {n}: {ratio:.1f}")
         met &= ratio <= MOST_TIMES
-    return _tell(f"at most {MOST_TIMES:g}", met)
-
-
-def _tell(goal: str, met: bool) -> bool:
-    print(f"  {goal}: {'met' if met else 'MISSED'}")
-    return met
-
-
-def main() -> None:
-    """Run all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=400)
-    replications = parser.parse_args().replications
-    met = [coverage(replications), size(replications), speed()]
-    sys.exit(0 if all(met) else 1)
+    return tell(f"at most {MOST_TIMES:g}", met)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, coverage, size, lambda _: speed())

@@ -195,9 +195,9 @@ def speed() -> bool:
     print(f"logistic, randomized outcome, {ROWS:,} rows × {WIDTH} columns, all different")
     print(f"  regress {statistics.median(ours):.3f} s, Logit {statistics.median(theirs):.3f} s")
     times = statistics.median(profiled) / statistics.median(ours)
-    met = _tell(f"ratio {ratio:.2f}, at most {MOST_TIMES:g}", ratio <= MOST_TIMES)
+    met = tell(f"ratio {ratio:.2f}, at most {MOST_TIMES:g}", ratio <= MOST_TIMES)
     told = f"with profiles {times:.1f} times as long, at most {MOST_OF_PROFILES:g}"
-    return _tell(told, times <= MOST_OF_PROFILES) and met
+    return tell(told, times <= MOST_OF_PROFILES) and met
 
 
 def coverage(replications: int) -> bool:
@@ -229,7 +229,7 @@ def coverage(replications: int) -> bool:
                 f"{covers:8.3f}{replications - len(told):8d}"
             )
             met &= covers >= least
-    return _tell(f"every coefficient covered, least {LEAST_COVERAGE:g} less 3 errors", met)
+    return tell(f"every coefficient covered, least {LEAST_COVERAGE:g} less 3 errors", met)
 
 
 def laws(replications: int) -> bool:
@@ -262,26 +262,26 @@ def laws(replications: int) -> bool:
         print(f"{replications - len(sound):8d}")
         met &= covers >= least
         met &= told / replications <= alarms if right else told / replications >= LEAST_POWER
-    return _tell(
+    return tell(
         f"corrected scores cover, least {least:.3f}; a wrong law is told, least {LEAST_POWER:g}; "
         f"a right one, most {alarms:.3f}",
         met,
     )
 
 
-def _tell(goal: str, met: bool) -> bool:
+def tell(goal: str, met: bool) -> bool:
     print(f"  {goal}: {'met' if met else 'MISSED'}")
     return met
 
 
-def main() -> None:
-    """Run all."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def run(description: str | None, *goals: Callable[[int], bool]) -> None:
+    """Check all goals, with replications as the command line says; exit with 1 if one is missed."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--replications", type=int, default=400)
     replications = parser.parse_args().replications
-    met = [speed(), coverage(replications), laws(replications)]
+    met = [goal(replications) for goal in goals]
     sys.exit(0 if all(met) else 1)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _: speed(), coverage, laws)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -29,21 +29,25 @@ from server.work.modelling import FIT, TERM_COLUMNS, columns_of_formula, told
 _EFFECT_COLUMNS = tuple(field.name for field in fields(Effect))
 _PREDICTED_COLUMNS = tuple(field.name for field in fields(Predicted))
 
-_OPTIONS_OF_MODEL = (
-    click.option(
-        "--family",
-        type=click.Choice(list(FAMILIES)),
-        default="logistic",
+
+def _choice(*names: str, choices: Sequence[str], meaning: str) -> Callable[..., Any]:
+    """Return an option that is one of several words, of which the first is the usual one."""
+    return click.option(
+        *names,
+        type=click.Choice(list(choices)),
+        default=choices[0],
         show_default=True,
-        help="Of the outcome.",
-    ),
-    click.option(
+        help=meaning,
+    )
+
+
+_OPTIONS_OF_MODEL = (
+    _choice("--family", choices=FAMILIES, meaning="Of the outcome."),
+    _choice(
         "--errors",
         "se",
-        type=click.Choice(list(ERRORS)),
-        default="observed",
-        show_default=True,
-        help="Observed information; or robust, and with randomized predictors of a number or a "
+        choices=ERRORS,
+        meaning="Observed information; or robust, and with randomized predictors of a number or a "
         "count by corrected scores.",
     ),
     click.option(
@@ -57,19 +61,15 @@ _OPTIONS_OF_MODEL = (
         help="Of a Poisson model: a known column, or what is made of it, that is added to the "
         "logarithm of the mean, such as log(hours).",
     ),
-    click.option(
+    _choice(
         "--no-answer",
-        type=click.Choice(list(NO_ANSWERS)),
-        default="left-out",
-        show_default=True,
-        help="A model of those who answered; or with terms of the others.",
+        choices=NO_ANSWERS,
+        meaning="A model of those who answered; or no-answer as a value like any other.",
     ),
-    click.option(
+    _choice(
         "--interval",
-        type=click.Choice(list(INTERVALS)),
-        default="profile",
-        show_default=True,
-        help="Of intervals and tests; robust errors, and weights, have Wald's alone.",
+        choices=INTERVALS,
+        meaning="Of intervals and tests; robust errors, and weights, have Wald's alone.",
     ),
 )
 

@@ -18,7 +18,7 @@ from analysis.study.planning import warnings
 from analysis.survey.check import check
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
-from server.console.plain_words import how, plain_odds, term
+from server.console.plain_words import how, term
 from server.console.precision import quick, told
 from server.editing.draft_file import DraftFile
 from server.editing.reading import Reading, read_draft
@@ -136,12 +136,12 @@ class Costs:
     @property
     def odds(self) -> str:
         """How many times as likely all reports of one wave can be under other answers."""
-        return plain_odds(readable_odds(self.survey.charge))
+        return readable_odds(self.survey.charge)
 
     @cached_property
     def remarks(self) -> list[str]:
         """What `deniable check` says, but for the line that has the version."""
-        return [plain_odds(one) for one in on_page(self.survey, check(self.survey))]
+        return on_page(self.survey, check(self.survey))
 
     def meaning(self, name: str) -> "Meaning | None":
         """Return what a report of a question tells; None for a note."""

@@ -1,7 +1,5 @@
 """What is technical of a draft, in words for researchers who are no statisticians."""
 
-import re
-
 from analysis.survey.question import Question
 
 #: What a device does with an answer, by the channel that draws.
@@ -32,8 +30,6 @@ _FIRST = {
     "suborder": _PART,
 }
 _TOGETHER = "The device draws once for this question and others together."
-#: Odds up to so many zeros are written out.
-_WRITTEN = 9
 
 
 def how(question: Question) -> str:
@@ -51,14 +47,3 @@ def term(question: Question) -> str:
         f"mechanism {question.mechanism.name}, channel {randomizer.channel.name}, ε = "
         f"{randomizer.epsilon:.4g}"
     )
-
-
-def plain_odds(text: str) -> str:
-    """Return a text in which no odds are powers of ten."""
-    return re.sub(r"10\^(\d+) to 1", lambda power: _written(int(power[1])), text)
-
-
-def _written(zeros: int) -> str:
-    if zeros <= _WRITTEN:
-        return f"{10**zeros:,} to 1"
-    return "more than a billion to 1, which is practical certainty"

@@ -15,7 +15,7 @@ from server.console.blueprint import blueprint
 from server.console.costs import USUAL
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.fieldwork import address_of, qr_code
-from server.console.plain_words import how, plain_odds, term
+from server.console.plain_words import how, term
 from server.console.precision import quick, told
 from server.editing.spending import up, wave_total
 from server.extensions import the_store
@@ -55,7 +55,7 @@ def ask_to_publish(survey_id: str) -> str:
         "publish.html",
         **of_draft(draft),
         checks=checks,
-        remarks=[plain_odds(one) for one in on_page(survey, checks)],
+        remarks=on_page(survey, checks),
         cap=up(reading.cap),
         total=f"{wave_total(survey):f}",
         planned=planned,

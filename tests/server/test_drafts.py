@@ -134,7 +134,7 @@ def test_pages_say_in_words_what_is_technical(signed_in: Browsers, store: Store,
     assert "10^" not in text
     assert "Mechanism:" not in text
     if page != "plan":
-        assert "odds of up to more than a billion to 1, which is practical certainty" in text
+        assert "odds of up to more than a billion to 1" in text
         assert "likelier to send the true answer" in text
         # The term of art is small print.
         small = re.findall(r"<small[^>]*>([^<]*)</small>", text)

@@ -1,4 +1,4 @@
-"""Every channel is described in words, and odds are written out."""
+"""Every channel is described in words."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from analysis.core.channels import CHANNELS
 from analysis.core.encoders import ENCODERS
 from analysis.survey.survey_file import read_survey
-from server.console.plain_words import _FIRST, _HOW, how, plain_odds, term
+from server.console.plain_words import _FIRST, _HOW, how, term
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
@@ -33,11 +33,3 @@ def test_what_is_done_before_is_told_of_encoders_that_are() -> None:
     assert how(text).startswith("The device turns the answer into a short code")
     (plain,) = [one for one in survey.questions if one.id == "work"]
     assert how(plain).startswith("The device is likelier to send the true answer")
-
-
-def test_odds_are_written_out() -> None:
-    assert plain_odds("odds of 55 to 1") == "odds of 55 to 1"
-    assert plain_odds("up to 10^6 to 1, or 10^9 to 1") == (
-        "up to 1,000,000 to 1, or 1,000,000,000 to 1"
-    )
-    assert plain_odds("10^30 to 1.") == "more than a billion to 1, which is practical certainty."

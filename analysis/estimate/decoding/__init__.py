@@ -39,8 +39,8 @@ class Decoded:
     taken to have no share at all, in [0, 1]. `low` and `high` of the `detected` candidates cover at
     `confidence_level` on average over these, since each is an interval at `detected_level`. Those
     of the others cover at `confidence_level` each by itself; that a candidate was not detected can
-    make it likelier that its interval misses. `flags` holds ``few`` if there are so few people that a
-    normal approximation is doubtful.
+    make it likelier that its interval misses. `flags` holds ``few`` if there are so few people that
+    a normal approximation is doubtful.
     """
 
     estimate: Floats
