@@ -212,7 +212,7 @@ def _messages(
     if left_out:
         messages.append(
             f"a model of those who answered: {NO_ANSWER} has a probability and terms of its own, "
-            "which --no-answer category prints"
+            "which are not printed"
         )
     elif isinstance(table.outcome, Column) and NO_ANSWER in table.outcome.values:
         messages.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
