@@ -41,7 +41,9 @@ def test_eight_questions_at_4_are_warned_of(tmp_path: Path) -> None:
         said = "\n".join(messages(tmp_path, *command))
         # e^8 is 2,980.96, and e^32 is 7.9e13.
         assert re.search(r'question "q0".*\("q1"\).* ε = 8 .* 2,981 to 1', said)
-        assert re.search(r"all 8 questions of one wave spend ε = 32 .* more than a billion to 1", said)
+        assert re.search(
+            r"all 8 questions of one wave spend ε = 32 .* more than a billion to 1", said
+        )
     assert len(re.findall("ε = 4 a report nearly tells .* 55 to 1", "\n".join(
         messages(tmp_path, "check")))) == 8  # fmt: skip
 
