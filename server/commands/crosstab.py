@@ -9,7 +9,7 @@ import click
 
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest
-from analysis.study.limits import without_infinities
+from analysis.study.infinities import without_infinities
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave

@@ -12,7 +12,7 @@ from analysis.study.crosstab.association import association_rows
 from analysis.study.crosstab.pairs import pairs_of
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest, independence
-from analysis.study.limits import without_infinities
+from analysis.study.infinities import without_infinities
 from server.store import Store
 from server.stored_results import StoredWave
 from server.work import Progress

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import variable
-from analysis.study.limits import without_infinities
+from analysis.study.infinities import without_infinities
 from analysis.study.regression import Regression, Term, regress
 from server.store import Store
 from server.stored_results import StoredWave

@@ -6,7 +6,7 @@ from analysis.estimate.intervals import FEW
 from analysis.estimate.joint import BORDER
 from analysis.study.crosstab.groups import Finding
 from analysis.study.crosstab.pairs import Pairs
-from analysis.study.limits import infinities
+from analysis.study.infinities import infinities
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
-from analysis.study.limits import infinities
+from analysis.study.infinities import infinities
 from analysis.study.regression.agreement import LAWS, doubts
 from analysis.study.regression.climbing import climb, climb_from
 from analysis.study.regression.levels import levels

@@ -9,7 +9,7 @@ from scipy.special import expit, logit, ndtri
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
-from analysis.study.limits import infinities
+from analysis.study.infinities import infinities
 from analysis.study.regression.levels import levels
 from analysis.study.regression.profile import Found
 from analysis.study.regression.result import Predicted, Regression

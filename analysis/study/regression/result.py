@@ -36,7 +36,7 @@ class Term:
     conf_method : str, optional
         ``profile`` or ``wald``.
     flag : str
-        Words of `analysis.study.limits.infinities`, joined by ``;``.
+        Words of `analysis.study.infinities.infinities`, joined by ``;``.
     """
 
     term: str
