@@ -41,6 +41,8 @@ _SMALL = """() => {
 
 def check_accessible(page: Page) -> None:
     """axe finds no violation of WCAG 2.2 A and AA; nothing is wider than the window."""
+    # Without its style, a page that is still being loaded has targets that are too small.
+    page.wait_for_load_state()
     page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
     violations = Axe().run(page, options=RULES).response["violations"]
     found = [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations]
