@@ -93,6 +93,8 @@ def remarks(
         day = min(day for day in (survey.closes, survey.delete_reports_after) if day)
         yield (f"it was over on {day}; nobody could answer it")
     for row in checks:
+        if row.remark:
+            yield (f'question "{row.question}": {row.remark}')
         if row.saving < 0.9:
             better, _, _ = row.runner_up.partition(":")
             yield (

@@ -148,6 +148,7 @@ def _together() -> Schema:
 def _question() -> Schema:
     """Return the schema of a question: the keys of all questions, and those of its kind."""
     parameters = {name: STRING for each in MECHANISMS.values() for name in each.parameters or ()}
+    parameters |= {name: whole(0) for each in MECHANISMS.values() for name in each.options}
     required: Schema = {
         "id": IDENTIFIER,
         "text": TEXT,

@@ -1,6 +1,6 @@
 """From the tallies of noisy reports to estimates, each with all that is needed to read it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -144,12 +144,36 @@ def estimates(
     return rows
 
 
+def mean_alone(questions: Sequence[Question]) -> list[str]:
+    """Return why reports on numbers show no more than their means: a sentence for each mechanism.
+
+    There are none if reports on all of them show more, and for questions that are about no number.
+    """
+    rounded: dict[str, list[Question]] = {}
+    for question in questions:
+        randomizer, domain = question.randomizer, question.domain
+        if domain.estimand is Estimand.MEAN and not tells_distribution(randomizer, domain):
+            rounded.setdefault(question.mechanism.name, []).append(question)
+    told = []
+    for name, alike in rounded.items():
+        ids = ", ".join(f'"{question.id}"' for question in alike)
+        options = alike[0].mechanism.options
+        finer = "".join(f' or {{name = "{name}", {key} = 10}}' for key in options)
+        told.append(
+            f"question{'s' * (len(alike) > 1)} {ids}: no ranges: {name} rounds numbers to the ends "
+            'of their range here, so that reports tell the mean alone; mechanism = "square-wave"'
+            f"{finer} tells a distribution, and check prints its price"
+        )
+    return told
+
+
 def range_estimates(
     question: Question, counts: Ints, bins: int, rng: Generator, confidence_level: float = 0.95
 ) -> list[Estimate]:
     """Return the smoothed distribution of a number: a row for each range ``[a,b)``, for display.
 
-    There are none if the question is about no number, or reports show only its mean.
+    There are none if the question is about no number, or reports tell its mean alone
+    (`mean_alone`).
 
     Parameters
     ----------

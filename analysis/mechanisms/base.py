@@ -147,6 +147,8 @@ class Mechanism(ABC):
     serves: ClassVar[tuple[type, ...]]
     #: Keys of its own parameters, probabilities that it takes instead of ε; None if it takes ε.
     parameters: ClassVar[tuple[str, ...] | None] = None
+    #: Keys of whole numbers that its table may have beside its name; it chooses those left out.
+    options: ClassVar[tuple[str, ...]] = ()
     #: Other keys of a question that it heeds.
     heeds: ClassVar[tuple[str, ...]] = ()
 
@@ -163,6 +165,10 @@ class Mechanism(ABC):
         Raise TooCoarse if 32-bit weights cannot serve this domain at this ε. Raise ValueError if it
         does not serve this domain, or these parameters.
         """
+
+    def remark(self, domain: Any, epsilon: Fraction, params: Params) -> str:
+        """Return what an author must know of what it chose, in a sentence; empty if nothing."""
+        return ""
 
     def shares(self, randomizer: Any, domain: Any) -> Shares:
         """Return the values whose shares support counts tell, in the domain's order."""

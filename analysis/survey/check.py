@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from analysis.core.domain import Estimand
 from analysis.core.memory import forever_of
 from analysis.mechanisms.selection import Candidate, candidates, poisoning, variance
 from analysis.survey.joint_draw import JointDraw
@@ -21,7 +22,9 @@ class Check:
     another, plus `delta`. `variance` is that of one report, by `selection.variance`. `why` says
     whether it is the least. `runner_up` names the best other mechanism, and how many times as many
     respondents it would take for the same variance; `saving` is that factor as a number, infinite
-    if there is no other. One fake report can weigh as much as `poisoning` honest people.
+    if there is no other. One fake report can weigh as much as `poisoning` honest people. `steps` is
+    how many equal steps a number is rounded to, None for other kinds; `remark` what the author must
+    know of what the mechanism chose, empty if nothing.
     """
 
     question: str
@@ -38,6 +41,8 @@ class Check:
     runner_up: str
     saving: float
     poisoning: float
+    steps: int | None
+    remark: str
 
 
 def check(survey: Survey) -> list[Check]:
@@ -48,7 +53,8 @@ def check(survey: Survey) -> list[Check]:
 def _check(question: Question, joint: JointDraw | None) -> Check:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
     spec = question.spec
-    wishes = {key: value for key, value in wishes_of(spec).items() if key in ("aim", "prior")}
+    asked = wishes_of(spec)
+    wishes = {key: value for key, value in asked.items() if key in ("aim", "prior")}
     chosen = variance(mechanism, randomizer, domain, wishes)
     # Of one draw for several questions, the others are draws of each by itself at the same total.
     alone = Fraction(repr(spec["epsilon"])) if joint is None else joint.share_of_each
@@ -71,6 +77,8 @@ def _check(question: Question, joint: JointDraw | None) -> Check:
         runner_up=f"{_named(others[0], joint)}: {saving:.3g} × the respondents" if others else "",
         saving=saving,
         poisoning=float(f"{poisoning(mechanism, randomizer, domain):.4g}"),
+        steps=randomizer.encoder.steps if domain.estimand is Estimand.MEAN else None,
+        remark=mechanism.remark(domain, Fraction(repr(spec["epsilon"])), asked),
     )
 
 

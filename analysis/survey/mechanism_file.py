@@ -94,6 +94,15 @@ def _named(table: Table, question: dict[str, Any], domain: Domain) -> Mechanism 
     question["mechanism"] = {"name": name}
     for parameter in mechanism.parameters or ():
         question["mechanism"][parameter] = probability(part, parameter)
+    for option in mechanism.options if isinstance(given, dict) else ():
+        number = part.take(
+            option,
+            lambda value: type(value) is int and value >= 1,
+            "a whole number, at least 1",
+            default=None,
+        )
+        if number is not None:
+            question["mechanism"][option] = number
     if isinstance(given, dict):
         part.finish()
     return mechanism

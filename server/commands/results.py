@@ -16,6 +16,7 @@ from analysis.estimate.estimates import (
     ESTIMATE_COLUMNS,
     Estimate,
     estimate_rows,
+    mean_alone,
     range_estimates,
 )
 from analysis.estimate.intervals import INTERVALS
@@ -33,7 +34,7 @@ from server.commands import (
     version_of_survey,
     wave_of_survey,
 )
-from server.store import Store
+from server.store import Store, StoreError
 from server.stored_results import StoredWave
 
 
@@ -105,6 +106,8 @@ def estimate(
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
     display: list[Constrained] = []
+    untold: dict[str, None] = {}  # why there are no ranges, each reason once
+    told = bins is None
     for number in waves or [None]:
         stored = StoredWave(store, survey_id, number, version, batch)
         estimates = stored.estimates(level, method, simultaneous)
@@ -114,6 +117,8 @@ def estimate(
             for question in stored.survey.questions:
                 tally = stored.tallies[question.id]
                 ranges += range_estimates(question, tally, bins, rng, level)
+            untold |= dict.fromkeys(mean_alone(stored.survey.questions))
+        told = told or bool(ranges)
         every = [*estimates, *ranges, *changes(before, estimates, level)]
         before = estimates
         assumed, moved = stored.shifts(fakes)
@@ -131,6 +136,12 @@ def estimate(
             rows.append(row | {column: values.get(key) for column, values in more.items()})
         _warn(stored, estimates, assumed, moved)
     asked = {"fake_shift": fakes is not None, "constrained": constrained is not None, "deff": deff}
+    if not told:
+        raise StoreError(
+            "; ".join(untold) or f"{survey_id}: --bins is for numbers; it asks for none"
+        )
+    for why in untold:
+        print_message(why)
     columns = (*ESTIMATE_COLUMNS, *(column for column, wanted in asked.items() if wanted))
     print_table(rows, columns, form)
     if constrained is not None:

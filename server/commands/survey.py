@@ -26,7 +26,7 @@ def check(survey_file: Path, form: str) -> None:
     survey = read_survey(survey_file)
     checks = check_questions(survey)
     rows = [asdict(row) for row in checks]
-    columns = [name for name in rows[0] if name != "saving"]
+    columns = [name for name in rows[0] if name not in ("saving", "remark")]
     print_table(rows, columns, form)
     for remark in remarks(survey, checks):
         print_message(remark)

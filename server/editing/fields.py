@@ -310,20 +310,20 @@ class Condition(Field):
 
 @dataclass(frozen=True)
 class Mechanism(Pick):
-    """The mechanism, with the parameters that classic designs have."""
+    """The mechanism, with the parameters that classic designs have, and the options of others."""
 
     widget: ClassVar[str] = "mechanism"
     parameters: ClassVar[Sequence[str]] = ("p", "p_yes", "p_no", "prevalence")
+    numbers: ClassVar[Sequence[str]] = ("steps",)
 
-    def classic(self, setting: Setting) -> list[str]:
-        """Return the parameters of the mechanisms that can be chosen here."""
-        known = {
-            parameter
-            for name in self.choices(setting)
-            if name in MECHANISMS
-            for parameter in MECHANISMS[name].parameters or ()
-        }
-        return [parameter for parameter in self.parameters if parameter in known]
+    def groups(self, setting: Setting) -> dict[str, list[str]]:
+        """Return the keys of the mechanisms that can be chosen here, under what they are called."""
+        chosen = [MECHANISMS[name] for name in self.choices(setting) if name in MECHANISMS]
+        known = {key for one in chosen for key in (*(one.parameters or ()), *one.options)}
+        chances = [key for key in self.parameters if key in known]
+        grid = [key for key in self.numbers if key in known]
+        named = {"Chances of classic designs": chances, "Grid of mechanisms that add noise": grid}
+        return {called: keys for called, keys in named.items() if keys}
 
     def shown(self, data: Mapping[str, Any], setting: Setting) -> dict[str, str]:
         value = self.value(data) or ""
@@ -331,7 +331,10 @@ class Mechanism(Pick):
 
     def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
         name = super().read(form, {}, setting)
-        given = {key: text for key in self.parameters if (text := form.get(f"{self.path}.{key}"))}
+        typed = {key: form.get(f"{self.path}.{key}") for key in (*self.parameters, *self.numbers)}
+        given: dict[str, Any] = {key: text for key, text in typed.items() if text}
+        for key in given.keys() & set(self.numbers):
+            given[key] = int(typed[key]) if re.fullmatch("[0-9]{1,9}", typed[key]) else typed[key]
         return {"name": name, **given} if name and given else name
 
 

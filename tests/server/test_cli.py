@@ -53,6 +53,39 @@ def test_a_bad_survey_is_one_line_and_exit_1(survey_file: Path) -> None:
         assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("mechanisms", "told"),
+    [
+        (("laplace",), 'question "a": no ranges: laplace rounds numbers to the ends'),
+        (("laplace", "laplace"), 'questions "a", "b": no ranges: laplace rounds numbers'),
+        (("duchi",), 'mechanism = "square-wave" tells a distribution'),
+        (("square-wave", "laplace"), 'or {name = "laplace", steps = 10} tells a distribution'),
+        ((), "study: --bins is for numbers; it asks for none"),
+    ],
+)
+def test_ranges_are_refused_where_reports_tell_the_mean_alone(
+    tmp_path: Path, db: Path, mechanisms: tuple[str, ...], told: str
+) -> None:
+    questions = "".join(
+        f'[[questions]]\nid = "{name}"\ntext = "?"\nkind = "number"\nmin = 0\nmax = 10\n'
+        f'required = true\nepsilon = 1\nmechanism = "{mechanism}"\n'
+        for name, mechanism in zip("ab", mechanisms, strict=False)
+    )
+    study, truth = tmp_path / "study.toml", tmp_path / "answers.csv"
+    also = '[[questions]]\nid = "c"\ntext = "?"\nkind = "yes-no"\nepsilon = 1\n'
+    study.write_text(f'title = "Study"\nid = "study"\n{questions}{also}')
+    columns = ["a", "b"][: len(mechanisms)]
+    truth.write_text(",".join([*columns, "c"]) + "\n" + "3," * len(columns) + "yes\n")
+    assert run("simulate", study, "--answers", truth, "--db", db).exit_code == 0
+    result = run("estimate", "study", "--db", db, "--bins", "5")
+    assert told in result.stderr
+    if "square-wave" in mechanisms:
+        ranges = [row for row in table(result) if row["conf_method"] == "bootstrap"]
+        assert {row["question"] for row in ranges} == {"a"}
+    else:
+        assert (result.exit_code, result.stdout) == (1, "")
+
+
 def test_wrong_usage_is_exit_2(survey_file: Path, truth: Path, db: Path) -> None:
     both = ["simulate", survey_file, "--answers", truth]
     for arguments in (

@@ -120,6 +120,27 @@ def test_a_question_of_each_kind_is_added_and_turned_into_every_other(
         assert DraftFile(toml(store)).data("question/new")["kind"] == other
 
 
+def test_the_grid_of_noise_is_typed_as_a_whole_number(signed_in: Browsers, store: Store) -> None:
+    browser = signed_in("bob")
+    sent = {"text": "How many?", "kind": "number", "id": "many", "part": "question/one", "seen": ""}
+    assert post(browser, EDIT, do="add", **sent).status_code == 303
+    # A mechanism that needs required = true can be chosen once that is saved.
+    for typed in ({"required": "true"}, {"mechanism": "laplace"}, {"mechanism.steps": "5"}):
+        form = fields(browser, "question/many") | {"do": "save"} | typed
+        assert post(browser, EDIT, **form).status_code == 303
+    stored = DraftFile(toml(store)).data("question/many")["mechanism"]
+    assert stored == {"name": "laplace", "steps": 5}
+    assert fields(browser, "question/many")["mechanism.steps"] == "5"
+    for wrong, told in (
+        ("many", 'at least 1, got "many"'),
+        ("0", "at least 1, got 0"),
+    ):
+        form = fields(browser, "question/many") | {"do": "save", "mechanism.steps": wrong}
+        answer = post(browser, EDIT, **form)
+        assert answer.status_code == 422
+        assert told in unescape(answer.text)
+
+
 def test_another_id_follows_into_conditions_texts_and_tables(
     signed_in: Browsers, store: Store
 ) -> None:

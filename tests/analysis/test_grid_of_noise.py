@@ -1,0 +1,90 @@
+"""The grid that noise is added on: chosen by the mechanism, or named by the survey's author."""
+
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.core.domain import Numbers
+from analysis.estimate.distribution.ranges import tells_distribution
+from analysis.mechanisms import MECHANISMS
+from analysis.mechanisms.selection import variance
+from analysis.survey.check import check
+from analysis.survey.freeze import freeze
+
+sys.path.insert(0, str(Path(__file__).parent))
+import one_question
+
+NUMBER, survey_of = one_question.NUMBER, one_question.survey_of
+DOMAIN = Numbers(Fraction(0), Fraction(60), 60, False)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "version"),
+    [
+        ("laplace", "1", "fb9180b2c272f49dea6708e6f06d7b89c9668634fb8b94283cd7d3e17f680df3"),
+        ("laplace", "4", "a6f071f8869a12024bbb01932145fe3f8bfa26abe1b5006cebce23f1406c6e76"),
+        ("gaussian", "1", "4cf82cc2995b840438317226d0855799f8116682d4cbc52e76d20063356873bb"),
+        ("gaussian", "4", "6a902715f0179e24c2ef5737315b3e361a57246a773ba793563ff92663822c20"),
+    ],
+)
+def test_surveys_that_name_no_grid_keep_their_version(
+    mechanism: str, epsilon: str, version: str
+) -> None:
+    assert survey_of(mechanism, NUMBER | {"no_answer": False}, epsilon).version == version
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "epsilon"), [("laplace", 5, "1"), ("laplace", 60, "2"), ("gaussian", 3, "4")]
+)
+def test_a_named_grid_spends_its_epsilon_and_the_mean_is_exactly_unbiased_on_it(
+    name: str, steps: int, epsilon: str
+) -> None:
+    mechanism = MECHANISMS[name]
+    randomizer: Any = mechanism.compile(DOMAIN, Fraction(epsilon), {"steps": steps})
+    assert randomizer.encoder.steps == steps
+    assert 0.99 * float(epsilon) < randomizer.epsilon <= float(epsilon)
+    assert tells_distribution(randomizer, DOMAIN)
+    (mean,) = mechanism.means(randomizer, DOMAIN)
+    for place in (Fraction(0), Fraction(1, 7), Fraction(29, 60), Fraction(1)):
+        expected = Fraction(0)
+        for point, chance in randomizer.encoder.chances(place, 0):
+            weights = randomizer.channel.weights(point)
+            scored = sum(map(Fraction.__mul__, map(Fraction, weights), mean.scores))
+            expected += chance * scored / sum(weights)
+        assert expected == place
+
+
+@pytest.mark.parametrize("steps", [None, 20])
+def test_the_author_is_told_the_grid_and_what_others_cost(steps: int | None) -> None:
+    asked = NUMBER | {"max": 60, "no_answer": False, "id": "q", "text": "?", "epsilon": 1.0}
+    named = {"name": "laplace"} | ({} if steps is None else {"steps": steps})
+    survey = freeze(
+        {
+            "id": "s",
+            "languages": [],
+            "questions": [asked | {"mechanism": named}],
+            "privacy": {"cap": 9},
+        }
+    )
+    (row,) = check(survey)
+    assert row.steps == (steps or 1)
+    assert ("as its author asks" in row.remark) == (steps is not None)
+    assert ("reports then tell the mean alone" in row.remark) == (steps is None)
+    laplace = MECHANISMS["laplace"]
+    prices = re.findall(r"([0-9.]+) for (\d+) step", row.remark)
+    assert [int(other) for _, other in prices] == [1, 2, 5, 10, *[20] * (steps is None), 50][
+        steps is None :
+    ]
+    for price, other in prices:
+        randomizer = laplace.compile(DOMAIN, Fraction(1), {"steps": int(other)})
+        exact = variance(laplace, randomizer, DOMAIN) / row.variance
+        assert float(price) == pytest.approx(exact, rel=5e-3)
+
+
+def test_prices_beyond_reason_are_no_numbers() -> None:
+    told = MECHANISMS["gaussian"].remark(DOMAIN, Fraction(1), {})
+    assert "1.18 for 2 steps, over 1,000 for 5 steps" in told
