@@ -17,6 +17,7 @@ from analysis.study.regression import (
     FAMILIES,
     INTERVALS,
     NO_ANSWERS,
+    PENALTIES,
     Effect,
     Predicted,
     regress,
@@ -70,6 +71,12 @@ _OPTIONS_OF_MODEL = (
         "--interval",
         choices=INTERVALS,
         meaning="Of intervals and tests; robust errors, and weights, have Wald's alone.",
+    ),
+    _choice(
+        "--penalty",
+        choices=PENALTIES,
+        meaning="For estimates that are infinite else: log-F(1, 1) priors of all coefficients but "
+        "the intercept.",
     ),
 )
 

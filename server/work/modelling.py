@@ -25,6 +25,7 @@ FIT = (
     "boundary",
     "se_type",
     "interval",
+    "penalty",
 )
 
 #: A name in a formula: letters, digits, _ and ., or anything between backticks. Functions and their

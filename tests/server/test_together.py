@@ -21,7 +21,17 @@ from server.store import Store
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples/elsewhere"
 DICE = [str(EXAMPLES / "dice.csv"), "--design", str(EXAMPLES / "dice.toml")]
-FIT = ["n", "log_likelihood", "parameters", "aic", "converged", "boundary", "se_type", "interval"]
+FIT = [
+    "n",
+    "log_likelihood",
+    "parameters",
+    "aic",
+    "converged",
+    "boundary",
+    "se_type",
+    "interval",
+    "penalty",
+]
 TERM = ["term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
 TERM += ["conf_method", "flag"]
 

@@ -12,16 +12,18 @@ from analysis.study.regression.agreement import LAWS
 from analysis.study.regression.debiased import debiased
 from analysis.study.regression.effects import average_effects
 from analysis.study.regression.likeliest import likeliest
+from analysis.study.regression.penalty import PENALIZED, PENALTIES
 from analysis.study.regression.predicted import predicted
 from analysis.study.regression.response import FAMILIES
 from analysis.study.regression.result import Effect, Predicted, Regression, Term
-from analysis.study.regression.table import table
+from analysis.study.regression.table import Table, table
 
 __all__ = [
     "ERRORS",
     "FAMILIES",
     "INTERVALS",
     "NO_ANSWERS",
+    "PENALTIES",
     "Effect",
     "Predicted",
     "Regression",
@@ -48,6 +50,7 @@ def regress(
     se: str = "observed",
     interval: str = "profile",
     no_answer: str = "left-out",
+    penalty: str = "none",
     confidence_level: float = 0.95,
     effects: bool = False,
     progress: Callable[[float], None] | None = None,
@@ -102,6 +105,10 @@ def regress(
         is fitted by corrected scores, since numbers of the others follow a law that nobody knows.
         ``category``: no-answer is a value like any other, so that those who left a predictor out
         share the coefficients of all others.
+    penalty : str
+        ``none``, or ``log-f``: all printed coefficients but intercepts have log-F(1, 1) priors,
+        which keeps them finite. See `analysis.study.regression.penalty`. Not of a linear model, and
+        with profiles alone: Wald's intervals cover too seldom where a penalty is needed.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     effects : bool
@@ -122,13 +129,14 @@ def regress(
     van den Hout and Kooiman, Computational Statistics & Data Analysis 2006 (randomized predictors);
     van den Hout, van der Heijden and Gilchrist, Computational Statistics & Data Analysis 51, 2007
     (outcomes); Nakamura, Biometrika 1990 (corrected scores); Venzon and Moolgavkar, Applied
-    Statistics 1988 (intervals).
+    Statistics 1988 (intervals); Greenland and Mansournia, Statistics in Medicine 2015 (penalty).
     """
     for name, got, expected in (
         ("family", family, FAMILIES),
         ("se", se, ERRORS),
         ("interval", interval, INTERVALS),
         ("no_answer", no_answer, NO_ANSWERS),
+        ("penalty", penalty, PENALTIES),
     ):
         if got not in expected:
             raise ValueError(f'{name} must be {" or ".join(expected)}, got "{got}"')
@@ -144,6 +152,9 @@ def regress(
         lawless = se == "sandwich" or some_left_out
     else:
         lawless = False
+    robust = se == "sandwich" or weights is not None
+    if penalty != "none":
+        _check_penalty(model, family, lawless, robust or interval != "profile")
     if lawless:
         fitted = debiased(model, family, no_answer, confidence_level)
         if progress:
@@ -151,8 +162,25 @@ def regress(
         return replace(fitted, predicted=predicted(model, fitted, confidence_level))
     if no_answer == "left-out":
         model = model.apart()
-    robust = se == "sandwich" or weights is not None
-    found = likeliest(model, family, robust, interval, no_answer, confidence_level, progress)
+    found = likeliest(
+        model, family, robust, interval, no_answer, penalty, confidence_level, progress
+    )
     rows = predicted(model, found.model, confidence_level, found.of)
     averages = average_effects(model, found, confidence_level) if effects else ()
     return replace(found.model, predicted=rows, effects=averages)
+
+
+def _check_penalty(model: Table, family: str, lawless: bool, walds: bool) -> None:
+    """Raise `ValueError` unless a model can have a penalty."""
+    if family not in PENALIZED:
+        raise ValueError(f"a penalty is of a {' or '.join(PENALIZED)} model, got {family}")
+    if lawless:
+        raise ValueError("corrected scores take no penalty: they have no likelihood")
+    if walds:
+        raise ValueError(
+            "a penalized model has profile intervals alone, got weights, sandwich errors or Wald's"
+        )
+    if "Intercept" not in model.terms:
+        raise ValueError(
+            "a penalized model must have an intercept, which has no penalty, got a formula without"
+        )

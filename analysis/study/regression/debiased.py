@@ -209,6 +209,7 @@ def debiased(table: Table, family: str, no_answer: str, confidence_level: float)
         boundary=not fit.sound.all(),
         se_type="sandwich",
         interval="wald",
+        penalty="none",
         family=family,
         outcome=table.name,
         covariance=fit.spread,

@@ -17,6 +17,7 @@ from analysis.study.regression.climbing import climb, climb_from
 from analysis.study.regression.levels import levels
 from analysis.study.regression.likelihood import Likelihood, Point
 from analysis.study.regression.outcome import likely_shares
+from analysis.study.regression.penalty import PENALIZED, LogF, is_priors_own, unit_of
 from analysis.study.regression.profile import Found, HigherError, Profiled
 from analysis.study.regression.response import known_response, randomized_response
 from analysis.study.regression.result import Regression, Term, covariance, middle, wald_terms
@@ -56,6 +57,7 @@ def likeliest(
     robust: bool,
     interval: str,
     no_answer: str,
+    penalty: str,
     confidence_level: float,
     progress: Callable[[float], None] | None,
 ) -> Likeliest:
@@ -75,7 +77,6 @@ def likeliest(
     flat = np.ones((*design.shape[:2], 1))
     chances = table.cell_chances
     designs = (design,) * outcome.sloped + (flat,) * outcome.flat
-    likelihood = Likelihood(outcome, designs, shares[:, 0], chances, times)
     names = [prefix + term for prefix in response.prefixes for term in table.terms]
     nuisance = ["log(sigma)"] * outcome.flat
     nuisance += [f"{cell}:{term}" for cell in table.cell_names[1:] for term in table.shares_terms]
@@ -87,11 +88,6 @@ def likeliest(
         constant * np.average(part.mean(axis=1), axis=0, weights=times)
         for constant, part in zip(constants, [*designs, *[shares] * (cells - 1)], strict=True)
     ]
-    profiling = interval == "profile" and not robust
-    advance = progress or (lambda part: None)
-    point, reached = climb(
-        likelihood, np.concatenate(start), lambda part: advance(part / (1 + profiling))
-    )
     back = scipy.linalg.block_diag(
         *[unit * of_terms] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
     )
@@ -100,6 +96,17 @@ def likeliest(
     printed = np.arange(len(back)) < len(names)
     if left_out:
         printed[: len(names)] = ~absent
+    # Of the units of printed terms, an intercept has none: it is not penalized.
+    units = np.tile(_units(table), outcome.sloped)[printed[: len(names)]]
+    prior = None
+    if penalty == "log-f":
+        prior = LogF((units[:, None] * back[printed])[units > 0])
+    likelihood = Likelihood(outcome, designs, shares[:, 0], chances, times, prior)
+    profiling = interval == "profile" and not robust
+    advance = progress or (lambda part: None)
+    point, reached = climb(
+        likelihood, np.concatenate(start), lambda part: advance(part / (1 + profiling))
+    )
     profiled: Profiled | None = None
     found: list[Found] = []
     if profiling and reached:
@@ -122,19 +129,24 @@ def likeliest(
     if profiled:
         terms = [*map(_profile_term, terms, found)]
     known = np.array([term.estimate is not None for term in terms])
-    value = point.value - times.sum() * np.log(unit)
+    value = point.of_reports - times.sum() * np.log(unit)
     weighted = rows.scale != 1 or not np.array_equal(times, rows.squares)
-    messages = _messages(table, family, reached, left_out, terms, sound[len(names) :].all())
+    messages = _messages(
+        table, family, penalty, reached, left_out, terms, sound[len(names) :].all()
+    )
+    if prior and profiled:
+        messages += _of_prior(terms, units, profiled.quantile)
     model = Regression(
         terms=tuple(terms),
         n=rows.n,
         log_likelihood=rows.scale * value if np.isfinite(value) else None,
         parameters=len(back),
-        aic=2 * (len(back) - value) if np.isfinite(value) and not weighted else None,
+        aic=None if weighted or prior or not np.isfinite(value) else 2 * (len(back) - value),
         converged=reached and bool((known | absent[printed[: len(names)]]).all()),
         boundary=not sound.all(),
         se_type="sandwich" if robust else "observed information",
         interval="profile" if profiling else "wald",
+        penalty=penalty,
         family=family,
         outcome=table.name,
         covariance=spread[np.ix_(printed, printed)],
@@ -192,9 +204,44 @@ def _of_no_answer(table: Table, prefixes: Sequence[str]) -> NDArray[np.bool_]:
     return np.concatenate([table.of_no_answer | away for away in of_outcome])
 
 
+def _units(table: Table) -> Array:
+    """Return (p,) what change of each term its coefficient is penalized for; 0 of an intercept."""
+    units = []
+    for term, column in zip(table.terms, np.moveaxis(table.design, 2, 0), strict=True):
+        among = column[:, table.answering]
+        # A term of no answer is 0 for all who answered.
+        unit = unit_of(among if np.ptp(among) else column, table.rows.times)
+        units.append(0.0 if term == "Intercept" else unit)
+    return np.array(units)
+
+
+def _of_prior(terms: Sequence[Term], units: Array, quantile: float) -> list[str]:
+    """Return sentences on the prior, and on the terms of which little more is known."""
+    messages = [
+        "a penalized likelihood: each coefficient but the intercept is taken to make an odds ratio "
+        "(or a ratio of counts) between 1/648 and 648, with 95 %, for a category, or for two "
+        "standard deviations of a number; there is no AIC"
+    ]
+    idle = [
+        term.term
+        for term, unit in zip(terms, units.tolist(), strict=True)
+        if unit
+        and term.conf_low is not None
+        and term.conf_high is not None
+        and is_priors_own(term.conf_low, term.conf_high, unit, quantile)
+    ]
+    if idle:
+        messages.append(
+            f"reports tell next to nothing of {', '.join(idle)}: what is printed is what the "
+            "penalty takes for granted"
+        )
+    return messages
+
+
 def _messages(
     table: Table,
     family: str,
+    penalty: str,
     reached: bool,
     left_out: bool,
     terms: Sequence[Term],
@@ -206,6 +253,9 @@ def _messages(
     all parameters of errors and of the predictors' law are known.
     """
     messages = []
+    finite = ""
+    if family in PENALIZED and penalty == "none":
+        finite = "; --penalty log-f has finite estimates, for a prior that it takes"
     if family == "logistic" and isinstance(table.outcome, Column):
         reference, event = (table.outcome.values[index] for index in levels(table.outcome)[:2])
         messages.append(f"{table.name}: {event} against {reference}")
@@ -219,7 +269,7 @@ def _messages(
     if not reached:
         messages.append(
             "the likelihood's maximum was not reached, or lies at infinity, so no estimate is "
-            "given: leave terms out, or take more respondents"
+            f"given: leave terms out, or take more respondents{finite}"
         )
         return messages
     unknown = [term.term for term in terms if term.estimate is None]
@@ -231,7 +281,7 @@ def _messages(
         messages.append(
             f"no finite estimate of {', '.join(unknown)}: it runs off to infinity, or the reports "
             "tell nothing of it (perfect separation, or a category or value "
-            "that is estimated at 0); leave terms out, or merge values"
+            f"that is estimated at 0); leave terms out, or merge values{finite}"
         )
     elif not sound:
         messages.append(
@@ -243,6 +293,9 @@ def _messages(
         messages.append(
             f"the likeliest value of {', '.join(endless)} is infinite: reports agree best with a "
             "share of 0 or 1, or predictors separate the outcomes; at least one limit is infinite"
+            # An intercept has no prior.
+            + finite
+            * any(not term.endswith("Intercept") for term in endless)
         )
     unlimited = [term.term for term in terms if "limit" in term.flag]
     if set(unlimited) - {*endless, *unknown}:

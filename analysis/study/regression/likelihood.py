@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from analysis.study.regression.outcome import Density, Outcome
+from analysis.study.regression.penalty import LogF
 
 Array = NDArray[np.float64]
 
@@ -32,6 +33,8 @@ class Likelihood:
         Of the reports of the predictors; some cell's is above 0 for each respondent.
     times : (n,) array
         What each respondent counts.
+    penalty : LogF, optional
+        Priors of parameters: it is a penalized likelihood then.
 
     References
     ----------
@@ -44,6 +47,7 @@ class Likelihood:
     shares: Array
     chances: Array
     times: Array
+    penalty: LogF | None = None
 
     @cached_property
     def log_chances(self) -> Array:
@@ -76,27 +80,32 @@ class Likelihood:
             if not given.all():
                 density = density.masked(given > 0)
             total = given.sum(axis=1, keepdims=True)
-            value = float(self.times @ (np.log(total) + top)[:, 0])
-        return Point(self, parameters, value, density, shares, given / total)
+            of_reports = float(self.times @ (np.log(total) + top)[:, 0])
+            value = of_reports
+            if self.penalty:
+                value += self.penalty.value(parameters)
+        return Point(self, parameters, value, of_reports, density, shares, given / total)
 
 
 @dataclass(frozen=True)
 class Point:
     """The log-likelihood at `parameters`: its `value`, and derivatives.
 
-    `shares` and `given` are (n, cells): of each combination before the reports, and after.
+    `of_reports` is its value without a penalty. `shares` and `given` are (n, cells): of each
+    combination before the reports, and after.
     """
 
     likelihood: Likelihood
     parameters: Array
     value: float
+    of_reports: float
     density: Density
     shares: Array
     given: Array
 
     @cached_property
     def scores(self) -> Array:
-        """(n, parameters) derivative of each respondent's log-likelihood."""
+        """(n, parameters) derivative of each respondent's log-likelihood, without a penalty."""
         likelihood = self.likelihood
         slopes = self.given * self.density.first
         of_outcome = [
@@ -117,17 +126,28 @@ class Point:
             slope.reshape(-1) @ design.reshape(-1, design.shape[2])
             for slope, design in zip(slopes, likelihood.designs, strict=True)
         ]
-        return np.concatenate([*of_outcome, (news.T @ likelihood.shares).reshape(-1)])
+        gradient = np.concatenate([*of_outcome, (news.T @ likelihood.shares).reshape(-1)])
+        if likelihood.penalty:
+            gradient += likelihood.penalty.gradient(self.parameters)
+        return gradient
 
     @property
     def most(self) -> Array:
         """Information if latent values were seen, of the outcome and of h: at least the other."""
         times = self.likelihood.times[:, None]
-        return self._blocks(times * self.given * self.density.most, self._spread(self.shares))
+        seen = self._blocks(times * self.given * self.density.most, self._spread(self.shares))
+        return self._penalized(seen)
 
     @cached_property
     def information(self) -> Array:
         """(parameters, parameters) minus the second derivative of `value`."""
+        return self._penalized(self._information())
+
+    def _penalized(self, information: Array) -> Array:
+        penalty = self.likelihood.penalty
+        return information + penalty.information(self.parameters) if penalty else information
+
+    def _information(self) -> Array:
         likelihood, first = self.likelihood, self.density.first
         times = likelihood.times[:, None]
         weighed = times * self.given

@@ -105,12 +105,14 @@ class Regression:
         Respondents whose weight is above 0.
     log_likelihood : float, optional
         At the estimates, of the outcome and of the reports of randomized predictors; with weights
-        it is the weighted sum. None if the model was not fitted by likelihood.
+        it is the weighted sum. A penalty is not in it. None if the model was not fitted by
+        likelihood.
     parameters : int
         How many the model has, with those of `nuisance`, and those at infinity.
     aic : float, optional
         Akaike's information criterion, twice `parameters` less twice `log_likelihood`. None with
-        weights, whose sum of logarithms is no likelihood. Models are compared by it if they are
+        weights, whose sum of logarithms is no likelihood, and with a penalty, since it is not of
+        the likeliest parameters. Models are compared by it if they are
         of the same outcome and the same randomized predictors.
     converged : bool
         Whether all estimates are numbers at a maximum of the likelihood, or infinite with a limit
@@ -124,6 +126,8 @@ class Regression:
         ``observed information`` or ``sandwich``.
     interval : str
         ``profile`` or ``wald``: of the intervals and tests of `terms`.
+    penalty : str
+        ``none``; or ``log-f``: estimates, intervals and tests are of a penalized likelihood.
     family, outcome : str
         As asked for.
     covariance : (terms, terms) array
@@ -149,6 +153,7 @@ class Regression:
     boundary: bool
     se_type: str
     interval: str
+    penalty: str
     family: str
     outcome: str
     covariance: Array
