@@ -26,7 +26,7 @@ import numpy as np
 from analysis.core.channels.pattern import Pattern
 from analysis.core.domain import Sets
 from analysis.mechanisms.joint_design import design, sampled_design, share_variances
-from analysis.mechanisms.joint_program import AIMS, Part, alone
+from analysis.mechanisms.joint_goals import AIMS, Part, alone
 from analysis.study.planning.together import slope_variance
 
 #: How far a variance may be above its bound, and how many respondents the model may take.

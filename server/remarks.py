@@ -7,7 +7,7 @@ from itertools import combinations
 
 from analysis.core.epsilon import MICRO
 from analysis.core.randomizer import is_weak
-from analysis.mechanisms.joint_program import AIMS
+from analysis.mechanisms.joint_goals import AIMS
 from analysis.privacy.one_wave import readable_odds, warnings_of_totals
 from analysis.study.planning import costs_of_waves, warnings
 from analysis.study.planning.together import suggestion

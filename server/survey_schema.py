@@ -7,7 +7,7 @@ from analysis.core.channels.pattern import MOST_PARTS, Pattern
 from analysis.core.encoders import ENCODERS
 from analysis.core.memory import PROTOCOL
 from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.joint_program import AIMS
+from analysis.mechanisms.joint_goals import AIMS
 from analysis.mechanisms.together import TOGETHER
 from analysis.survey.batches import PUBLIC, SMALLEST_BATCH, SMALLEST_MINIMUM
 from analysis.survey.digest import NOTE

@@ -13,14 +13,8 @@ import numpy as np
 from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.types import Floats
-from analysis.mechanisms.joint_program import (
-    GAP,
-    Part,
-    Program,
-    alone,
-    contrast_variance,
-    questions_of,
-)
+from analysis.mechanisms.joint_goals import Part, alone, contrast_variance, questions_of
+from analysis.mechanisms.joint_program import GAP, Program
 
 #: Of more unknowns than these, a program takes a second and more.
 _LARGE = 300
@@ -81,37 +75,45 @@ def design(
         If weights cannot be made whole within the limits.
     """
     alike = sorted(set(parts), key=parts.index)
-    tried: dict[tuple[int, ...], Design] = {}
 
-    def of(sizes: tuple[int, ...]) -> Design:
-        if sizes not in tried:
-            by_part = dict(zip(alike, sizes, strict=True))
-            task = Program(parts, tuple(by_part[part] for part in parts), total, each, aim, gap=gap)
-            tried[sizes] = Design(*task.solved())
-        return tried[sizes]
+    def better(sizes: tuple[int, ...], best: Design | None) -> Design | None:
+        by_part = dict(zip(alike, sizes, strict=True))
+        task = Program(parts, tuple(by_part[part] for part in parts), total, each, aim, gap=gap)
+        found = task.below(best.variance if best else inf)
+        return Design(*found) if found else best
 
-    starts = [
+    around = [
         tuple(min(part.k - 1, max(1, round(part.k / (exp(epsilon) + 1)))) for part in alike)
         for epsilon in (total / len(parts), min(each, total))
     ]
     if len(alike) > 1:
         one_kind = [(Part(part.k, part.share),) * len(parts) for part in alike]
         as_one = [design(kind, total, each, aim, gap).channel for kind in one_kind]
-        starts.append(tuple(channel.sizes[0] for channel in as_one))
-    if prod(parts.count(part) + 1 for part in alike) > _LARGE:
-        return of(starts[-1])
-    best = min(starts, key=lambda sizes: of(sizes).variance)
-    while True:
-        near = [
-            (*best[:place], best[place] + step, *best[place + 1 :])
-            for place, part in enumerate(alike)
-            for step in (-1, 1)
-            if 1 <= best[place] + step < part.k
-        ]
-        better = min([best, *near], key=lambda sizes: of(sizes).variance)
-        if better == best:
-            return of(best)
-        best = better
+        around.append(tuple(channel.sizes[0] for channel in as_one))
+    is_large = prod(parts.count(part) + 1 for part in alike) > _LARGE
+    if is_large:
+        del around[:-1]
+    tried: set[tuple[int, ...]] = set()
+    best: Design | None = None
+    while best is None or not tried.issuperset(around):
+        for sizes in around:
+            best = best if sizes in tried else better(sizes, best)
+            tried.add(sizes)
+        if best is None:
+            raise ValueError("limits must leave room for a design")
+        of_part = dict(zip(parts, best.channel.sizes, strict=True))
+        around = [] if is_large else _neighbors(alike, [of_part[part] for part in alike])
+    return best
+
+
+def _neighbors(alike: Sequence[Part], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the sizes of sets of alike parts that differ in one of them, by one."""
+    return [
+        (*sizes[:place], sizes[place] + step, *sizes[place + 1 :])
+        for place, part in enumerate(alike)
+        for step in (-1, 1)
+        if 1 <= sizes[place] + step < part.k
+    ]
 
 
 def sampled_design(

@@ -15,10 +15,9 @@ same for all orders of alike questions, a best design treats them alike: only ho
 not agree matters, and programs are small.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import combinations_with_replacement, product
 from math import comb, exp, prod
 from typing import Any
@@ -27,56 +26,28 @@ import numpy as np
 import scipy
 
 from analysis.core.channels.pattern import Pattern
-from analysis.core.domain import DomainOfShares
 from analysis.core.epsilon import exp_lower
 from analysis.core.types import Floats, Integers
 from analysis.core.words import LARGEST_TOTAL
-from analysis.mechanisms.selection import candidates
-
-#: What a design may be made for: the questions' shares, those of pairs of answers, or both. The
-#: first is what a survey gets that names none. The best design for shares alone can take four times
-#: the respondents that separate draws take for pairs (3, 5 and 6 values, total 3, each 1.5); that
-#: for both is nearly as good for shares there.
-AIMS = ("both", "shares", "pairs")
+from analysis.mechanisms.joint_goals import (
+    Goal,
+    Part,
+    alone,
+    contrast_variance,
+    over_square,
+    questions_of,
+)
 
 #: The largest part of a variance by which the design of a survey may miss the bound.
 GAP = 1e-5
 #: Tangents at first, evenly over the logarithm of a contrast; and programs at most.
 _TANGENTS, _ROUNDS = 24, 40
+#: The part by which a bound must be above a variance to show that it is beaten: what the solver's
+#: tolerance may add to it is far below.
+_NO_BETTER = 1e-6
 #: By how much ε is held below its limits, so that rounded weights keep within them: the first that
 #: will do. By the first, the charge, rounded up to whole millionths, is that of the limit.
 _MARGINS = (2e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-
-
-@dataclass(frozen=True)
-class Part:
-    """What the design must know of a part: its number of values, and a usual share of one.
-
-    A question that has several parts, as that of several options has, is named by each, and its
-    domain is what it would be drawn by alone. What is learned about one answer is then about all
-    parts of it.
-    """
-
-    k: int
-    share: float
-    question: str = ""
-    domain: DomainOfShares | None = None
-
-
-def questions_of(parts: Sequence[Part]) -> list[list[int]]:
-    """Return the places of the parts of each question."""
-    names = [part.question or place for place, part in enumerate(parts)]
-    return [
-        [place for place, name in enumerate(names) if name == one] for one in dict.fromkeys(names)
-    ]
-
-
-def contrast_variance(contrast: Floats, k: int, size: int, share: float) -> Floats:
-    """Return n times the variance of a share, from the contrast p - ω/k of its reports."""
-    rate = size / k
-    support = rate + contrast * (share - 1 / k) * k / (k - 1)
-    with np.errstate(divide="ignore"):
-        return np.asarray(support * (1 - support) / (contrast * k / (k - 1)) ** 2)
 
 
 @dataclass(frozen=True)
@@ -151,7 +122,7 @@ class Program:
         return np.asarray((sums**2 - squares) / (d * (d - 1)))
 
     @cached_property
-    def goals(self) -> "list[_Goal]":
+    def goals(self) -> list[Goal]:
         """What is to be made small together."""
         if self.aim == "both":
             goals = [*self._of_shares, *self._of_pairs]
@@ -164,7 +135,7 @@ class Program:
         return self.total / len(questions_of(self.parts))
 
     @property
-    def _of_shares(self) -> "list[_Goal]":
+    def _of_shares(self) -> list[Goal]:
         weights = [len(places) / len(self.parts) for places in self.groups]
         return [
             self._share_goal(group, weight, self.parts[self.groups[group][0]].share)
@@ -172,13 +143,13 @@ class Program:
         ]
 
     @property
-    def _of_pairs(self) -> "list[_Goal]":
+    def _of_pairs(self) -> list[Goal]:
         # At even, unrelated answers the estimated share of a pair of answers is the sum of three
         # uncorrelated estimates: of both shares, each over the other's number of values, and of
         # the product.
         pairs = comb(len(self.parts), 2)
         of_shares = [0.0] * len(self.groups)
-        of_products: list[_Goal] = []
+        of_products: list[Goal] = []
         for group, other in combinations_with_replacement(range(len(self.groups)), 2):
             count = len(self.groups[group]) * len(self.groups[other])
             count = comb(len(self.groups[group]), 2) if group == other else count
@@ -192,8 +163,8 @@ class Program:
             of_shares[group] += weight / ends[1].k ** 2
             of_shares[other] += weight / ends[0].k ** 2
             noise = self._noise(group) * self._noise(other)
-            variance = partial(_over_square, noise)
-            of_products.append(_Goal(self._pair_contrast(group, other), weight, variance))
+            variance = partial(over_square, noise)
+            of_products.append(Goal(self._pair_contrast(group, other), weight, variance))
         return of_products + [
             self._share_goal(group, weight, None) for group, weight in enumerate(of_shares)
         ]
@@ -204,7 +175,7 @@ class Program:
         k = self.parts[place].k
         return float(contrast_variance(np.array(1.0), k, self.sizes[place], 1 / k))
 
-    def _share_goal(self, group: int, weight: float, share: float | None) -> "_Goal":
+    def _share_goal(self, group: int, weight: float, share: float | None) -> "Goal":
         """Return the goal of a group's shares at a truth: as a part of separate draws', or even."""
         place = self.groups[group][0]
         part, size = self.parts[place], self.sizes[place]
@@ -214,41 +185,46 @@ class Program:
         def variance(contrast: Floats) -> Floats:
             return contrast_variance(contrast, part.k, size, at) / usual
 
-        return _Goal(self._contrast(group), weight, variance)
+        return Goal(self._contrast(group), weight, variance)
 
     def solved(self) -> tuple[Pattern, float, float]:
         """Return the best pattern, its mean variance, and the bound that none is below.
 
         Both are of chances before they are made whole, which changes them by a millionth or so.
         """
+        found = self.below(np.inf)
+        if found is None:
+            raise ValueError("limits must leave room for a design")
+        return found
+
+    def below(self, beaten: float) -> tuple[Pattern, float, float] | None:
+        """Return the same, or None as soon as no pattern is found to have a variance below this."""
         goals, masses, n = self.goals, self.masses, len(self.cases)
         # Columns: v of each case as a multiple of the even chance, the least v, each variance.
         fixed = self._limits(len(goals))
-        limits = [0.0] * fixed.shape[0]
-        contrasts = [np.append(goal.contrast * masses, 0) for goal in goals]
-        tangents: list[Floats] = []
-        bounds_of_tangents: list[float] = []
+        contrasts = np.array([np.append(goal.contrast * masses, 0) for goal in goals])
+        rows, limits = np.empty((0, n + 1 + len(goals))), np.zeros(fixed.shape[0])
 
-        def add(which: int, at: float) -> None:
-            value, slope = goals[which].tangent(at)
-            row = np.concatenate([slope * contrasts[which], np.zeros(len(goals))])
-            row[n + 1 + which] = -1
+        def add(which: int, at: Floats) -> None:
+            nonlocal rows, limits
+            values, slopes = goals[which].tangents(at)
+            tangents = np.zeros((len(at), rows.shape[1]))
+            tangents[:, : n + 1] = slopes[:, None] * contrasts[which]
+            tangents[:, n + 1 + which] = -1
             # Rows of about equal size: the solver's tolerance is one for all.
-            scale = max(1.0, abs(slope))
-            tangents.append(row / scale)
-            bounds_of_tangents.append((slope * at - value) / scale)
+            scales = np.maximum(1, np.abs(slopes))
+            rows = np.concatenate([rows, tangents / scales[:, None]])
+            limits = np.concatenate([limits, (slopes * at - values) / scales])
 
         for which, goal in enumerate(goals):
-            largest = float(goal.contrast.max())
-            for part in np.geomspace(1e-3, 1, _TANGENTS):
-                add(which, float(part * largest))
+            add(which, np.geomspace(1e-3, 1, _TANGENTS) * float(goal.contrast.max()))
         cost = np.concatenate([np.zeros(n + 1), [goal.weight for goal in goals]])
         best, bound, found = np.inf, 0.0, None
         for _ in range(_ROUNDS):
             result = scipy.optimize.linprog(
                 cost,
-                A_ub=scipy.sparse.vstack([fixed, np.array(tangents)], format="csr"),
-                b_ub=np.array([*limits, *bounds_of_tangents]),
+                A_ub=_stacked(fixed, rows),
+                b_ub=limits,
                 A_eq=np.concatenate([masses, np.zeros(1 + len(goals))])[None],
                 b_eq=[1.0],
                 method="highs",
@@ -257,6 +233,8 @@ class Program:
             if result.x is None:
                 break
             bound = max(bound, float(result.fun))
+            if bound > beaten * (1 + _NO_BETTER):
+                return None
             reached = [float(row @ result.x[: n + 1]) for row in contrasts]
             variance = sum(
                 goal.weight * float(goal.value(np.array(c)))
@@ -268,9 +246,9 @@ class Program:
                 break
             for which, contrast in enumerate(reached):
                 if contrast > 0:
-                    add(which, contrast)
-        if found is None:
-            raise ValueError("limits must leave room for a design")
+                    add(which, np.array([contrast]))
+        if found is None or best >= beaten:
+            return None
         return self._whole(found), best, bound
 
     @property
@@ -354,47 +332,13 @@ class Program:
         return logs
 
 
-def _over_square(noise: float, contrast: Floats) -> Floats:
-    return noise / contrast**2
-
-
-@dataclass(frozen=True)
-class _Goal:
-    """A variance that counts with a weight: convex in a contrast, which is linear in v.
-
-    `contrast` is that of each case.
-    """
-
-    contrast: Floats
-    weight: float
-    variance: Callable[[Floats], Floats]
-
-    def value(self, contrast: Floats) -> Floats:
-        """Return the variance at a contrast; infinite if it is not above 0."""
-        with np.errstate(divide="ignore"):
-            return np.where(contrast > 0, self.variance(contrast), np.inf)
-
-    def tangent(self, at: float) -> tuple[float, float]:
-        """Return the variance at a contrast, and its slope there."""
-        step = 1e-6 * at
-        low, middle, high = self.value(np.array([at - step, at, at + step]))
-        return float(middle), float((high - low) / (2 * step))
-
-
-@lru_cache(maxsize=1024)
-def alone(part: Part, epsilon: Fraction) -> float:
-    """Return n times the variance of the share if the question is drawn by itself.
-
-    It is by subset selection of the best size (Ye and Barg 2018, section III), or, of an option, by
-    the best mechanism for all options of its question.
-    """
-    if part.domain is not None:
-        return candidates(part.domain, epsilon)[0].variance
-    bound = exp(epsilon)
-    return min(_alone_of_size(part, size, bound) for size in range(1, part.k))
-
-
-def _alone_of_size(part: Part, size: int, bound: float) -> float:
-    agree = size * bound / (size * bound + part.k - size)
-    contrast = np.array(agree - size / part.k)
-    return float(contrast_variance(contrast, part.k, size, part.share))
+def _stacked(above: Any, below: Floats) -> Any:
+    """Return the rows of a sparse array, and below them those of another."""
+    lines, columns = np.nonzero(below)
+    ends = np.cumsum(np.bincount(lines, minlength=len(below)))
+    parts = (
+        np.concatenate([above.data, below[lines, columns]]),
+        np.concatenate([above.indices, columns]),
+        np.concatenate([above.indptr, above.nnz + ends]),
+    )
+    return scipy.sparse.csr_array(parts, shape=(above.shape[0] + len(below), above.shape[1]))

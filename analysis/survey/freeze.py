@@ -16,7 +16,7 @@ from analysis.core.joint_randomizer import JointRandomizer, Marginal, Place
 from analysis.core.memory import NEW_MEMORY, check_frozen, forever_of
 from analysis.core.randomizer import Randomizer
 from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.joint_program import AIMS
+from analysis.mechanisms.joint_goals import AIMS
 from analysis.mechanisms.selection import choose, compile_as
 from analysis.mechanisms.together import TOGETHER
 from analysis.survey.digest import above

@@ -18,7 +18,7 @@ from analysis.core.joint_randomizer import JointRandomizer
 from analysis.core.memory import Memory
 from analysis.core.words import below
 from analysis.mechanisms.joint_design import design, sampled_design, savings, share_variances
-from analysis.mechanisms.joint_program import AIMS, Part
+from analysis.mechanisms.joint_goals import AIMS, Part
 from analysis.mechanisms.together import TOGETHER, together
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import asked_of

@@ -10,7 +10,7 @@ from analysis.core.channels.set_reports import MOST_INPUTS
 from analysis.core.domain import Domain
 from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
-from analysis.mechanisms.joint_program import AIMS
+from analysis.mechanisms.joint_goals import AIMS
 from analysis.mechanisms.together import TOGETHER
 from analysis.survey.document import ID, Table, plain
 from analysis.survey.joint_draw import sampled

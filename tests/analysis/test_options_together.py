@@ -28,7 +28,8 @@ from analysis.estimate.columns.of_survey import (
 from analysis.estimate.columns.together import debiased_product
 from analysis.estimate.estimates import estimates
 from analysis.mechanisms.joint_design import design
-from analysis.mechanisms.joint_program import GAP, Part, Program
+from analysis.mechanisms.joint_goals import Part
+from analysis.mechanisms.joint_program import GAP, Program
 from analysis.study.crosstab import crosstab
 from analysis.survey.check import check
 from analysis.survey.freeze import thaw

@@ -20,7 +20,7 @@ from analysis.core.joint_randomizer import JointRandomizer
 from analysis.core.packed import unpack
 from analysis.core.words import LARGEST_TOTAL, WORD, below, below_many, seeded_block, seeded_words
 from analysis.mechanisms.joint_design import design
-from analysis.mechanisms.joint_program import Part, contrast_variance
+from analysis.mechanisms.joint_goals import Part, contrast_variance
 from analysis.mechanisms.together import OneTogether
 
 SAMPLES = {

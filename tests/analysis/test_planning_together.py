@@ -11,7 +11,7 @@ import pytest
 
 from analysis.core.channels.pattern import Pattern
 from analysis.mechanisms.joint_design import design, pair_variances, savings, share_variances
-from analysis.mechanisms.joint_program import Part
+from analysis.mechanisms.joint_goals import Part
 from analysis.study.planning.together import (
     PossibleDraw,
     possible_draws,

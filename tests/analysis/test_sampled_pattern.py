@@ -9,7 +9,7 @@ from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.epsilon import exp_lower
 from analysis.mechanisms.joint_design import sampled_design
-from analysis.mechanisms.joint_program import Part
+from analysis.mechanisms.joint_goals import Part
 
 
 def test_a_question_has_sets_of_one_size_whatever_else_is_asked() -> None:

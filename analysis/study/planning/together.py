@@ -20,7 +20,7 @@ from analysis.core.epsilon import LARGEST
 from analysis.core.types import Floats
 from analysis.estimate.intervals import check_level
 from analysis.mechanisms.joint_design import design, pair_variances, savings, share_variances
-from analysis.mechanisms.joint_program import AIMS, Part, questions_of
+from analysis.mechanisms.joint_goals import AIMS, Part, questions_of
 from analysis.survey.joint_draw import JointDraw, limits_of, parts_of
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
