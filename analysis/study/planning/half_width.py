@@ -189,8 +189,8 @@ def _of_means(case: _Case) -> HalfWidth:
 
 def _of_number(case: _Case, domain: Numbers) -> HalfWidth:
     question = case.question
-    (mean,) = question.mechanism.means(question.randomizer, domain)
-    truth = case.truth or worst_numbers(mean, question.randomizer, domain)
+    mean, worst = worst_numbers(question.mechanism, question.randomizer, domain)
+    truth = case.truth or worst
     law = Law(question.randomizer, domain, truth)
     if law.first(mean.floats[1]) <= NOBODY:
         raise ValueError(f'question "{question.id}": truth must have somebody who answers')

@@ -65,12 +65,16 @@ def mean_variance(mean: Mean, law: Law) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=128)
-def worst_numbers(mean: Mean, randomizer: Randomizer[Any, Any], domain: Numbers) -> Truth:
-    """Return half of all at a number, half at its mirror image: where the variance is the largest.
+def worst_numbers(
+    mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Numbers
+) -> tuple[Mean, Truth]:
+    """Return the mean of a number, and the truth at which its variance is the largest.
 
-    It is the exact variance. Usually the worst are the two ends, where it is (E[score²] at an end)
-    - 1/4 if the middle is 1/2; or everybody at the middle.
+    That is half of all at a number, half at its mirror image, by the exact variance. Usually the
+    worst are the two ends, where it is (E[score²] at an end) - 1/4 if the middle is 1/2; or
+    everybody at the middle.
     """
+    (mean,) = mechanism.means(randomizer, domain)
     parts = min(domain.steps, 8)
     candidates = []
     for part in range(parts // 2 + 1):
@@ -78,7 +82,7 @@ def worst_numbers(mean: Mean, randomizer: Randomizer[Any, Any], domain: Numbers)
         truth = Truth((place, 1 - place), (0.5, 0.5))
         candidates.append((mean_variance(mean, Law(randomizer, domain, truth))[1], truth))
     largest = max(variance for variance, _ in candidates)
-    return next(truth for variance, truth in candidates if variance >= largest * (1 - 1e-9))
+    return mean, next(t for variance, t in candidates if variance >= largest * (1 - 1e-9))
 
 
 def two_values(
@@ -120,9 +124,8 @@ def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domai
             at = np.zeros(1) if domain.is_open else _GRID
             return float(text_share(randomizer).variance(at).max())
         case Estimand.MEAN:
-            mean = mechanism.means(randomizer, domain)[0]
-            law = Law(randomizer, domain, worst_numbers(mean, randomizer, domain))
-            return mean_variance(mean, law)[1]
+            mean, truth = worst_numbers(mechanism, randomizer, domain)
+            return mean_variance(mean, Law(randomizer, domain, truth))[1]
         case Estimand.SHARES:
             return _worst_of_shares(mechanism, randomizer, domain)
         case _:
