@@ -14,6 +14,7 @@ Wainwright (JASA 2018) and the hybrid mechanism of Wang et al. (ICDE 2019): ε =
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, log
 from typing import Any
 
@@ -41,7 +42,7 @@ class _Task:
     steps: int
     bound: Fraction
     no_answer: bool
-    prior: Sequence[float] | None
+    prior: tuple[float, ...] | None
 
     def points(self, inputs: int) -> tuple[Floats, Any]:
         """Return numbers in [-1, 1] at which variance counts, and their rounding to the grid."""
@@ -105,12 +106,20 @@ def number_table(
         raise ValueError(f"bound expected more than 1, got {bound}")
     if prior is not None and (not prior or min(prior) < 0 or sum(prior) <= 0):
         raise ValueError("prior expected frequencies of at least 0 that are not all 0")
-    task = _Task(steps, bound, no_answer, prior)
+    # Of steps finer than all that is looked at, the table is the same.
+    steps = min(steps, _PARTS * max(_grids(bound)))
+    return _table(_Task(steps, bound, no_answer, None if prior is None else tuple(prior)))
+
+
+@lru_cache(maxsize=128)
+def _table(task: _Task) -> _Table:
+    """Return the table; designing takes a quarter of a second and more, so it is done once."""
     tables = [
         (variance, table)
         for inputs, reach, outputs in _sizes(task)
         for variance, table in _tables(task, inputs, _design(task, inputs, reach, outputs))
     ]
+    bound = task.bound
     least = min(variance for variance, _ in tables)
     # Among tables as good as the best to 0.03 %, those come first that spend ε to the last
     # millionth, so that what is charged is what was asked; then the shortest, which loads fastest.
@@ -122,14 +131,18 @@ def number_table(
     raise ValueError(f"bound expected to leave room for 32-bit weights, got {bound}")
 
 
+def _grids(bound: Fraction) -> tuple[int, ...]:
+    """Return the numbers of grid steps to try, if a number has so many."""
+    tries = [(1.2, (1, 8)), (12.0, (1, 16, 24)), (200.0, (1, 32, 48)), (1e5, (1, 48, 64))]
+    return next((sizes for limit, sizes in tries if bound < limit), (1, 64, 80))
+
+
 def _sizes(task: _Task) -> Iterator[tuple[int, float, int]]:
     """Yield the designs to try: grid steps, how far scores reach, and number of outputs."""
     bound = float(task.bound)
-    tries = [(1.2, (1, 8)), (12.0, (16, 24)), (200.0, (32, 48)), (1e5, (48, 64))]
-    sizes = next((sizes for limit, sizes in tries if bound < limit), (64, 80))
     # How far beyond Duchi's bound scores may lie; noise, and hence the best margin, shrinks with ε.
     margin = 0.9 / log(bound) if bound > 20 else 0.7 if task.no_answer else 0.3
-    for inputs in sorted({min(task.steps, size) for size in (1, *sizes)}):
+    for inputs in sorted({min(task.steps, size) for size in _grids(task.bound)}):
         span = inputs + 2 * ceil(inputs * margin / 2)
         yield inputs, span / inputs * (bound + 1) / (bound - 1), ceil(40 / span) * span + 1
         if bound > (12 if inputs < 25 else 1e5):
