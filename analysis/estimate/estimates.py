@@ -25,9 +25,11 @@ class Estimate:
     """One quantity of a question; the columns of the table of estimates after `wave`.
 
     `estimate` is unbiased for shares and may lie outside [0, 1]; it is None where reports carry no
-    information. A number's mean is over those who answered, in its own unit. `n` counts all reports
-    of the question, including no-answer; `n_eff` is how many people, if asked directly, would give
-    the same standard error, or None if that is not known. `epsilon` is that of one report. `flag`
+    information. `std_error` of a share that reports support or not is that of a binomial count at
+    the estimate, or at the nearest share from 1 / (n + 2) to 1 - 1 / (n + 2). A number's mean is
+    over those who answered, in its own unit. `n` counts all reports of the question, including
+    no-answer; `n_eff` is how many people, if asked directly, would give the same standard error, or
+    None if that is not known. `epsilon` is that of one report. `flag`
     holds words joined by ``;``: ``out-of-range`` (the estimate is no possible value), ``boundary``
     (nor is any in the usual interval; another was taken) and ``few`` (too few reports, or too
     skewed ones, for the approximation behind the interval); texts also have ``detected`` and

@@ -23,9 +23,11 @@ class Quantity:
 
 
 def possible_share(value: float, n: int) -> float:
-    """Return the nearest possible share, except 0 and 1, which `n` reports cannot prove.
+    """Return the nearest share from 1 / (n + 2) to 1 - 1 / (n + 2).
 
-    There the variance would be too small, or 0.
+    0 and 1 are left out, which `n` reports cannot prove: with p = 1, or q = 0, the standard error
+    would be 0 there. The ends are the posterior means of a uniform prior after n answers that are
+    all alike (Laplace's rule of succession).
     """
     least = 1 / (n + 2)
     return min(1 - least, max(least, value))
@@ -45,6 +47,8 @@ def share_quantity(
     method: str = "clopper-pearson",
 ) -> Quantity:
     """Return the unbiased estimate, with the standard error of randomization and sampling.
+
+    The standard error is that at the estimate, or at the nearest `possible_share`.
 
     Parameters
     ----------

@@ -56,6 +56,14 @@ class Part:
             return f"{100 * value:.1f} %"
         return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.5g}"
 
+    @property
+    def errors_at_border(self) -> bool:
+        """Whether the standard error of a share is that at the nearest possible one."""
+        return any(
+            "out-of-range" in row.flag and row.conf_method.startswith((*INTERVALS,))
+            for row in self.rows
+        )
+
     def notes(self, row: Estimate) -> str:
         """Return what a reader must know of an estimate, in sentences."""
         return " ".join(_NOTES[flag] for flag in row.flag.split(";") if flag in _NOTES)

@@ -108,6 +108,12 @@ def test_impossible_estimates_are_shown_and_flagged(survey: Survey) -> None:
     assert row.estimate < 0
     assert row.flag == "out-of-range;boundary"
     assert 0 == row.conf_low < row.conf_high
+    # Its standard error is that at a share of 1 / (n + 2).
+    e = np.exp(survey.questions[0].randomizer.epsilon)
+    p, q = e / (e + 2), 1 / (e + 2)
+    supported = q + (p - q) / 1002
+    error = np.sqrt(supported * (1 - supported) / 1000) / (p - q)
+    assert row.std_error == pytest.approx(error, rel=1e-6)
 
 
 def test_no_reports_give_no_estimate_and_the_widest_interval(survey: Survey) -> None:
