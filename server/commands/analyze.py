@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from numpy.typing import NDArray
 
-from analysis.core.errors import DataError
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.data_file import read_data
-from analysis.estimate.columns.design_file import read_designs
+from analysis.estimate.columns.design_file import Designs, read_designs
 from analysis.estimate.columns.estimate import column_estimates
+from analysis.estimate.columns.sample import Sample
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from server.commands import form_of_table, level_of_intervals, print_message, print_table, refusals
 from server.commands.regress import of_model, print_model
@@ -49,14 +50,11 @@ def analyze(
         if table.dropped:
             print_message(f"{table.dropped} rows left out: for an empty cell, or a weight of 0")
         if formula is not None:
-            if set(designs.sampled) - {designs.weights} or designs.population is not None:
-                raise DataError(
-                    "sample: models take weights alone: leave out strata, clusters and population, "
-                    "or --model"
-                )
-            weights = None if table.sample is None else table.sample.weights
+            if designs.population is not None:
+                print_message("models have no finite population correction: errors are too large")
             columns = {name: _numeric(column) for name, column in table.columns.items()}
-            print_model(formula, columns, table.known, level, form, weights=weights, **options)
+            options |= _drawn(designs, table.sample)
+            print_model(formula, columns, table.known, level, form, **options)
             return
         rows = [
             row
@@ -64,6 +62,12 @@ def analyze(
             for row in column_estimates(column, level, table.sample)
         ]
     print_table(estimate_rows(data.stem, None, None, rows), ESTIMATE_COLUMNS, form)
+
+
+def _drawn(designs: Designs, sample: Sample | None) -> dict[str, NDArray[Any]]:
+    """Return what a model takes of a sample: the columns that its design names."""
+    named = {name: getattr(designs, name) is not None for name in ("weights", "clusters", "strata")}
+    return {name: getattr(sample, name) for name, is_named in named.items() if is_named}
 
 
 def _numeric(column: Column) -> Column:

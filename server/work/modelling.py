@@ -24,6 +24,7 @@ FIT = (
     "converged",
     "boundary",
     "se_type",
+    "clusters",
     "interval",
     "penalty",
 )

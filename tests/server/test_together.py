@@ -29,6 +29,7 @@ FIT = [
     "converged",
     "boundary",
     "se_type",
+    "clusters",
     "interval",
     "penalty",
 ]
@@ -215,6 +216,24 @@ def test_means_are_told_by_group(answered: Path) -> None:
     means = {row["first"]: row for row in rows if row["quantity"] == "mean"}
     for group, truth in {"yes": 8, "no": 20 / 3}.items():
         assert abs(float(means[group]["estimate"]) - truth) < 4 * float(means[group]["std_error"])
+
+
+def test_models_know_the_clusters_and_strata_of_a_sample(tmp_path: Path) -> None:
+    header, *people = Path(DICE[0]).read_text().split()
+    data, design = tmp_path / "dice.csv", tmp_path / "dice.toml"
+    rows = [f"{person},{at % 40},{at % 2}" for at, person in enumerate(people)]
+    data.write_text("\n".join([f"{header},team,half", *rows]))
+    text = Path(DICE[2]).read_text()
+    for keys, clusters in (('clusters = "team"\nstrata = "half"', "40"), ('strata = "half"', "")):
+        design.write_text(f"{text}[sample]\n{keys}\n")
+        result = _run("analyze", data, "--design", design, "--model", "joined ~ town")
+        (fit,) = _rows(result.stdout.split("\n\n")[1])
+        assert fit["clusters"] == clusters
+        assert fit["se_type"] == ("cluster sandwich" if clusters else "sandwich")
+    design.write_text(f"{text}[sample]\npopulation = 90000\n")
+    told = _run("analyze", data, "--design", design, "--model", "joined ~ town")
+    assert "no finite population correction" in told.stderr
+    assert "observed information" in told.stdout
 
 
 def test_models_of_a_survey_are_of_randomized_columns(answered: Path) -> None:

@@ -46,6 +46,8 @@ def regress(
     *,
     family: str = "logistic",
     weights: NDArray[Any] | None = None,
+    clusters: NDArray[Any] | None = None,
+    strata: NDArray[Any] | None = None,
     offset: str | None = None,
     se: str = "observed",
     interval: str = "profile",
@@ -72,7 +74,7 @@ def regress(
     is rare, or predictors separate the outcomes, an estimate or a limit may be infinite, which
     `Term.flag` says. Wald's fail there: with a reference group whose true share is 0.005 (ε = 1,
     n = 2000) half of the samples have none, and two thirds of the others cover. Sandwich errors,
-    corrected scores and weights have Wald's alone.
+    corrected scores, weights, clusters and strata have Wald's alone.
 
     Parameters
     ----------
@@ -89,6 +91,11 @@ def regress(
         One of `FAMILIES`. No-answer of a randomized outcome is a category of its own.
     weights : (n,) array, optional
         Finite, 0 or more. Errors are those of the sandwich then.
+    clusters, strata : (n,) arrays, optional
+        Labels of the clusters and the strata in which respondents were drawn. Errors are those of
+        the sandwich then, of the clusters' sums within strata, with Student's law for intervals and
+        tests: its degrees of freedom are clusters (or respondents) less strata. Estimates are those
+        without.
     offset : str, optional
         Of a Poisson model: what is added to the logarithm of the mean, an expression of known
         columns such as ``log(hours)``. The law of randomized predictors depends on it, too.
@@ -143,7 +150,7 @@ def regress(
     check_level(confidence_level)
     # What a column is called in formulas is its name here.
     columns = {name: replace(column, name=name) for name, column in columns.items()}
-    model = table(formula, columns, known, family, weights, offset)
+    model = table(formula, columns, known, family, weights, offset, clusters, strata)
     if isinstance(model.outcome, Column):
         lawless = family == "linear"
     elif family in LAWS and model.predictors:
@@ -152,13 +159,16 @@ def regress(
         lawless = se == "sandwich" or some_left_out
     else:
         lawless = False
-    robust = se == "sandwich" or weights is not None
+    drawn = weights is not None or clusters is not None or strata is not None
+    robust = se == "sandwich" or drawn
     if penalty != "none":
         _check_penalty(model, family, lawless, robust or interval != "profile")
+    few_clusters = model.rows.few_clusters()
     if lawless:
         fitted = debiased(model, family, no_answer, confidence_level)
         if progress:
             progress(1.0)
+        fitted = replace(fitted, messages=(*fitted.messages, *few_clusters))
         return replace(fitted, predicted=predicted(model, fitted, confidence_level))
     if no_answer == "left-out":
         model = model.apart()
@@ -167,7 +177,8 @@ def regress(
     )
     rows = predicted(model, found.model, confidence_level, found.of)
     averages = average_effects(model, found, confidence_level) if effects else ()
-    return replace(found.model, predicted=rows, effects=averages)
+    messages = (*found.model.messages, *few_clusters)
+    return replace(found.model, predicted=rows, effects=averages, messages=messages)
 
 
 def _check_penalty(model: Table, family: str, lawless: bool, walds: bool) -> None:
@@ -178,7 +189,8 @@ def _check_penalty(model: Table, family: str, lawless: bool, walds: bool) -> Non
         raise ValueError("corrected scores take no penalty: they have no likelihood")
     if walds:
         raise ValueError(
-            "a penalized model has profile intervals alone, got weights, sandwich errors or Wald's"
+            "a penalized model has profile intervals alone, got Wald's, sandwich errors, "
+            "weights, clusters or strata"
         )
     if "Intercept" not in model.terms:
         raise ValueError(

@@ -42,7 +42,7 @@ def doubts(
     width = design.shape[2]
     inner, _ = inverse(point.information)
     influence = solution.errors @ np.linalg.inv(solution.bread) - point.scores @ inner[:, :width]
-    errors = np.sqrt(rows.squares @ (influence @ back.T) ** 2)
+    errors = np.sqrt(np.diag(rows.meat(influence @ back.T)))
     apart = np.abs(back @ (solution.coefficients - point.parameters[:width]))
     # Without noise both are the same but for rounding.
     least = 1e-6 * np.sqrt(np.diag(back @ inner[:width, :width] @ back.T))
@@ -79,5 +79,5 @@ def _spread(table: Table, coefficients: NDArray[np.float64], design: NDArray[np.
     means = np.exp(design @ coefficients + table.offset[:, None])
     above = (counts - means) ** 2 - counts
     each = np.sum(table.cell_scores() * above, axis=1)
-    error = float(np.sqrt(table.rows.squares @ each**2))
+    error = float(np.sqrt(table.rows.meat(each[:, None])[0, 0]))
     return float(table.rows.times @ each) / error if error else 0.0

@@ -40,10 +40,6 @@ class Solution:
     errors: Array
     certain: bool
 
-    def meat(self, squares: Array) -> Array:
-        """Return the (p, p) sum of the errors' products."""
-        return np.asarray((self.errors * squares[:, None]).T @ self.errors)
-
 
 @dataclass(frozen=True)
 class Equations:
@@ -200,14 +196,17 @@ def debiased(table: Table, family: str, no_answer: str, confidence_level: float)
             "respondents, or leave randomized predictors out"
         )
     return Regression(
-        terms=wald_terms(table.terms, fit.estimates, fit.spread, fit.sound, confidence_level),
+        terms=wald_terms(
+            table.terms, fit.estimates, fit.spread, fit.sound, confidence_level, table.rows.freedom
+        ),
         n=table.rows.n,
         log_likelihood=None,
         parameters=len(table.terms),
         aic=None,
         converged=converged,
         boundary=not fit.sound.all(),
-        se_type="sandwich",
+        se_type=table.rows.robust,
+        clusters=table.rows.named,
         interval="wald",
         penalty="none",
         family=family,
@@ -229,7 +228,7 @@ def _fit(table: Table, family: str) -> _Fit:
         unit = known_response(family, table.name, table.outcome, rows.times, table.offset).unit
         solution = corrected(table, family, design, unit)
         method = "corrected scores: no law is taken for the errors, and there is no likelihood"
-    spread, sound = covariance(solution.bread, solution.meat(rows.squares), unit * back)
+    spread, sound = covariance(solution.bread, rows.meat(solution.errors), unit * back)
     sound &= solution.certain
     spread[~sound] = np.nan
     return _Fit(method, unit * back @ solution.coefficients, spread, sound)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, softmax
+from scipy.special import softmax
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.study.regression.levels import levels
 from analysis.study.regression.likeliest import Likeliest
 from analysis.study.regression.predicted import outcome_values, shown_values
-from analysis.study.regression.result import Effect
+from analysis.study.regression.result import Effect, quantile
 from analysis.study.regression.table import Table
 
 Array = NDArray[np.float64]
@@ -72,7 +72,7 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
         slopes = np.array([values(at + step) - values(at - step) for step in steps])
         slopes /= 2 * _OF_PARAMETER
         errors = np.sqrt(np.einsum("pij,pq,qij->ij", slopes, fit.spread, slopes))
-    reach = float(ndtri((1 + confidence_level) / 2))
+    reach = quantile(confidence_level, table.rows.freedom)
     effects = []
     for change, of_change, error_of_change in zip(changes, estimates, errors, strict=True):
         for name, value, error in zip(names, of_change.tolist(), error_of_change, strict=True):

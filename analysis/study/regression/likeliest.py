@@ -118,19 +118,21 @@ def likeliest(
     doubtful = []
     if reached and family in LAWS and table.predictors:
         doubtful = doubts(table, family, unit, point, of_terms)
-    meat = (point.scores * rows.squares[:, None]).T @ point.scores if robust else None
+    meat = rows.meat(point.scores) if robust else None
     spread, sound = covariance(point.information, meat, back)
     unsound = ~(sound & reached)
     spread[unsound], spread[:, unsound] = np.nan, np.nan
     estimates = back @ point.parameters
     estimates[len(names) : len(names) + outcome.flat] += np.log(unit)
-    every = wald_terms(names + nuisance, estimates, spread, sound & reached, confidence_level)
+    every = wald_terms(
+        names + nuisance, estimates, spread, sound & reached, confidence_level, rows.freedom
+    )
     terms = list(compress(every, printed))
     if profiled:
         terms = [*map(_profile_term, terms, found)]
     known = np.array([term.estimate is not None for term in terms])
     value = point.of_reports - times.sum() * np.log(unit)
-    weighted = rows.scale != 1 or not np.array_equal(times, rows.squares)
+    weighted = rows.scale != 1 or not np.array_equal(times, rows.squares) or bool(rows.clusters)
     messages = _messages(
         table, family, penalty, reached, left_out, terms, sound[len(names) :].all()
     )
@@ -144,7 +146,8 @@ def likeliest(
         aic=None if weighted or prior or not np.isfinite(value) else 2 * (len(back) - value),
         converged=reached and bool((known | absent[printed[: len(names)]]).all()),
         boundary=not sound.all(),
-        se_type="sandwich" if robust else "observed information",
+        se_type=rows.robust if robust else "observed information",
+        clusters=rows.named,
         interval="profile" if profiling else "wald",
         penalty=penalty,
         family=family,

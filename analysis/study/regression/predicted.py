@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.study.infinities import infinities
 from analysis.study.regression.levels import levels
 from analysis.study.regression.profile import Found
-from analysis.study.regression.result import Predicted, Regression
+from analysis.study.regression.result import Predicted, Regression, quantile
 from analysis.study.regression.table import Table
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ def predicted(
     """
     if not len(table.design) or np.ptp(table.design, axis=0).any():
         return ()
-    reach = float(ndtri((1 + confidence_level) / 2))
+    reach = quantile(confidence_level, table.rows.freedom)
     rows = []
     for column, value, cell in _asked(table):
         linear = _linear(table, model, table.design[0, cell])

@@ -11,10 +11,11 @@ from math import copysign, inf, isfinite, isinf, sqrt
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from analysis.study.regression.climbing import WEAK, climb_from
 from analysis.study.regression.likelihood import Point
+from analysis.study.regression.result import quantile
 
 Array = NDArray[np.float64]
 
@@ -124,7 +125,7 @@ class Profiled:
     @property
     def quantile(self) -> float:
         """How far the root may be from 0 within the interval."""
-        return float(ndtri((1 + self.confidence_level) / 2))
+        return quantile(self.confidence_level)
 
 
 class _Search:

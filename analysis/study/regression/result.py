@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, isinf
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 Array = NDArray[np.float64]
 
@@ -123,7 +124,9 @@ class Regression:
         Whether some parameter, perhaps one that is not printed, lies at the border of what is
         possible.
     se_type : str
-        ``observed information`` or ``sandwich``.
+        ``observed information``, ``sandwich`` or ``cluster sandwich``.
+    clusters : int, optional
+        How many clusters respondents were drawn in; None if one by one.
     interval : str
         ``profile`` or ``wald``: of the intervals and tests of `terms`.
     penalty : str
@@ -152,6 +155,7 @@ class Regression:
     converged: bool
     boundary: bool
     se_type: str
+    clusters: int | None
     interval: str
     penalty: str
     family: str
@@ -198,18 +202,26 @@ def inverse(information: Array) -> tuple[Array, Array]:
     return (ways[:, ~flat] / values[~flat]) @ ways[:, ~flat].T, ways[:, flat]
 
 
+def quantile(confidence_level: float, freedom: float = inf) -> float:
+    """Return how many standard errors a two-sided interval reaches to either side."""
+    below = (1 + confidence_level) / 2
+    return float(ndtri(below) if isinf(freedom) else stdtrit(freedom, below))
+
+
 def wald_terms(
     names: Sequence[str],
     estimates: Array,
     spread: Array,
     sound: NDArray[np.bool_],
     confidence_level: float,
+    freedom: float = inf,
 ) -> tuple[Term, ...]:
-    """Return a term for each estimate that is `sound`, with numbers by the normal law.
+    """Return a term for each estimate that is `sound`, with numbers by Student's law.
 
-    `spread` is the (p, p) covariance of the estimates, NaN where it is not known.
+    `spread` is the (p, p) covariance of the estimates, NaN where it is not known. With infinite
+    degrees of freedom the law is normal.
     """
-    reach = float(ndtri((1 + confidence_level) / 2))
+    reach = quantile(confidence_level, freedom)
     columns = estimates.tolist(), np.diag(spread).tolist(), sound.tolist()
     terms = []
     for name, estimate, variance, is_sound in zip(names, *columns, strict=True):
@@ -220,7 +232,8 @@ def wald_terms(
         else:
             error = variance**0.5
             statistic = estimate / error
-            p_value = float(2 * ndtr(-abs(statistic)))
+            below = ndtr(-abs(statistic)) if isinf(freedom) else stdtr(freedom, -abs(statistic))
+            p_value = float(2 * below)
             low, high = estimate - reach * error, estimate + reach * error
             terms.append(Term(name, estimate, error, statistic, p_value, low, high, "wald"))
     return tuple(terms)

@@ -19,7 +19,7 @@ from analysis.estimate.columns.together import (
     drawn_together,
 )
 from analysis.study.regression.response import check_known
-from analysis.study.regression.rows import Rows, check_weights, group
+from analysis.study.regression.rows import Rows, check_clusters, check_weights, group
 from analysis.study.regression.units import dependent, independent
 
 Array = NDArray[np.float64]
@@ -197,6 +197,8 @@ def table(
     family: str,
     weights: NDArray[Any] | None,
     offset: str | None = None,
+    clusters: NDArray[Any] | None = None,
+    strata: NDArray[Any] | None = None,
 ) -> Table:
     """Read a formula with its columns, and check them; arguments are those of `regress`."""
     try:
@@ -233,7 +235,8 @@ def table(
         *(column.codes for column in predictors),
     ]
     checked = None if weights is None else check_weights(weights, len(model.matrix))
-    rows = group(keys, model.matrix, checked)
+    drawn = check_clusters(clusters, strata, len(model.matrix))
+    rows = group(keys, model.matrix, checked, drawn)
     rows.check_size(len(model.terms))
     # How long somebody is observed may go with the predictors, as any known column may.
     depends_on = [*zip(model.shares_terms, model.shares_matrix.T, strict=True)]
