@@ -54,6 +54,7 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/regression.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/rare.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/penalties.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/designs.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/composition.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/ledger.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/privacy/plan.py

@@ -60,7 +60,7 @@ def norm_sub(estimates: Floats) -> Floats:
     return np.asarray(np.maximum(0.0, estimates - loss))
 
 
-def most_likely(chances: Floats, counts: Ints) -> Floats | None:
+def most_likely(chances: Floats, counts: Ints | Floats) -> Floats | None:
     """Return the shares under which the reports are likeliest, by EM.
 
     They are the unbiased estimates by inversion, if there are as many reports as values and these
@@ -71,7 +71,7 @@ def most_likely(chances: Floats, counts: Ints) -> Floats | None:
     chances : (reports, k) array
         The probability of each report under each value.
     counts : (reports,) array
-        How often each report was made.
+        How often each report was made, or summed weights.
 
     Returns
     -------

@@ -228,11 +228,11 @@ def _quantities(
     single_level = level if together == 1 else 1 - (1 - level) / together
     if domain.estimand is Estimand.TEXTS:
         texts = _latest(text_quantities, (randomizer, domain), counts, single_level)
-        return [_one_of(together, quantity) for quantity in texts]
+        return [one_of(together, quantity) for quantity in texts]
     shares = mechanism.shares(randomizer, domain)
     supports, trials = shares.count(counts)
     quantities = [
-        _one_of(together, mean_quantity(mean, counts, n, single_level))
+        one_of(together, mean_quantity(mean, counts, n, single_level))
         if mean.is_share
         else mean_quantity(mean, counts, n, level)
         for mean in mechanism.means(randomizer, domain)
@@ -240,7 +240,7 @@ def _quantities(
     if domain.estimand is Estimand.MEAN and spread:
         quantities += _latest(number_quantities, (mechanism, randomizer, domain), counts, level)
     return quantities + [
-        _one_of(together, share_quantity(share, int(support), int(chances), single_level, method))
+        one_of(together, share_quantity(share, int(support), int(chances), single_level, method))
         for share, support, chances in zip(shares.values, supports, trials, strict=True)
     ]
 
@@ -264,7 +264,7 @@ def _remembered(
     return tuple(estimate(*parts, np.frombuffer(cells, dtype=np.int64).reshape(shape), level))
 
 
-def _one_of(together: int, quantity: Quantity) -> Quantity:
+def one_of(together: int, quantity: Quantity) -> Quantity:
     """Return a quantity whose method says that so many intervals hold the level together."""
     interval = quantity.interval
     if together == 1 or interval.method == "none":

@@ -1,21 +1,37 @@
 """`deniable analyze`: estimate from answers collected on paper, or by another tool."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from numpy.typing import NDArray
 
+from analysis.core.errors import DataError
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.data_file import read_data
+from analysis.estimate.columns.data_file import Data, read_data, read_each
 from analysis.estimate.columns.design_file import Designs, read_designs
-from analysis.estimate.columns.estimate import column_estimates
+from analysis.estimate.columns.measured import Measured, Wanted
 from analysis.estimate.columns.sample import Sample
-from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
-from server.commands import form_of_table, level_of_intervals, print_message, print_table, refusals
+from analysis.estimate.constrained import Constrained
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
+from analysis.estimate.intervals import INTERVALS
+from analysis.study.hypotheses import HypothesisTest
+from analysis.study.regression import INTERVALS as INTERVALS_OF_MODELS
+from server.commands import (
+    form_of_table,
+    level_of_intervals,
+    print_message,
+    print_table,
+    refusals,
+)
 from server.commands.regress import of_model, print_model
+from server.commands.shares import of_shares, warn_of_constrained
 from server.work.modelling import names_in
+
+_TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 
 
 @click.command()
@@ -26,14 +42,29 @@ from server.work.modelling import names_in
     required=True,
     help="How its columns were randomized, a TOML file.",
 )
+@click.option(
+    "--tests",
+    is_flag=True,
+    help="Print tests of designs instead that have more equations than unknowns.",
+)
 @click.option("--model", "formula", help='Print a model instead, such as "y ~ x1 + x2".')
-@of_model
+@click.option(
+    "--interval",
+    type=click.Choice([*INTERVALS, *INTERVALS_OF_MODELS]),
+    help="Of shares that reports support or not; the last two of a model.  [the first of each]",
+)
+@partial(of_shares, interval=False)
+@partial(of_model, interval=False)
 @level_of_intervals
 @form_of_table
 def analyze(
     data: Path,
     design: Path,
+    tests: bool,
     formula: str | None,
+    interval: str | None,
+    simultaneous: bool,
+    constrained: str | None,
     level: float,
     form: str,
     **options: Any,
@@ -43,25 +74,91 @@ def analyze(
     A formula is a program: run none that you do not trust.
     """
     designs = read_designs(design)
+    known = INTERVALS_OF_MODELS if formula is not None else tuple(INTERVALS)
+    if interval not in (None, *known):
+        raise click.BadParameter(
+            f"expected one of {', '.join(known)} here, got {interval}", param_hint="--interval"
+        )
+    interval = interval or known[0]
     with refusals():
-        named = [formula, options["offset"]]
-        used = None if formula is None else [x for text in named if text for x in names_in(text)]
-        table = read_data(data, designs, used)
-        if table.dropped:
-            print_message(f"{table.dropped} rows left out: for an empty cell, or a weight of 0")
         if formula is not None:
-            if designs.population is not None:
-                print_message("models have no finite population correction: errors are too large")
-            columns = {name: _numeric(column) for name, column in table.columns.items()}
-            options |= _drawn(designs, table.sample)
-            print_model(formula, columns, table.known, level, form, **options)
+            _print_model(data, designs, formula, level, form, interval=interval, **options)
             return
-        rows = [
-            row
-            for column in table.columns.values()
-            for row in column_estimates(column, level, table.sample)
-        ]
-    print_table(estimate_rows(data.stem, None, None, rows), ESTIMATE_COLUMNS, form)
+        wanted = Wanted(level, interval, simultaneous)
+        parts = read_each(data, designs)
+        if tests:
+            _print_tests(parts, data.stem, form)
+            return
+        _print_estimates(parts, data.stem, wanted, constrained, form)
+
+
+def _tell_dropped(table: Data, name: str = "") -> None:
+    if table.dropped:
+        of = f"{name}: " * bool(name)
+        print_message(f"{of}{table.dropped} rows left out: for an empty cell, or a weight of 0")
+
+
+def _print_estimates(
+    parts: Sequence[Data], stem: str, wanted: Wanted, constrained: str | None, form: str
+) -> None:
+    rows: list[Estimate] = []
+    display: list[Constrained] = []
+    for table in parts:
+        _tell_dropped(table, "" if len(parts) == 1 else next(iter(table.measured)))
+        for measured in table.measured.values():
+            found = measured.estimates(wanted, table.sample)
+            if constrained is not None:
+                display += measured.constrained(found, constrained, table.sample)
+            rows += found
+            _tell_fit(measured, table)
+    shares = {(share.question, share.term): share.share for share in display}
+    cells = [
+        row | {"constrained": shares.get((row["question"], row["term"]))}
+        for row in estimate_rows(stem, None, None, rows)
+    ]
+    columns = (*ESTIMATE_COLUMNS, *["constrained"] * (constrained is not None))
+    print_table(cells, columns, form)
+    if constrained is not None:
+        warn_of_constrained(display, constrained)
+
+
+def _tell_fit(measured: Measured, table: Data) -> None:
+    fit = measured.fit(table.sample)
+    if fit is not None:
+        print_message(
+            f"{measured.name}: as its design says? likelihood ratio {fit.statistic:.4g} on "
+            f"{fit.df} degree{'s' * (fit.df > 1)} of freedom, p = {fit.p_value:.2g}"
+        )
+
+
+def _print_tests(parts: Sequence[Data], stem: str, form: str) -> None:
+    rows = []
+    for table in parts:
+        for measured in table.measured.values():
+            fit = measured.fit(table.sample)
+            if fit is not None:
+                few = "few" if fit.few else ""
+                test = HypothesisTest("fit", fit.statistic, fit.df, fit.p_value, fit.n, few)
+                rows.append({"survey": stem, "question": measured.name, **asdict(test)})
+    if not rows:
+        raise DataError(
+            "no test of fit: that takes a design with more equations than unknowns, such as two "
+            "samples for one share, and no [sample]"
+        )
+    print_table(rows, ("survey", "question", *_TEST_COLUMNS), form)
+
+
+def _print_model(
+    data: Path, designs: Designs, formula: str, level: float, form: str, **options: Any
+) -> None:
+    used = [x for text in (formula, options["offset"]) if text for x in names_in(text)]
+    table = read_data(data, designs, used)
+    _tell_dropped(table)
+    if designs.population is not None:
+        print_message("models have no finite population correction: errors are too large")
+    columns = {name: _numeric(column) for name, column in table.columns.items()}
+    options |= _drawn(designs, table.sample)
+    print_model(formula, columns, table.known, level, form, **options)
 
 
 def _drawn(designs: Designs, sample: Sample | None) -> dict[str, NDArray[Any]]:

@@ -68,22 +68,22 @@ _OPTIONS_OF_MODEL = (
         meaning="A model of those who answered; or no-answer as a value like any other.",
     ),
     _choice(
-        "--interval",
-        choices=INTERVALS,
-        meaning="Of intervals and tests; robust errors, and weights, have Wald's alone.",
-    ),
-    _choice(
         "--penalty",
         choices=PENALTIES,
         meaning="For estimates that are infinite else: log-F(1, 1) priors of all coefficients but "
         "the intercept.",
     ),
 )
+_INTERVAL = _choice(
+    "--interval",
+    choices=INTERVALS,
+    meaning="Of intervals and tests; robust errors, and weights, have Wald's alone.",
+)
 
 
-def of_model(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a model: their names are those of `regress`."""
-    for option in reversed(_OPTIONS_OF_MODEL):
+def of_model(command: Callable[..., Any], interval: bool = True) -> Callable[..., Any]:
+    """Add the options of a model, the last unless not `interval`: their names are `regress`'s."""
+    for option in reversed((*_OPTIONS_OF_MODEL, _INTERVAL) if interval else _OPTIONS_OF_MODEL):
         command = option(command)
     return command
 

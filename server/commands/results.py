@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.core.csv_json import pieces_of_columns
 from analysis.estimate.change import changes
-from analysis.estimate.constrained import EM, NORM_SUB, Constrained, constrained_shares
+from analysis.estimate.constrained import Constrained, constrained_shares
 from analysis.estimate.estimates import (
     ESTIMATE_COLUMNS,
     Estimate,
@@ -19,7 +19,6 @@ from analysis.estimate.estimates import (
     mean_alone,
     range_estimates,
 )
-from analysis.estimate.intervals import INTERVALS
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from server.commands import (
     database,
@@ -34,6 +33,7 @@ from server.commands import (
     version_of_survey,
     wave_of_survey,
 )
+from server.commands.shares import of_shares, warn_of_constrained
 from server.store import Store, StoreError
 from server.stored_results import StoredWave
 
@@ -48,28 +48,11 @@ from server.stored_results import StoredWave
     type=click.IntRange(1),
     help="Add a column fake_shift: how far so many fake reports could have moved each estimate.",
 )
-@click.option(
-    "--interval",
-    "method",
-    type=click.Choice(list(INTERVALS)),
-    default="clopper-pearson",
-    show_default=True,
-    help="Of shares that reports support or not.",
-)
-@click.option(
-    "--simultaneous",
-    is_flag=True,
-    help="Intervals that hold for all shares of a question together.",
-)
+@of_shares
 @click.option(
     "--bins",
     type=click.IntRange(1, 100),
     help="Add the distribution of each number, in about so many ranges, smoothed: for display.",
-)
-@click.option(
-    "--constrained",
-    type=click.Choice([NORM_SUB, EM]),
-    help="Add a column constrained: shares of at least 0 that sum to 1, for display.",
 )
 @click.option(
     "--deff",
@@ -145,24 +128,10 @@ def estimate(
     columns = (*ESTIMATE_COLUMNS, *(column for column, wanted in asked.items() if wanted))
     print_table(rows, columns, form)
     if constrained is not None:
-        _warn_of_constrained(display, constrained)
+        warn_of_constrained(display, constrained)
     for other, n in store.reports.per_version(survey_id).items():
         if other not in {row["version"] for row in rows}:
             print_message(f"not among these: {n} reports under --version {other[:12]}")
-
-
-def _warn_of_constrained(shares: list[Constrained], method: str) -> None:
-    """Say what constrained shares are good for, and where another method was used than asked."""
-    print_message(
-        "constrained: for display only, biased upward for rare answers; intervals and conclusions "
-        "are those of estimate"
-    )
-    others = sorted({share.question for share in shares if share.method != method})
-    if others:
-        print_message(
-            f"constrained: by {NORM_SUB} for {', '.join(others)}: how often each report was made "
-            f"is not known from tallies, or {method} does not converge"
-        )
 
 
 def _warn(

@@ -14,6 +14,7 @@ from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.data_file import Data, read_data
 from analysis.estimate.columns.design_file import Designs, read_designs
 from analysis.estimate.columns.estimate import column_estimates
+from analysis.estimate.columns.matrix_design import MatrixDesign
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.estimates import Estimate
 
@@ -29,8 +30,14 @@ def _designs(folder: Path, text: str) -> Designs:
     return read_designs(path)
 
 
+def _design(folder: Path, text: str) -> MatrixDesign:
+    design = _designs(folder, text).columns["y"]
+    assert isinstance(design, MatrixDesign)
+    return design
+
+
 def _matrix(folder: Path, text: str) -> NDArray[np.float64]:
-    return _designs(folder, text).columns["y"].empty.chances
+    return _design(folder, text).empty.chances
 
 
 def _one_by_one(weights: NDArray[np.float64]) -> Sample:
@@ -55,8 +62,8 @@ def test_classic_designs_know_which_value_is_yes(
     tmp_path: Path, design: str, yes: float, no: float, values: str
 ) -> None:
     which = '\nyes = "y"' * ('"x"' in values and "krr" not in design)
-    found = _designs(tmp_path, f"[columns.y]\nvalues = {values}\ndesign = {design}{which}\n")
-    matrix, order = found.columns["y"].empty.chances, found.columns["y"].empty.values
+    found = _design(tmp_path, f"[columns.y]\nvalues = {values}\ndesign = {design}{which}\n")
+    matrix, order = found.empty.chances, found.empty.values
     place = next(at for at, value in enumerate(order) if value in ("1", "yes", "y"))
     assert matrix[place, place] == pytest.approx(yes, abs=1e-6)
     assert matrix[place, 1 - place] == pytest.approx(no, abs=1e-6)
@@ -100,7 +107,7 @@ def test_a_binomial_design_can_be_written_with_all_its_digits(tmp_path: Path) ->
             "must tell all values apart, but its columns are linearly dependent",
         ),
         (THREE + 'design = {name = "forced", p_yes = "1/6", p_no = "1/6"}\n', "name must be one"),
-        (THREE + 'design = {name = "oue", epsilon = 1}\n', "name must be one of krr, got"),
+        (THREE + 'design = {name = "oue", epsilon = 1}\n', "name must be one of krr, direct, got"),
         (THREE + 'design = {name = "krr"}\n', "epsilon must be a number from 0.001 to 20.0"),
         (
             THREE + 'design = {name = "krr", epsilon = "1"}\n',
@@ -172,7 +179,7 @@ def test_codes_and_thousands_are_no_numbers(tmp_path: Path) -> None:
 
 def test_the_answer_that_counts_is_the_one_of_the_design(tmp_path: Path) -> None:
     text = '[columns.y]\nvalues = ["ja", "nein"]\nyes = "ja"\ndesign = "two-coin"\n'
-    column = _designs(tmp_path, text).columns["y"].column("y", np.array([0, 1]))
+    column = _design(tmp_path, text).column("y", np.array([0, 1]))
     assert column.event == "ja"
     assert column.chances[0] == pytest.approx([0.75, 0.25])
 

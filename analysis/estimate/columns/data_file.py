@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from analysis.core.errors import DataError, shown
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.design_file import Design, Designs
+from analysis.estimate.columns.design_file import Designs
+from analysis.estimate.columns.measured import NUMBER, Cells, Design, Measured
 from analysis.estimate.columns.sample import Sample
 from analysis.survey.files import open_file
 
 #: The most different texts of a column: more of them are no groups that a model could compare.
 MOST_TEXTS = 200
-_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _CODE = re.compile(r"0\d+", re.ASCII)
 _ZERO = re.compile(r"[+-]?0*\.?0*", re.ASCII)
 
@@ -30,14 +30,27 @@ _ZERO = re.compile(r"[+-]?0*\.?0*", re.ASCII)
 class Data:
     """The content of a file: randomized columns, known ones, and how respondents were drawn.
 
-    `known` holds arrays of floats or of texts. `sample` is None if the design does not mention it.
-    `dropped` counts respondents who are left out because of an empty cell, or a weight of 0.
+    `measured` holds what randomized ones tell, `known` arrays of floats or of texts. `sample` is
+    None if the design does not mention it. `dropped` counts respondents who are left out because of
+    an empty cell, or a weight of 0. `lines` are the (n,) lines of the others.
     """
 
-    columns: dict[str, Column]
+    measured: dict[str, Measured]
     known: dict[str, NDArray[Any]]
     sample: Sample | None
     dropped: int
+    lines: Ints
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The randomized columns, as models and tables read them.
+
+        Raises
+        ------
+        DataError
+            If one has a design that these cannot read.
+        """
+        return {name: measured.column for name, measured in self.measured.items()}
 
 
 def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -> Data:
@@ -59,13 +72,37 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
         If the file is no table, a column is missing, or its column cannot hold a cell: the message
         names line and column.
     """
-    header, rows = _table(path)
+    return _of_table(path, _table(path), designs, used)
+
+
+def read_each(path: Path, designs: Designs) -> list[Data]:
+    """Read each randomized column by itself, so that none loses rows for another's empty cell.
+
+    Columns that no row can be left out of are read together. Errors are those of `read_data`.
+    """
+    table = _table(path)
+    if not designs.drops_missing:
+        return [_of_table(path, table, designs, None)]
+    return [_of_table(path, table, designs, [name]) for name in designs.columns]
+
+
+_Table = tuple[list[str], list[tuple[int, list[str]]]]
+
+
+def _of_table(path: Path, table: _Table, designs: Designs, used: Sequence[str] | None) -> Data:
+    header, rows = table
     wanted = list(designs.columns) if used is None else list(used)
     at_column = {name: at for at, name in enumerate(header)}
-    for name in [*designs.columns, *designs.sampled, *wanted]:
+    beside = [
+        other
+        for name in wanted
+        if name in designs.columns
+        for other in designs.columns[name].beside
+    ]
+    for name in [*designs.columns, *designs.sampled, *wanted, *beside]:
         if name not in at_column:
             raise DataError(f'{path}: no column "{name}"; the file has {", ".join(header)}')
-    places = {name: at_column[name] for name in [*wanted, *designs.sampled]}
+    places = {name: at_column[name] for name in [*wanted, *beside, *designs.sampled]}
     missing = [
         (line, name)
         for line, row in rows
@@ -86,16 +123,19 @@ def read_data(path: Path, designs: Designs, used: Sequence[str] | None = None) -
         at = places[designs.weights]
         kept = [(line, row) for line, row in kept if not _ZERO.fullmatch(row[at].strip())] or kept
     cells = {name: [(line, row[at].strip()) for line, row in kept] for name, at in places.items()}
-    columns, known = {}, {}
+    measured: dict[str, Measured] = {}
+    known = {}
     for name in wanted:
         if name in designs.columns:
-            columns[name] = _randomized(path, name, designs.columns[name], cells[name])
+            measured[name] = designs.columns[name].read(name, Cells(path, cells))
         else:
             known[name] = _known(path, name, cells[name])
-    return Data(columns, known, _sample(path, designs, cells, len(kept)), len(rows) - len(kept))
+    sample = _sample(path, designs, cells, len(kept))
+    lines = np.array([line for line, _ in kept])
+    return Data(measured, known, sample, len(rows) - len(kept), lines)
 
 
-def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def _table(path: Path) -> _Table:
     """Return the header, and each row with the number of the line on which it ends."""
     try:
         with open_file(path) as file:
@@ -122,25 +162,14 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return header, rows
 
 
-def _randomized(path: Path, name: str, design: Design, cells: list[tuple[int, str]]) -> Column:
-    places = {report: at for at, report in enumerate(design.reports)}
-    for line, cell in cells:
-        if cell not in places:
-            raise DataError(
-                f'{path}: line {line}: column "{name}": expected one of '
-                f"{', '.join(design.reports)}, as in its design, got {shown(cell)}"
-            )
-    return design.column(name, np.array([places[cell] for _, cell in cells], dtype=np.int64))
-
-
 def _is_missing(cell: str, design: Design | None) -> bool:
     """Return whether a cell is empty, or NA as R writes it, unless NA is a report."""
-    return cell == "" or (cell == "NA" and (design is None or cell not in design.reports))
+    return cell == "" or (cell == "NA" and (design is None or not design.is_report(cell)))
 
 
 def _known(path: Path, name: str, cells: list[tuple[int, str]]) -> NDArray[Any]:
     """Return cells as numbers if all are, else as texts; codes such as 007 are texts."""
-    numbers = [_NUMBER.fullmatch(cell) is not None for _, cell in cells]
+    numbers = [NUMBER.fullmatch(cell) is not None for _, cell in cells]
     if all(numbers):
         return np.array([float(cell) for _, cell in cells])
     line, cell = cells[numbers.index(False)]

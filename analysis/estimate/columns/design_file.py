@@ -1,39 +1,20 @@
 """The design file of data from elsewhere: which columns were randomized, and how."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from analysis.core.domain import Categories
-from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
-from analysis.estimate import Floats, Ints
-from analysis.estimate.columns import Column, event_of, from_matrix
-from analysis.mechanisms import MECHANISMS
+from analysis.estimate.columns import event_of
+from analysis.estimate.columns.latent_design import is_latent, read_latent_design
+from analysis.estimate.columns.matrix_design import read_matrix_design
+from analysis.estimate.columns.measured import Design
+from analysis.estimate.columns.scrambled import is_scrambled, read_scrambled_design
 from analysis.survey.document import Table, read_toml
-from analysis.survey.mechanism_file import entry_of_matrix, probability
 
 #: The most randomized columns of a file; estimating one takes about a millisecond.
 MOST_COLUMNS = 5000
-
-
-@dataclass(frozen=True)
-class Design:
-    """How one column was randomized: a column without respondents, and how reports are written.
-
-    `reports` are in the order of the rows of ``empty.chances``, and mostly equal `empty.values`.
-    """
-
-    reports: tuple[str, ...]
-    empty: Column
-
-    def column(self, name: str, codes: Ints) -> Column:
-        """Return the column of respondents who gave these reports."""
-        return replace(self.empty, name=name, codes=codes)
 
 
 @dataclass(frozen=True)
@@ -125,6 +106,8 @@ def _words(table: Table, key: str, expected: str, default: Any = ...) -> tuple[s
 
 
 def _design(table: Table) -> Design:
+    if is_scrambled(table):
+        return read_scrambled_design(table)
     values = _words(table, "values", "a list of the values as they stand in the file, in order")
     amounts = table.take(
         "amounts",
@@ -144,83 +127,9 @@ def _design(table: Table) -> Design:
     yes = table.take(
         "yes", lambda value: value in values, f"one of {', '.join(values)}", event_of(values)
     )
+    reports = values
     if table.peek("matrix") is not None:
         reports = _words(table, "reports", "a list of reports, a row of matrix each", values)
-        matrix, mechanism = _matrix(table, reports, values), "matrix"
-    else:
-        reports = values
-        matrix, mechanism = _named(table, values, yes)
-    table.finish()
     floats = None if amounts is None else tuple(map(float, amounts))
-    nobody = np.zeros(0, dtype=np.int64)
-    try:
-        empty = from_matrix("", values, nobody, matrix, floats, mechanism, yes)
-    except ValueError as error:
-        raise SurveyError(f"{table.place}: {error}") from None
-    return Design(reports, empty)
-
-
-def _matrix(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> Floats:
-    """Return the matrix whose entries are fractions or decimals from 0 to 1."""
-    rows = table.take(
-        "matrix",
-        lambda value: (
-            isinstance(value, list)
-            and len(value) == len(reports)
-            and all(isinstance(row, list) and len(row) == len(values) for row in value)
-        ),
-        f"{len(reports)} rows, one for each report, of {len(values)} probabilities, one for each "
-        "true value",
-    )
-
-    def entry(row: int, given: Any) -> float:
-        part = Table({"matrix": given}, f"{table.place}: row {row}")
-        return float(entry_of_matrix(part, "matrix"))
-
-    return np.array([[entry(at, given) for given in row] for at, row in enumerate(rows, 1)])
-
-
-def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floats, str]:
-    """Return matrix and name of a mechanism whose report is one of the values."""
-    given = table.take(
-        "design",
-        lambda value: isinstance(value, str | dict),
-        "a name, or a table of name and parameters",
-    )
-    part = Table({"name": given} if isinstance(given, str) else given, f"{table.place}: design")
-    known = [name for name in MECHANISMS if _reports_values(name, values)]
-    name = part.take("name", lambda value: value in known, f"one of {', '.join(known)}")
-    mechanism = MECHANISMS[name]
-    params = {key: probability(part, key) for key in mechanism.parameters or ()}
-    epsilon = Decimal(0)
-    if mechanism.parameters is None:
-        epsilon = part.number(
-            "epsilon",
-            f"a number from {float(SMALLEST)} to {float(LARGEST)}",
-            lambda number: SMALLEST <= Fraction(number) <= LARGEST,
-        )
-    part.finish()
-    order = values
-    if mechanism.parameters is not None:
-        # The first input of its channel is "yes".
-        if yes is None:
-            raise table.error("yes", f"given, since {name} has to know: one of {', '.join(values)}")
-        order = (yes, *(value for value in values if value != yes))
-    try:
-        channel = mechanism.compile(Categories(order), Fraction(epsilon), params).channel
-    except ValueError as error:
-        raise SurveyError(f"{part.place}: {error}") from None
-    weights = np.array([channel.weights(symbol) for symbol in range(len(order))], dtype=np.float64)
-    symbols = [order.index(value) for value in values]
-    return (weights / weights[0].sum()).T[np.ix_(symbols, symbols)], name
-
-
-def _reports_values(name: str, values: tuple[str, ...]) -> bool:
-    """Return whether a mechanism serves these values, and its report is one of them."""
-    mechanism, domain = MECHANISMS[name], Categories(values)
-    if not mechanism.fits(domain):
-        return False
-    if mechanism.parameters is not None:
-        return True
-    randomizer = mechanism.compile(domain, Fraction(1), {})
-    return randomizer.reports_values and randomizer.channel.symbols == len(values)
+    read = read_latent_design if is_latent(table) else read_matrix_design
+    return read(table, values, reports, floats, yes)

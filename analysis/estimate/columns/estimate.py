@@ -11,7 +11,7 @@ from analysis.core.domain import NO_ANSWER
 from analysis.estimate import Floats
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.sample import Sample
-from analysis.estimate.estimates import Estimate
+from analysis.estimate.estimates import Estimate, one_of
 from analysis.estimate.intervals import (
     Interval,
     Ratio,
@@ -24,7 +24,12 @@ from analysis.mechanisms.base import Share
 
 
 def column_estimates(
-    column: Column, confidence_level: float = 0.95, sample: Sample | None = None
+    column: Column,
+    confidence_level: float = 0.95,
+    sample: Sample | None = None,
+    *,
+    method: str = "clopper-pearson",
+    simultaneous: bool = False,
 ) -> list[Estimate]:
     """Return the mean of the amounts of a column, if it has them, and the share of each value.
 
@@ -40,13 +45,29 @@ def column_estimates(
         The level of every interval by itself, in (0, 1).
     sample : Sample, optional
         How respondents were drawn; one by one from a large population if it is left out.
+    method, simultaneous
+        See `analysis.estimate.estimates.estimates`; with a `sample` there is one method alone.
+
+    Raises
+    ------
+    ValueError
+        If another method is asked for with a sample.
 
     References
     ----------
     Korn and Graubard, Survey Methodology 1998, 24:193-201.
     """
     values = range(len(column.values))
-    quantities = [_share(column, value, confidence_level, sample) for value in values]
+    if sample is not None and method != "clopper-pearson":
+        raise ValueError(
+            f"{column.name}: with a sample, shares have Korn and Graubard's intervals, which are "
+            f"Clopper and Pearson's, got {method}"
+        )
+    together = len(values) if simultaneous else 1
+    level = 1 - (1 - confidence_level) / together
+    quantities = [
+        one_of(together, _share(column, value, level, sample, method)) for value in values
+    ]
     if column.amounts is not None:
         quantities = [_mean(column, confidence_level, sample), *quantities]
     labels = {NO_ANSWER: "No answer", "mean": "Mean"}
@@ -65,7 +86,9 @@ def column_estimates(
     ]
 
 
-def _share(column: Column, value: int, level: float, sample: Sample | None) -> Quantity:
+def _share(
+    column: Column, value: int, level: float, sample: Sample | None, method: str
+) -> Quantity:
     """Return the share of a value, with the flags that follow from its numbers."""
     term, scores = column.values[value], column.scores[:, value]
     high, low = float(scores.max()), float(scores.min())
@@ -78,7 +101,7 @@ def _share(column: Column, value: int, level: float, sample: Sample | None) -> Q
         counts = column.counts().astype(np.int64)
         if two:
             share = Share(term, Fraction(p), Fraction(q))
-            return share_quantity(share, int(counts[supports].sum()), column.n, level)
+            return share_quantity(share, int(counts[supports].sum()), column.n, level, method)
         ratio = ratio_interval(counts, scores, np.ones(len(scores)), level)
     else:
         r = scores[column.codes]

@@ -127,3 +127,9 @@ class Sample:
         left = (1 - self.fractions) * sizes / (sizes - 1)
         asked = self.fractions[self.strata] * (self.weights / total) ** 2
         return ratio, float(left @ spread + asked @ noise)
+
+
+def one_by_one(weights: Floats) -> Sample:
+    """Return a sample of respondents who were drawn one by one from a large population."""
+    everybody = np.arange(len(weights))
+    return Sample(weights, np.zeros_like(everybody), everybody, np.zeros(1))

@@ -1,0 +1,198 @@
+"""What reports of a design with several samples, or with unknown probabilities, tell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import chdtrc, ndtri, stdtrit
+
+from analysis.core.errors import DataError
+from analysis.estimate import Floats, Ints
+from analysis.estimate.columns import Column, left_inverse
+from analysis.estimate.columns.latent import BORDER, Fitted, Law, fitted
+from analysis.estimate.columns.measured import Fit, Wanted
+from analysis.estimate.columns.sample import Sample, one_by_one
+from analysis.estimate.constrained import EM, Constrained
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import FEW, Interval
+from analysis.estimate.quantity import Quantity, people_directly
+
+#: Of fewer expected reports the number is not nearly normal.
+FEWEST = 5
+
+
+@dataclass(frozen=True)
+class LatentColumn:
+    """Reports of n respondents, whose law is a `Law`.
+
+    Attributes
+    ----------
+    name, mechanism : str
+    values, unknowns : tuples of str
+        The names of the classes, and of the unknown probabilities.
+    law : Law
+    cells : (n, questions) array
+        The cell of each respondent's report to each question: its own, and others that the same
+        people answered.
+    amounts : (k,) tuple of float, optional
+        What the values amount to.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    unknowns: tuple[str, ...]
+    law: Law
+    cells: Ints
+    amounts: tuple[float, ...] | None
+    mechanism: str
+
+    @property
+    def n(self) -> int:
+        return len(self.cells)
+
+    @property
+    def column(self) -> Column:
+        """The column of reports whose matrices are known, and tell all values apart in each sample.
+
+        Raises
+        ------
+        DataError
+            If some depend on unknowns, or reports in one sample alone do not tell all values apart.
+        """
+        law, k = self.law, len(self.values)
+        chances, scores = law.corners[0], np.zeros((len(law.blocks), k))
+        try:
+            if self.unknowns or self.cells.shape[1] > 1:
+                raise ValueError
+            for block in np.unique(law.blocks):
+                if (law.blocks == block).sum() < k:
+                    raise ValueError
+                scores[law.blocks == block] = left_inverse(chances[law.blocks == block])
+        except ValueError:
+            raise DataError(
+                f'column "{self.name}": models and tables take designs whose matrix is known and '
+                f"tells all values apart in each sample; {self.mechanism} has only estimates"
+            ) from None
+        return Column(
+            *(self.name, self.values, self.cells[:, 0], chances, scores, False, self.amounts),
+            *(law.epsilon(), self.mechanism),
+        )
+
+    @cached_property
+    def _likeliest(self) -> Fitted:
+        return self._fitted(np.ones(self.n))
+
+    def _fitted(self, weights: Floats) -> Fitted:
+        often = np.repeat(weights, self.cells.shape[1])
+        counts = np.bincount(self.cells.ravel(), often, len(self.law.blocks))
+        return fitted(self.law, np.asarray(counts, dtype=np.float64))
+
+    def fit(self, sample: Sample | None) -> Fit | None:
+        """Return the likelihood-ratio test against any law; none with weights, which have no law.
+
+        Nor is there one where the same people answered several questions, since the likelihood is
+        made of each by itself.
+        """
+        freedom = self._likeliest.freedom
+        if sample is not None or self.cells.shape[1] > 1 or not freedom:
+            return None
+        deviance = self._likeliest.deviance
+        few = bool((self._likeliest.totals * self._likeliest.chances).min() < FEWEST)
+        return Fit(deviance, freedom, float(chdtrc(freedom, deviance)), self.n, few)
+
+    def constrained(
+        self, rows: Sequence[Estimate], method: str, sample: Sample | None
+    ) -> list[Constrained]:
+        """Return the shares as they are: the likeliest ones are possible."""
+        shares = [row for row in rows if row.term in self.values and row.estimate is not None]
+        return [Constrained(self.name, row.term, row.estimate or 0.0, EM) for row in shares]
+
+    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+        """Return the mean of the amounts, if there are any, the share of each value, and unknowns.
+
+        Estimates are the likeliest possible values, and intervals those of the profile likelihood.
+        With a `sample`, or if respondents answered several questions, the likelihood is that of the
+        reports as if each came from somebody else, and its fall is scaled to the linearized
+        variance (Chandler and Bate, Biometrika 2007, section 3.3; Rao and Scott, Annals of
+        Statistics 1984).
+        """
+        weights = np.ones(self.n) if sample is None else sample.weights / sample.weights.mean()
+        found = self._likeliest if sample is None else self._fitted(weights)
+        k, size = len(self.values), self.law.size
+        rows = [(term, row, 0.0, 1.0) for term, row in zip(self.values, np.eye(size), strict=False)]
+        if self.amounts is not None:
+            amounts = np.array(self.amounts)
+            low, width = float(amounts.min()), float(np.ptp(amounts))
+            mean = np.append((amounts - low) / width, np.zeros(size - k))
+            rows.insert(0, ("mean", mean, low, width))
+        rows += [
+            (term, row, 0.0, 1.0) for term, row in zip(self.unknowns, np.eye(size)[k:], strict=True)
+        ]
+        quantities = []
+        for term, row, low, width in rows:
+            together = k if wanted.simultaneous and term in self.values else 1
+            level = wanted.level_of(together)
+            quantity = self._quantity(found, term, row, level, sample)
+            interval = quantity.interval
+            method = interval.method + "-bonferroni" * (together > 1)
+            scaled = Interval(low + width * interval.low, low + width * interval.high, method)
+            error = None if quantity.std_error is None else width * quantity.std_error
+            value = None if quantity.value is None else low + width * quantity.value
+            quantities.append(replace(quantity, value=value, std_error=error, interval=scaled))
+        labels = {"mean": "Mean"}
+        return [
+            Estimate.of(
+                quantity,
+                wanted.confidence_level,
+                labels.get(quantity.term, quantity.term),
+                question=self.name,
+                kind="choice" if self.amounts is None else "scale",
+                n=self.n,
+                epsilon=self.law.epsilon(),
+                mechanism=self.mechanism,
+            )
+            for quantity in quantities
+        ]
+
+    def _quantity(
+        self, found: Fitted, term: str, row: Floats, level: float, sample: Sample | None
+    ) -> Quantity:
+        """Return what is told of ``row @ parameters``, which is in [0, 1]."""
+        value = float(row @ found.parameters)
+        variance, scale = self._variance(found, row, sample)
+        if sample is not None:
+            # Student's t instead of the normal law.
+            usual, wide = ndtri((1 + level) / 2), stdtrit(sample.freedom, (1 + level) / 2)
+            scale *= float(wide / usual) ** 2
+        low, high = found.interval(row, level, scale)
+        exact = sample is None and self.cells.shape[1] == 1
+        method = "profile-likelihood" if exact else "scaled-profile-likelihood"
+        error = None if variance is None else variance**0.5
+        flags = ["boundary"] * (not BORDER < value < 1 - BORDER)
+        few = found.totals.min() < FEW or (sample is not None and sample.has_few_clusters)
+        flags += ["few"] * bool(few)
+        n_eff = None
+        if term != "mean" and error:
+            n_eff = people_directly(value, error, self.n)
+        return Quantity(term, value, error, Interval(low, high, method), n_eff, tuple(flags))
+
+    def _variance(
+        self, found: Fitted, row: Floats, sample: Sample | None
+    ) -> tuple[float | None, float]:
+        """Return the variance of ``row @ parameters``, and it as a multiple of that if each report
+        came from another person of weight 1.
+        """
+        covariance, influences = found.covariance, found.influences
+        if covariance is None or influences is None:
+            # The likelihood itself tells all there is; with weights as of fewer people (Kish).
+            return None, 1.0 if sample is None else self.n / sample.independent
+        usual = float(row @ covariance @ row)
+        if (sample is None and self.cells.shape[1] == 1) or usual <= 0:
+            return max(usual, 0.0), 1.0
+        if sample is None:
+            sample = one_by_one(np.ones(self.n))
+        moved = self.n * (influences @ row)[self.cells].sum(axis=1)
+        # All of it counts as noise, which is there however many of the population were asked.
+        _, variance = sample.ratio(moved, np.ones(self.n), moved**2)
+        return variance, variance / usual

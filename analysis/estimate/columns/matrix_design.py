@@ -1,0 +1,205 @@
+"""Designs that one matrix describes: reading them, and what their columns tell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from analysis.core.domain import Categories
+from analysis.core.epsilon import LARGEST, SMALLEST
+from analysis.core.errors import SurveyError
+from analysis.estimate import Floats, Ints
+from analysis.estimate.columns import Column, from_matrix
+from analysis.estimate.columns.estimate import column_estimates
+from analysis.estimate.columns.measured import Cells, Fit, Wanted
+from analysis.estimate.columns.sample import Sample
+from analysis.estimate.constrained import EM, NORM_SUB, Constrained, most_likely, norm_sub
+from analysis.estimate.estimates import Estimate
+from analysis.mechanisms import MECHANISMS
+from analysis.survey.document import Table
+from analysis.survey.mechanism_file import entry_of_matrix, probability
+
+#: The design of answers that were not randomized.
+DIRECT = "direct"
+
+
+@dataclass(frozen=True)
+class MeasuredColumn:
+    """Reports of a design that one matrix describes."""
+
+    column: Column
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def n(self) -> int:
+        return self.column.n
+
+    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+        return column_estimates(
+            self.column,
+            wanted.confidence_level,
+            sample,
+            method=wanted.method,
+            simultaneous=wanted.simultaneous,
+        )
+
+    def constrained(
+        self, rows: Sequence[Estimate], method: str, sample: Sample | None
+    ) -> list[Constrained]:
+        values = self.column.values
+        likeliest = None
+        if method == EM:
+            weights = None if sample is None else sample.weights
+            likeliest = most_likely(self.column.chances, self.column.counts(weights))
+        used = NORM_SUB if likeliest is None else EM
+        if likeliest is None:
+            unbiased = {row.term: row.estimate for row in rows}
+            likeliest = norm_sub(np.array([unbiased[value] for value in values], dtype=float))
+        return [
+            Constrained(self.name, value, float(share), used)
+            for value, share in zip(values, likeliest, strict=True)
+        ]
+
+    def fit(self, sample: Sample | None) -> Fit | None:
+        return None
+
+
+@dataclass(frozen=True)
+class MatrixDesign:
+    """How one column was randomized: a column without respondents, and how reports are written.
+
+    `reports` are in the order of the rows of ``empty.chances``, and mostly equal `empty.values`.
+    """
+
+    reports: tuple[str, ...]
+    empty: Column
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        return ()
+
+    def is_report(self, cell: str) -> bool:
+        return cell in self.reports
+
+    def column(self, name: str, codes: Ints) -> Column:
+        """Return the column of respondents who gave these reports."""
+        return replace(self.empty, name=name, codes=codes)
+
+    def read(self, name: str, cells: Cells) -> MeasuredColumn:
+        return MeasuredColumn(self.column(name, cells.codes(name, self.reports)))
+
+
+def read_matrix_design(
+    table: Table,
+    values: tuple[str, ...],
+    reports: tuple[str, ...],
+    amounts: tuple[float, ...] | None,
+    yes: str | None,
+) -> MatrixDesign:
+    """Return the design of a column that has the keys `design` or `matrix`.
+
+    Raises
+    ------
+    SurveyError
+        If a key or number is wrong, or reports do not tell all values apart.
+    """
+    if table.peek("matrix") is not None:
+        matrix, mechanism = matrix_of(table, reports, values), "matrix"
+    else:
+        matrix, mechanism = _named(table, values, yes)
+    table.finish()
+    nobody = np.zeros(0, dtype=np.int64)
+    try:
+        empty = from_matrix("", values, nobody, matrix, amounts, mechanism, yes)
+    except ValueError as error:
+        raise SurveyError(f"{table.place}: {error}") from None
+    return MatrixDesign(reports, empty)
+
+
+def matrix_of(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -> Floats:
+    """Return the matrix whose entries are fractions or decimals from 0 to 1."""
+    rows = rows_of(table, "matrix", reports, values)
+
+    def entry(row: int, given: Any) -> float:
+        part = Table({"matrix": given}, f"{table.place}: row {row}")
+        return float(entry_of_matrix(part, "matrix"))
+
+    return np.array([[entry(at, given) for given in row] for at, row in enumerate(rows, 1)])
+
+
+def rows_of(
+    table: Table, key: str, reports: tuple[str, ...], values: tuple[str, ...]
+) -> list[list[Any]]:
+    """Return the rows of a matrix, of as many entries as there are values."""
+    rows: list[list[Any]] = table.take(
+        key,
+        lambda value: (
+            isinstance(value, list)
+            and len(value) == len(reports)
+            and all(isinstance(row, list) and len(row) == len(values) for row in value)
+        ),
+        f"{len(reports)} rows, one for each report, of {len(values)} probabilities, one for each "
+        "true value",
+    )
+    return rows
+
+
+def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floats, str]:
+    """Return matrix and name of a mechanism whose report is one of the values."""
+    given = table.take(
+        "design",
+        lambda value: isinstance(value, str | dict),
+        "a name, or a table of name and parameters",
+    )
+    part = Table({"name": given} if isinstance(given, str) else given, f"{table.place}: design")
+    known = [name for name in MECHANISMS if _reports_values(name, values)]
+    name = part.take(
+        "name", lambda value: value in (*known, DIRECT), f"one of {', '.join([*known, DIRECT])}"
+    )
+    if name == DIRECT:
+        part.finish()
+        return np.eye(len(values)), DIRECT
+    mechanism = MECHANISMS[name]
+    params = {key: probability(part, key) for key in mechanism.parameters or ()}
+    epsilon = Decimal(0)
+    if mechanism.parameters is None:
+        epsilon = part.number(
+            "epsilon",
+            f"a number from {float(SMALLEST)} to {float(LARGEST)}",
+            lambda number: SMALLEST <= Fraction(number) <= LARGEST,
+        )
+    part.finish()
+    order = values
+    if mechanism.parameters is not None:
+        order = yes_first(table, name, values, yes)
+    try:
+        channel = mechanism.compile(Categories(order), Fraction(epsilon), params).channel
+    except ValueError as error:
+        raise SurveyError(f"{part.place}: {error}") from None
+    weights = np.array([channel.weights(symbol) for symbol in range(len(order))], dtype=np.float64)
+    symbols = [order.index(value) for value in values]
+    return (weights / weights[0].sum()).T[np.ix_(symbols, symbols)], name
+
+
+def yes_first(table: Table, name: str, values: tuple[str, ...], yes: str | None) -> tuple[str, ...]:
+    """Return the values in the order of a classic design, whose first input is "yes"."""
+    if yes is None:
+        raise table.error("yes", f"given, since {name} has to know: one of {', '.join(values)}")
+    return (yes, *(value for value in values if value != yes))
+
+
+def _reports_values(name: str, values: tuple[str, ...]) -> bool:
+    """Return whether a mechanism serves these values, and its report is one of them."""
+    mechanism, domain = MECHANISMS[name], Categories(values)
+    if not mechanism.fits(domain):
+        return False
+    if mechanism.parameters is not None:
+        return True
+    randomizer = mechanism.compile(domain, Fraction(1), {})
+    return randomizer.reports_values and randomizer.channel.symbols == len(values)

@@ -1,0 +1,136 @@
+"""What kinds of designs have in common: each reads its cells, and estimates what they tell."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from analysis.core.errors import DataError, shown
+from analysis.estimate import Floats, Ints
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.sample import Sample
+from analysis.estimate.constrained import Constrained
+from analysis.estimate.estimates import Estimate
+
+#: How numbers of a file are written.
+NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How intervals are asked for: see `analysis.estimate.estimates.estimates`."""
+
+    confidence_level: float = 0.95
+    method: str = "clopper-pearson"
+    simultaneous: bool = False
+
+    def level_of(self, shares: int) -> float:
+        """Return the level of each of so many shares, so that all together have the one asked."""
+        return 1 - (1 - self.confidence_level) / (shares if self.simultaneous else 1)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether reports are as a design with more equations than unknowns says: a small p speaks
+    against it. `statistic` is compared with chi-square on `df` degrees of freedom; if a report is
+    expected fewer than 5 times, `few` says that this law may not hold (Cochran, Biometrics 1954).
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+    n: int
+    few: bool
+
+
+class Measured(Protocol):
+    """What respondents reported of one thing, under any design."""
+
+    @property
+    def name(self) -> str:
+        """The name of its column."""
+
+    @property
+    def n(self) -> int:
+        """How many respondents reported on it."""
+
+    @property
+    def column(self) -> Column:
+        """The column that models and tables read.
+
+        Raises
+        ------
+        DataError
+            If the design is of another kind: the message says which can be read so.
+        """
+
+    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+        """Return all that is estimated of it."""
+
+    def constrained(
+        self, rows: Sequence[Estimate], method: str, sample: Sample | None
+    ) -> list[Constrained]:
+        """Return possible shares for display: see `analysis.estimate.constrained`.
+
+        `rows` are its `estimates`; there are none for numbers.
+        """
+
+    def fit(self, sample: Sample | None) -> Fit | None:
+        """Return a test of the design itself; None if reports cannot speak against it."""
+
+
+class Cells:
+    """The cells of a file's columns, each with its line; a wrong one raises `DataError`.
+
+    Parameters
+    ----------
+    path : Path
+        How messages begin.
+    columns : mapping
+        For each column that is used the lines and the texts of its cells.
+    """
+
+    def __init__(self, path: Path, columns: Mapping[str, list[tuple[int, str]]]) -> None:
+        self._path, self._columns = path, columns
+
+    def codes(self, name: str, words: Sequence[str], what: str = "as in its design") -> Ints:
+        """Return (n,) which of some words each cell of a column is."""
+        places = {word: at for at, word in enumerate(words)}
+        for line, cell in self._columns[name]:
+            if cell not in places:
+                raise DataError(
+                    f'{self._path}: line {line}: column "{name}": expected one of '
+                    f"{', '.join(words)}, {what}, got {shown(cell)}"
+                )
+        return np.array([places[cell] for _, cell in self._columns[name]], dtype=np.int64)
+
+    def numbers(self, name: str) -> Floats:
+        """Return (n,) the numbers of a column."""
+        for line, cell in self._columns[name]:
+            if not NUMBER.fullmatch(cell):
+                raise DataError(
+                    f'{self._path}: line {line}: column "{name}": expected a number, as in its '
+                    f"design, got {shown(cell)}"
+                )
+        return np.array([float(cell) for _, cell in self._columns[name]])
+
+    def error(self, text: str) -> DataError:
+        """Return an error that begins with the file's name."""
+        return DataError(f"{self._path}: {text}")
+
+
+class Design(Protocol):
+    """How one column was randomized."""
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The names of other columns of the file that it reads."""
+
+    def is_report(self, cell: str) -> bool:
+        """Return whether a cell is a report, although it reads like a missing one."""
+
+    def read(self, name: str, cells: Cells) -> Measured:
+        """Return what the cells of a column tell; raise `DataError` if one is no report."""

@@ -1,0 +1,224 @@
+"""Numbers that respondents scramble: with some probability the true one, else another.
+
+A report is the number X with probability p, and otherwise S X + T, where S and T are drawn from
+laws of which only means and standard deviations need be known. It is linear in X on average, and
+its square is quadratic, so that
+
+    x = (report - b) / a                        has the expectation X,
+    y = (report² - B x - C) / A                 has the expectation X²,
+
+with a = p + r μ_S, b = r μ_T, A = p + r (μ_S² + σ_S²), B = 2 r μ_S μ_T, C = r (μ_T² + σ_T²) and
+r = 1 - p. Hence the mean and the variance of the numbers are told, whatever the laws are, and
+nothing else: quantiles would take the laws themselves.
+
+Eriksson, International Statistical Review 1973 (S = 0: T replaces the number); Pollock and Bek,
+Journal of the American Statistical Association 1976 (p = 0, S = 1: T is added); Eichhorn and Hayre,
+Journal of Statistical Planning and Inference 1983 (p = 0, T = 0: S multiplies); Bar-Lev, Bobovitch
+and Boukai, Metrika 2004 (T = 0).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from analysis.core.errors import DataError, SurveyError
+from analysis.estimate import Floats
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.measured import Cells, Fit, Wanted
+from analysis.estimate.columns.sample import Sample, one_by_one
+from analysis.estimate.constrained import Constrained
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import Interval
+from analysis.estimate.quantity import Quantity
+from analysis.survey.document import Table
+from analysis.survey.mechanism_file import entry_of_matrix
+
+#: The name of these designs in a file.
+SCRAMBLED = "scrambled"
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The mean and the standard deviation of what numbers are multiplied by, or what is added."""
+
+    mean: float
+    sd: float
+
+    @property
+    def square(self) -> float:
+        """The mean square."""
+        return self.mean**2 + self.sd**2
+
+
+@dataclass(frozen=True)
+class ScrambledDesign:
+    """How a number was scrambled: `truth` is the probability of the number itself."""
+
+    truth: float
+    multiply: Moments
+    add: Moments
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        return ()
+
+    def is_report(self, cell: str) -> bool:
+        return False
+
+    @property
+    def slope(self) -> float:
+        """By how much the mean of a report rises with the number."""
+        return self.truth + (1 - self.truth) * self.multiply.mean
+
+    def debiased(self, reports: Floats) -> tuple[Floats, Floats]:
+        """Return (n,) numbers whose expectations are the true ones, and their squares."""
+        rest, times, plus = 1 - self.truth, self.multiply, self.add
+        once = (reports - rest * plus.mean) / self.slope
+        square = self.truth + rest * times.square
+        apart = 2 * rest * times.mean * plus.mean * once + rest * plus.square
+        return once, (reports**2 - apart) / square
+
+    def read(self, name: str, cells: Cells) -> "ScrambledColumn":
+        return ScrambledColumn(name, *self.debiased(cells.numbers(name)))
+
+
+@dataclass(frozen=True)
+class ScrambledColumn:
+    """(n,) debiased numbers of respondents, and debiased squares of the true numbers."""
+
+    name: str
+    numbers: Floats
+    squares: Floats
+
+    @property
+    def n(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def column(self) -> Column:
+        """Refuse: there is no table of all reports."""
+        raise DataError(
+            f'column "{self.name}": a scrambled number has a mean and a variance, and can be the '
+            "outcome of a linear model; it is no predictor, and has no shares"
+        )
+
+    def fit(self, sample: Sample | None) -> Fit | None:
+        return None
+
+    def constrained(
+        self, rows: Sequence[Estimate], method: str, sample: Sample | None
+    ) -> list[Constrained]:
+        return []
+
+    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+        """Return the mean and the variance of the true numbers.
+
+        The mean is unbiased; so is the variance, without weights. Intervals are Student's. They
+        are flagged ``few`` where reports are few, or skewed (Cochran's rule).
+
+        Parameters
+        ----------
+        wanted : Wanted
+            Its level counts.
+        sample : Sample, optional
+            How respondents were drawn. That the whole population was asked spares the mean what
+            sampling adds, but not what scrambling does; the variance of numbers it spares nothing.
+        """
+        if self.n < 2:
+            raise DataError(f'column "{self.name}": expected 2 respondents at least, got {self.n}')
+        drawn = one_by_one(np.ones(self.n)) if sample is None else sample
+        ones = np.ones(self.n)
+        mean, error = drawn.ratio(self.numbers, ones, self.numbers**2 - self.squares)
+        second, _ = drawn.ratio(self.squares, ones, ones)
+        _, whole = drawn.ratio(self.numbers, ones, (self.numbers - mean) ** 2)
+        moved = self.squares - 2 * mean * self.numbers
+        _, unsure = drawn.ratio(moved, ones, (moved - moved.mean()) ** 2)
+        variance = second - mean**2 + whole
+        reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
+        quantities = []
+        for term, value, square, scores, least in (
+            ("mean", mean, error, self.numbers - mean, -inf),
+            ("variance", variance, unsure, moved - moved.mean(), 0.0),
+        ):
+            root = max(square, 0.0) ** 0.5
+            low, high = max(least, value - reach * root), max(least, value + reach * root)
+            flags = ["out-of-range"] * (value < least)
+            flags += ["few"] * bool(drawn.is_few(scores))
+            interval = Interval(low, high, "student-t")
+            quantities.append(Quantity(term, value, root, interval, None, tuple(flags)))
+        return [
+            Estimate.of(
+                quantity,
+                wanted.confidence_level,
+                quantity.term.capitalize(),
+                question=self.name,
+                kind="number",
+                n=self.n,
+                epsilon=inf,
+                mechanism=SCRAMBLED,
+            )
+            for quantity in quantities
+        ]
+
+
+def is_scrambled(table: Table) -> bool:
+    """Return whether a column's table describes such a design."""
+    design = table.peek("design")
+    return isinstance(design, dict) and design.get("name") == SCRAMBLED
+
+
+def read_scrambled_design(table: Table) -> ScrambledDesign:
+    """Return the design of a scrambled number.
+
+    Raises
+    ------
+    SurveyError
+        If a key or number is wrong, or reports tell nothing of the number.
+    """
+    design = table.take("design", _is_table, "a table")
+    table.finish()
+    part = Table(design, f"{table.place}: design")
+    part.take("name", lambda _: True, SCRAMBLED)
+    truth = 0.0
+    if part.peek("truth") is not None:
+        truth = float(entry_of_matrix(part, "truth"))
+    keys = ("multiply", "add", "replace")
+    given = {key: part.take(key, _is_table, "a table of mean and sd", None) for key in keys}
+    laws = {key: _moments(part, key, value) for key, value in given.items() if value is not None}
+    part.finish()
+    if not laws or ("replace" in laws and len(laws) > 1) or truth == 1:
+        raise SurveyError(
+            f"{part.place}: expected multiply, add or both, or replace, each a table of mean and "
+            f"sd, and truth below 1, got {', '.join(laws) or 'none of them'}"
+        )
+    nothing = Moments(0.0, 0.0)
+    times = laws.get("multiply", nothing if "replace" in laws else Moments(1.0, 0.0))
+    found = ScrambledDesign(truth, times, laws.get("add", laws.get("replace", nothing)))
+    if abs(found.slope) < 1e-9:
+        raise SurveyError(
+            f"{part.place}: reports must rise or fall with the number on average; these do not: "
+            "truth + (1 - truth) * the mean of multiply is 0"
+        )
+    return found
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _moments(part: Table, key: str, given: dict[str, Any]) -> Moments:
+    inner = Table(given, f"{part.place}: {key}")
+    mean = inner.number("mean", "a number")
+    sd = inner.number("sd", "a number of at least 0", _not_negative)
+    inner.finish()
+    return Moments(float(Fraction(mean)), float(Fraction(sd)))
+
+
+def _not_negative(number: Any) -> bool:
+    return bool(Decimal(number) >= 0)

@@ -1,0 +1,98 @@
+"""`deniable analyze`: what it prints of the examples."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from server.cli import main
+
+FOLDER = Path(__file__).parents[2] / "examples/elsewhere"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def _run(name: str, *options: str) -> Result:
+    files = (str(FOLDER / f"{name}.csv"), "--design", str(FOLDER / f"{name}.toml"))
+    return CliRunner().invoke(main, ["analyze", *files, *options])
+
+
+def _rows(result: Result) -> list[dict[str, str]]:
+    assert result.exit_code == 0, result.output
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_example_is_estimated(name: str) -> None:
+    rows = _rows(_run(name))
+    assert {row["survey"] for row in rows} == {name}
+    assert all(float(row["conf_low"]) < float(row["conf_high"]) for row in rows)
+
+
+def test_columns_are_estimated_from_all_who_reported_on_them() -> None:
+    result = _run("direct")
+    assert {row["question"]: row["n"] for row in _rows(result)} == {
+        "asked": "300",
+        "thrown": "600",
+        "work": "900",
+    }
+    assert "thrown: 300 rows left out" in result.stderr
+
+
+def test_designs_with_more_equations_than_unknowns_are_tested() -> None:
+    result = _run("extended-crosswise")
+    assert "skipped: as its design says? likelihood ratio 0.1698 on 1 degree" in result.stderr
+    (row,) = _rows(_run("extended-crosswise", "--tests"))
+    assert (row["test"], row["df"], row["n"], row["flag"]) == ("fit", "1", "600", "")
+    assert float(row["p_value"]) == pytest.approx(0.68, abs=0.01)
+    refused = _run("dice", "--tests")
+    assert refused.exit_code == 1
+    assert "no test of fit: that takes a design with more equations" in refused.stderr
+
+
+def test_intervals_are_those_asked_for() -> None:
+    rows = _rows(_run("dice", "--interval", "wilson", "--simultaneous"))
+    assert {row["conf_method"] for row in rows} == {"wilson-bonferroni"}
+    # In R: q <- qnorm(1 - .025 / 2); Wilson's ends for 560 of 1200, of which (x - 1/6) * 3/2.
+    assert float(rows[1]["conf_low"]) == pytest.approx(0.4019, abs=2e-4)
+    wrong = _run("dice", "--interval", "wald")
+    assert wrong.exit_code == 2
+    assert "expected one of clopper-pearson, wilson" in wrong.stderr
+    terms = json.loads(
+        _run("dice", "--model", "joined ~ age", "--interval", "wald", "--json").stdout
+    )
+    assert terms["interval"] == "wald"
+
+
+def test_shares_can_be_made_possible_for_display() -> None:
+    result = _run("direct", "--constrained", "norm-sub")
+    rows = _rows(result)
+    assert all(float(row["constrained"]) == pytest.approx(float(row["estimate"])) for row in rows)
+    assert "for display only" in result.stderr
+    assert {row["constrained"] for row in _rows(_run("scrambled", "--constrained", "em"))} == {""}
+
+
+def test_a_weighted_sample_has_one_kind_of_interval(tmp_path: Path) -> None:
+    data, design = tmp_path / "d.csv", tmp_path / "d.toml"
+    data.write_text("y,w\n" + "1,1\n0,2\n" * 20)
+    design.write_text(
+        '[columns.y]\nvalues = ["0", "1"]\ndesign = "two-coin"\n[sample]\nweights = "w"\n'
+    )
+    files = ["analyze", str(data), "--design", str(design)]
+    refused = CliRunner().invoke(main, [*files, "--interval", "wilson"])
+    assert refused.exit_code == 1
+    assert "y: with a sample, shares have Korn and Graubard's intervals" in refused.stderr
+    shown = CliRunner().invoke(main, [*files, "--constrained", "em"])
+    rows = list(csv.DictReader(io.StringIO(shown.stdout)))
+    assert [float(row["constrained"]) for row in rows] == pytest.approx([5 / 6, 1 / 6], abs=1e-3)
+
+
+def test_models_read_samples_whose_matrices_are_known() -> None:
+    result = _run("extended-crosswise", "--model", "skipped ~ 1", "--json")
+    (term,) = json.loads(result.stdout)["terms"]
+    assert term["estimate"] == pytest.approx(-0.5609, abs=1e-3)  # the logit of 0.3633
+    refused = _run("cheater", "--model", "stole ~ 1")
+    assert refused.exit_code == 1
+    assert "models and tables take designs whose matrix is known" in refused.stderr
