@@ -25,6 +25,7 @@ from analysis.estimate.columns.of_survey import (
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
+from analysis.study.methods import Fieldwork
 from analysis.survey.batches import Cell
 from analysis.survey.document import ID
 from analysis.survey.pooling import poolable, relabelled
@@ -92,6 +93,7 @@ class StoredWave:
         self.asked_version = POOLED if version == POOLED else surveys[0].version[:12]
         self.survey = surveys[0]
         self._reports, self._surveys = store.reports, store.surveys
+        self._invitations = store.invitations
         # What comes of a pilot is made up: no batch has to hide who answered.
         self._batch = batch = batch and not self.survey.is_pilot
         cells = store.surveys.cells(survey_id)
@@ -179,6 +181,18 @@ class StoredWave:
         """The number of reports, whatever their respondents were asked."""
         first = self.survey.questions[0]
         return first.randomizer.reports_in(self.tallies[first.id])
+
+    @cached_property
+    def fieldwork(self) -> Fieldwork:
+        """How the reports came that are told of."""
+        invited, _ = self._invitations.counts(self.survey.id).get(self.number, (0, 0))
+        return Fieldwork(
+            self.n,
+            invited if self.survey.access != "open" else None,
+            is_open=self.is_open,
+            in_batches=self._batch,
+            left_out=len(self.left_out) if self._batch else 0,
+        )
 
     def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
         """Return how far fakes among the reports could have moved each estimate.

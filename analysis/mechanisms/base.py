@@ -143,6 +143,9 @@ class Mechanism(ABC):
     """A mechanism; most are asked for an ε and heed no other key of a question."""
 
     name: ClassVar[str]
+    #: What a section on methods calls it, and the keys of `analysis.study.references` for it.
+    called: ClassVar[str]
+    cites: ClassVar[tuple[str, ...]]
     #: The domains that it serves; all of them, unless `fits` says more.
     serves: ClassVar[tuple[type, ...]]
     #: Keys of its own parameters, probabilities that it takes instead of ε; None if it takes ε.

@@ -81,6 +81,8 @@ class Warner(Classic):
     """
 
     name: ClassVar[str] = "warner"
+    called: ClassVar[str] = "Warner's design"
+    cites: ClassVar[tuple[str, ...]] = ("warner1965",)
     parameters: ClassVar[tuple[str, ...] | None] = ("p",)
 
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
@@ -98,6 +100,8 @@ class TwoCoin(Classic):
     """
 
     name: ClassVar[str] = "two-coin"
+    called: ClassVar[str] = "two coins"
+    cites: ClassVar[tuple[str, ...]] = ("warner1965", "dwork2014")
 
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
         return Fraction(3, 4), Fraction(1, 4)
@@ -114,6 +118,8 @@ class Forced(Classic):
     """
 
     name: ClassVar[str] = "forced"
+    called: ClassVar[str] = "forced response"
+    cites: ClassVar[tuple[str, ...]] = ("boruch1971",)
     parameters: ClassVar[tuple[str, ...] | None] = ("p_yes", "p_no")
 
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
@@ -136,6 +142,8 @@ class Unrelated(Classic):
     """
 
     name: ClassVar[str] = "unrelated"
+    called: ClassVar[str] = "the unrelated-question design"
+    cites: ClassVar[tuple[str, ...]] = ("greenberg1969",)
     parameters: ClassVar[tuple[str, ...] | None] = ("p", "prevalence")
 
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:
@@ -154,6 +162,8 @@ class Crosswise(Classic):
     """
 
     name: ClassVar[str] = "crosswise"
+    called: ClassVar[str] = "the crosswise model"
+    cites: ClassVar[tuple[str, ...]] = ("yu2008",)
     parameters: ClassVar[tuple[str, ...] | None] = ("prevalence",)
 
     def yes(self, params: Params) -> tuple[Fraction, Fraction]:

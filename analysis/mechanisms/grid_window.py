@@ -105,6 +105,8 @@ class Duchi(GridWindow):
     """
 
     name: ClassVar[str] = "duchi"
+    called: ClassVar[str] = "Duchi's mechanism"
+    cites: ClassVar[tuple[str, ...]] = ("duchi2018",)
 
     def design(self, steps: int, epsilon: float) -> tuple[int, int]:
         return 1, 1
@@ -122,6 +124,8 @@ class Piecewise(GridWindow):
     """
 
     name: ClassVar[str] = "piecewise"
+    called: ClassVar[str] = "the piecewise mechanism"
+    cites: ClassVar[tuple[str, ...]] = ("wang2019",)
 
     def design(self, steps: int, epsilon: float) -> tuple[int, int]:
         return steps, max(1, round(steps * math.exp(-epsilon / 2)))
@@ -138,6 +142,8 @@ class SquareWave(GridWindow):
     """
 
     name: ClassVar[str] = "square-wave"
+    called: ClassVar[str] = "the square wave mechanism"
+    cites: ClassVar[tuple[str, ...]] = ("li2020",)
 
     def design(self, steps: int, epsilon: float) -> tuple[int, int]:
         return steps, max(1, round(2 * half_width(epsilon) * steps))

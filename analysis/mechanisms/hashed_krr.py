@@ -40,6 +40,8 @@ class HashedKrr(OneOfK):
     """A mechanism for texts, and for values whose list would be too long for a report."""
 
     name: ClassVar[str] = "hashed-krr"
+    called: ClassVar[str] = "randomized response of a public hash of the answer"
+    cites: ClassVar[tuple[str, ...]] = ("wang2017",)
     serves: ClassVar[tuple[type, ...]] = (Categories, Texts)
 
     def compile(
@@ -147,6 +149,8 @@ class Hadamard(HashedKrr):
     """
 
     name: ClassVar[str] = "hadamard"
+    called: ClassVar[str] = "Hadamard response"
+    cites: ClassVar[tuple[str, ...]] = ("acharya2019",)
     serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     def bases(self, k: int) -> list[int]:

@@ -111,6 +111,8 @@ class Exponential(Mechanism):
     """
 
     name: ClassVar[str] = "exponential"
+    called: ClassVar[str] = "the exponential mechanism"
+    cites: ClassVar[tuple[str, ...]] = ("mcsherry2007",)
     serves: ClassVar[tuple[type, ...]] = (Categories,)
 
     def fits(self, domain: Domain) -> bool:
@@ -166,6 +168,10 @@ class Optimal(Mechanism):
     """
 
     name: ClassVar[str] = "optimal"
+    called: ClassVar[str] = (
+        "a channel with the least variance, designed by linear or convex programming"
+    )
+    cites: ClassVar[tuple[str, ...]] = ("kairouz2016",)
     serves: ClassVar[tuple[type, ...]] = (Numbers, Categories)
     heeds: ClassVar[tuple[str, ...]] = ("aim", "prior")
 

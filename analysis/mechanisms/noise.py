@@ -161,6 +161,8 @@ class Laplace(Noise):
     """
 
     name: ClassVar[str] = "laplace"
+    called: ClassVar[str] = "discrete Laplace noise, clamped to the range"
+    cites: ClassVar[tuple[str, ...]] = ("ghosh2012",)
 
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:
         rate = epsilon / steps
@@ -191,6 +193,8 @@ class Gaussian(Noise):
     """
 
     name: ClassVar[str] = "gaussian"
+    called: ClassVar[str] = "discrete Gaussian noise, clamped to the range"
+    cites: ClassVar[tuple[str, ...]] = ("canonne2022",)
     heeds: ClassVar[tuple[str, ...]] = ("delta",)
 
     def draft(self, steps: int, epsilon: float, params: Params) -> Shift:

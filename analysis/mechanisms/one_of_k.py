@@ -114,6 +114,8 @@ class Krr(OneOfK):
     """
 
     name: ClassVar[str] = "krr"
+    called: ClassVar[str] = "k-ary randomized response"
+    cites: ClassVar[tuple[str, ...]] = ("warner1965", "kairouz2016")
 
     def compile(
         self, domain: Categories, epsilon: Fraction, params: Params
@@ -147,6 +149,8 @@ class SubsetSelection(OneOfK):
     """
 
     name: ClassVar[str] = "subset"
+    called: ClassVar[str] = "subset selection"
+    cites: ClassVar[tuple[str, ...]] = ("ye2018",)
 
     def compile(
         self, domain: Categories, epsilon: Fraction, params: Params
@@ -180,6 +184,8 @@ class SymmetricUnary(Unary):
     """
 
     name: ClassVar[str] = "sue"
+    called: ClassVar[str] = "symmetric unary encoding"
+    cites: ClassVar[tuple[str, ...]] = ("erlingsson2014", "wang2017")
 
     def compile(
         self, domain: Categories, epsilon: Fraction, params: Params
@@ -199,6 +205,8 @@ class OptimizedUnary(Unary):
     """
 
     name: ClassVar[str] = "oue"
+    called: ClassVar[str] = "optimized unary encoding"
+    cites: ClassVar[tuple[str, ...]] = ("wang2017",)
 
     def compile(
         self, domain: Categories, epsilon: Fraction, params: Params

@@ -28,6 +28,8 @@ class Rappor(Mechanism):
     """
 
     name: ClassVar[str] = "rappor"
+    called: ClassVar[str] = "RAPPOR"
+    cites: ClassVar[tuple[str, ...]] = ("erlingsson2014",)
     serves: ClassVar[tuple[type, ...]] = (Texts,)
 
     def fits(self, domain: Domain) -> bool:

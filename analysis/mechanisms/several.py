@@ -42,6 +42,8 @@ class PickOne(Mechanism):
     """
 
     name: ClassVar[str] = "pick"
+    called: ClassVar[str] = "randomized response on one part of the answer, drawn in public"
+    cites: ClassVar[tuple[str, ...]] = ("arcolezi2021",)
     serves: ClassVar[tuple[type, ...]] = (Sets, Rankings)
 
     def compile(
@@ -104,6 +106,8 @@ class AllBits(Mechanism):
     """
 
     name: ClassVar[str] = "multihot"
+    called: ClassVar[str] = "unary encoding of several options"
+    cites: ClassVar[tuple[str, ...]] = ("wang2017",)
     serves: ClassVar[tuple[type, ...]] = (Sets,)
 
     def compile(
@@ -160,6 +164,8 @@ class Permutations(Mechanism):
     """
 
     name: ClassVar[str] = "permutations"
+    called: ClassVar[str] = "randomized response of the whole order"
+    cites: ClassVar[tuple[str, ...]] = ("kairouz2016",)
     serves: ClassVar[tuple[type, ...]] = (Rankings,)
 
     def fits(self, domain: Domain) -> bool:

@@ -96,6 +96,8 @@ class GroupOfOptions(_Group):
     """
 
     name: ClassVar[str] = "group"
+    called: ClassVar[str] = "randomized response on a few options, drawn in public"
+    cites: ClassVar[tuple[str, ...]] = ("domingo2020",)
     serves: ClassVar[tuple[type, ...]] = (Sets,)
 
     @staticmethod
@@ -120,6 +122,8 @@ class GroupOfItems(_Group):
     """
 
     name: ClassVar[str] = "suborder"
+    called: ClassVar[str] = "randomized response on the order of a few items, drawn in public"
+    cites: ClassVar[tuple[str, ...]] = ("domingo2020",)
     serves: ClassVar[tuple[type, ...]] = (Rankings,)
 
     @staticmethod
@@ -187,6 +191,8 @@ class PrivSet(Mechanism):
     """
 
     name: ClassVar[str] = "privset"
+    called: ClassVar[str] = "random sets that are likelier to hold ticked options"
+    cites: ClassVar[tuple[str, ...]] = ("wang2018",)
     serves: ClassVar[tuple[type, ...]] = (Sets,)
 
     def fits(self, domain: Domain) -> bool:

@@ -30,6 +30,8 @@ class _Together(Mechanism):
     """What all of them are: compiled for a table, and not for a question."""
 
     name: ClassVar[str] = TOGETHER
+    called: ClassVar[str] = "one draw for several questions"
+    cites: ClassVar[tuple[str, ...]] = ("ye2018",)
     #: They take no ε of a question: the table has two limits.
     parameters: ClassVar[tuple[str, ...]] = ()
 

@@ -1,15 +1,11 @@
-"""What readers of the data must know of a survey: wording, codes, mechanisms, ε, and methods."""
+"""What readers of the data must know of a survey: wording, codes, mechanisms and ε."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from analysis.core.csv_json import REPORT
 from analysis.core.domain import NO_ANSWER, Estimand
-from analysis.core.epsilon import MICRO
 from analysis.estimate.columns.of_survey import debiasing, variable
-from analysis.estimate.estimates import Estimate
-from analysis.estimate.number import LABELS
 from analysis.survey.logic import written
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
@@ -103,89 +99,6 @@ def _earlier(question: Question, value: str, label: str, corrected: Sequence[Sur
         if asked.id == question.id
     ]
     return [one for one in dict.fromkeys(before) if one != label]
-
-
-#: How the intervals of estimates are described, by the beginnings of their methods.
-_INTERVALS = {
-    "clopper-pearson": "Clopper and Pearson's (1934), mapped through the channel",
-    "wilson": "Wilson's (1927), mapped through the channel",
-    "profile-likelihood": "those of the profile likelihood within [0, 1]",
-    "feldman-cousins": "Feldman and Cousins's (1998), through the channel",
-    "student-t": "Student's",
-    "fieller": "Fieller's (1954)",
-    "constrained-likelihood": "those of the likelihood of a normal mean within its bounds",
-    "bounded": "Clopper and Pearson's, by the range of the scores",
-    "normal": "those of the normal law",
-    "least-favorable-score": "all values that no one-sided test excludes",
-}
-
-
-def methods(survey: Survey, wave: int, rows: Sequence[Estimate], reports: int) -> str:
-    """Return a paragraph to paste into a paper's section on methods.
-
-    `survey` is the version that was asked, `rows` the estimates of the wave that are reported, and
-    `reports` the number of reports that they are made of.
-    """
-    each = "; ".join(
-        f"{question.id} by {question.mechanism.name} (ε = {question.randomizer.epsilon:.3g}"
-        + (f", δ = {float(question.randomizer.delta):.2g})" if question.randomizer.delta else ")")
-        for question in survey.questions
-    )
-    together = "".join(
-        f" The answers to {', '.join(question.id for question in draw.questions)}"
-        + (
-            f", of which each respondent was asked {draw.asks}, drawn at random,"
-            if draw.randomizer.asks_some
-            else ""
-        )
-        + f" went into one draw of ε = {draw.randomizer.charge / MICRO:.4g} together; the ε above "
-        "is what somebody who knows the others learns of one. Products of their debiased reports "
-        "are biased."
-        for draw in survey.joint
-    )
-    remembered = [
-        question.id for question in survey.questions if "epsilon_forever" in question.spec
-    ]
-    memory = (
-        f" Devices keep a randomized copy of the answers to {', '.join(remembered)} for all waves, "
-        "and randomize it once more for each (Erlingsson, Pihur and Korolova 2014)."
-        if remembered
-        else ""
-    )
-    items = {
-        (question.id, item)
-        for question in survey.questions
-        if question.domain.estimand is not Estimand.MEAN
-        for item in question.domain.mean_terms
-    }
-    terms: dict[str, list[str]] = {}
-    for row in rows:
-        words = [word for name, word in _INTERVALS.items() if row.conf_method.startswith(name)]
-        term = row.term if row.term in ("mean", *LABELS) else "shares"
-        if (row.question, row.term) in items and term == "shares":
-            term = "mean ranks"
-        if words and term not in terms.setdefault(words[0], []):
-            terms[words[0]].append(term)
-    intervals = "; ".join(f"for {_listed(named)}, {word}" for word, named in terms.items())
-    has_texts = any(question.domain.estimand is Estimand.TEXTS for question in survey.questions)
-    nearly = " (those of texts nearly so)" if has_texts else ""
-    return (
-        f"Answers to \u201c{survey.text(survey.spec['title'])}\u201d (version "
-        f"{survey.version[:12]}, wave {wave}, n = {reports:,}) were randomized on the "
-        "respondents' devices before they were sent, so that no true answer was collected (local "
-        f"differential privacy; Kasiviswanathan et al. 2011). Mechanisms and ε of one report: "
-        f"{each}. A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
-        f"{survey.cap / MICRO:.4g} on the survey.{together}{memory} Skipped and hidden "
-        f"questions are a value of their own that is randomized like any other. Shares are "
-        f"unbiased{nearly} and not clipped; standard errors include the randomization. Intervals "
-        f"at {100 * rows[0].conf_level:g} % are, {intervals}. Reports were collected and "
-        f"estimates made with deniable {version('deniable')}."
-    )
-
-
-def _listed(words: Sequence[str]) -> str:
-    """Return words as a sentence lists them."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
 def _weight(question: Question, value: str) -> str:

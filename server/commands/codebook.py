@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from analysis.study.codebook import Code, codebook, methods
+from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
+from analysis.study.methods import methods
 from server.commands import of_wave, print_table, survey_id
 from server.store import Store
 from server.stored_results import StoredWave, pooled
@@ -36,7 +37,7 @@ def codebook_(
         print_table(map(asdict, label(stored.survey)), columns, form)
         return
     if paragraph:
-        click.echo(methods(stored.survey, stored.number, stored.estimates(level), stored.n))
+        click.echo(methods(stored.survey, stored.number, stored.estimates(level), stored.fieldwork))
         return
     columns = [field.name for field in fields(Code)]
     print_table(map(asdict, codebook(stored.survey, pooled(store, survey_id))), columns, form)

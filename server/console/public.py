@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from flask import Blueprint, Response, current_app, render_template, request
 
-from analysis.study.codebook import methods
 from analysis.study.label import label
+from analysis.study.methods import methods
 from analysis.survey.survey import Survey
 from server.clock import today
 from server.console.blueprint import INTERVALS, LEVELS, View
@@ -70,7 +70,7 @@ def _page(survey: Survey, view: View, shown: list[int]) -> str:
         waves=shown,
         found=found,
         first=survey.text,
-        methods=methods(survey, view.wave.number, rows, view.wave.shown),
+        methods=methods(survey, view.wave.number, rows, view.wave.fieldwork),
         label=label(survey),
     )
 

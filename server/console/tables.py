@@ -10,8 +10,9 @@ from analysis.core.csv_json import pieces, pieces_of_columns
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, ledger_rows
-from analysis.study.codebook import Code, codebook, methods
+from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
+from analysis.study.methods import methods
 from server import access
 from server.console.blueprint import asked_view, asked_wave, blueprint
 from server.extensions import the_store
@@ -87,7 +88,8 @@ def get_label(survey_id: str, form: str) -> Response:
 def get_methods(survey_id: str) -> Response:
     view = asked_view(survey_id)
     wave = view.wave
-    text = methods(wave.survey, wave.number, wave.estimates(view.level, view.interval), wave.n)
+    rows = wave.estimates(view.level, view.interval)
+    text = methods(wave.survey, wave.number, rows, wave.fieldwork)
     access.record("download", f"{survey_id} methods.txt")
     return Response(f"{text}\n", content_type="text/plain; charset=utf-8")
 

@@ -1,0 +1,261 @@
+"""A paragraph to paste into a paper's section on methods, with its references."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.epsilon import MICRO
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.number import LABELS
+from analysis.mechanisms.one_of_texts import text_share
+from analysis.study.references import Cited
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+#: How the software asks to be cited, in ``CITATION.cff``.
+SOFTWARE = (
+    "The deniable authors. deniable: surveys whose answers are randomized before they are sent, "
+    "version {version} (CITATION.cff)"
+)
+
+#: How the intervals of estimates are described, by the beginnings of their methods, and cited.
+_INTERVALS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "clopper-pearson": ("Clopper and Pearson's, mapped through the channel", ("clopper1934",)),
+    "wilson": ("Wilson's, mapped through the channel", ("wilson1927",)),
+    "profile-likelihood": ("those of the profile likelihood between 0 and 1", ()),
+    "feldman-cousins": ("Feldman and Cousins's, through the channel", ("feldman1998",)),
+    "student-t": ("Student's", ()),
+    "fieller": ("Fieller's", ("fieller1954",)),
+    "constrained-likelihood": ("those of the likelihood of a normal mean within its bounds", ()),
+    "bounded": ("Clopper and Pearson's, by the range of the scores", ("clopper1934",)),
+    "normal": ("those of the normal law", ()),
+    "least-favorable-score": ("all values that no one-sided test excludes", ()),
+}
+
+#: Of more questions than these, only the least and the largest share of no answer are told.
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Fieldwork:
+    """How the reports came that a paragraph is about.
+
+    Attributes
+    ----------
+    reports : int
+        How many reports the estimates are made of.
+    invited : int, optional
+        How many people were invited to the wave; None if nobody knows how many were asked.
+    simulated : int
+        How many of the reports were made up by `deniable simulate`, or for a trial.
+    is_open : bool
+        Whether reports still come.
+    in_batches : bool
+        Whether later reports are withheld until a batch is complete.
+    left_out : int
+        How many versions of the wave are withheld, since they have too few reports.
+    """
+
+    reports: int
+    invited: int | None = None
+    simulated: int = 0
+    is_open: bool = False
+    in_batches: bool = False
+    left_out: int = 0
+
+
+def simulated_of(fieldwork: Fieldwork) -> str:
+    """Return how many of the reports were simulated, as a sentence; empty if none."""
+    if not fieldwork.simulated:
+        return ""
+    were = "was" if fieldwork.simulated == 1 else "were"
+    return f"{fieldwork.simulated:,} of {fieldwork.reports:,} reports {were} simulated."
+
+
+def methods(survey: Survey, wave: int, rows: Sequence[Estimate], fieldwork: Fieldwork) -> str:
+    """Return a paragraph to paste into a paper's section on methods, its references at the end.
+
+    `survey` is the version that was asked, and `rows` are the estimates of the wave that are
+    reported.
+    """
+    cited, release = Cited(), version("deniable")
+    has_texts = any(question.domain.estimand is Estimand.TEXTS for question in survey.questions)
+    sentences = [
+        f"Answers to \u201c{survey.text(survey.spec['title'])}\u201d (version "
+        f"{survey.version[:12]}, wave {wave}, n = {fieldwork.reports:,}) were randomized on the "
+        "respondents' devices before they were sent, so that no true answer was collected (local "
+        f"differential privacy {cited.cite('kasiviswanathan2011')}).",
+        *_response(survey, fieldwork),
+        f"Mechanisms, with ε of one report: {_mechanisms(survey, cited)}.",
+        *_spent(survey, cited),
+        *_not_given(survey, rows),
+        f"Shares are unbiased{' (those of texts nearly so)' * has_texts} and not clipped. Standard "
+        "errors include the randomization; of a share they are those of a binomial count at the "
+        "estimate, or, where that is no possible share, at the nearest one.",
+        f"Intervals at {100 * rows[0].conf_level:g} % are, {_intervals(survey, rows, cited)}.",
+        f"Reports were collected and estimates made with deniable {release}. Its formulas are "
+        f"numbered in docs/methods.md {cited.cite(SOFTWARE.format(version=release))}.",
+    ]
+    return f"{' '.join(sentences)} References: {cited.listed()}"
+
+
+def _response(survey: Survey, fieldwork: Fieldwork) -> list[str]:
+    """Return how many people answered of those who were asked, and what is made up or withheld."""
+    n, so_far = fieldwork.reports, " so far" * fieldwork.is_open
+    if fieldwork.invited and n <= fieldwork.invited:
+        rate = 100 * n / fieldwork.invited
+        told = [
+            f"Of {fieldwork.invited:,} invited people {n:,} sent a report{so_far}, a response rate "
+            f"of {rate:.1f} %."
+        ]
+    else:
+        told = [
+            f"{n:,} reports came{so_far}; how many people were asked is not known, so that there "
+            "is no response rate."
+        ]
+    if fieldwork.in_batches:
+        steps = survey.steps
+        told.append(
+            f"Results are released from {steps.minimum:,} reports on, {steps.batch:,} at a time at "
+            "least; reports after the last release are withheld."
+        )
+    if fieldwork.left_out:
+        one = fieldwork.left_out == 1
+        told.append(
+            f"{fieldwork.left_out} other version{'s' * (not one)} of the survey, with too few "
+            f"reports, {'is' if one else 'are'} withheld."
+        )
+    if survey.is_pilot:
+        told.append("It was a pilot, whose respondents made their answers up.")
+    return [*told, *filter(None, [simulated_of(fieldwork)])]
+
+
+def _mechanisms(survey: Survey, cited: Cited) -> str:
+    """Return the mechanisms with their parameters, those of questions that share one once."""
+    alike: dict[str, list[str]] = {}
+    for question in survey.questions:
+        mechanism, randomizer = question.mechanism, question.randomizer
+        numbers = [f"{mechanism.name}; ε = {randomizer.epsilon:.3g}"]
+        if randomizer.delta:
+            numbers.append(f"δ = {float(randomizer.delta):.2g}")
+        numbers.append(_parameters(question))
+        told = f"by {mechanism.called} ({', '.join(numbers)}) {cited.cite(*mechanism.cites)}"
+        alike.setdefault(told, []).append(question.id)
+    told = "; ".join(f"{_listed(ids)} {how}" for how, ids in alike.items())
+    has_p = any(", p = " in how for how in alike)
+    return (
+        told
+        + (
+            "; p is the chance that a report supports a value if it is the true one, and q if "
+            "another is"
+        )
+        * has_p
+    )
+
+
+def _parameters(question: Question) -> str:
+    """Return the numbers that describe a question's channel."""
+    randomizer, domain = question.randomizer, question.domain
+    if domain.estimand is Estimand.MEAN:
+        chances = randomizer.channel.chances()
+        steps = randomizer.encoder.steps
+        return (
+            f"numbers rounded at random to {steps} equal step{'s' * (steps > 1)}, "
+            f"{chances.shape[1]} reports, each with a chance from {chances.min():.3g} to "
+            f"{chances.max():.3g}"
+        )
+    if domain.estimand is Estimand.TEXTS:
+        shares = [text_share(randomizer)]
+    else:
+        shares = [*question.mechanism.shares(randomizer, domain).values]
+    if not shares:
+        channel = randomizer.channel
+        cohorts = randomizer.encoder.cohorts
+        of_cohorts = f" in each of {cohorts:,} cohorts" if cohorts else ""
+        return f"{channel.symbols} reports on {channel.inputs} values{of_cohorts}"
+    p, q = shares[0].chances
+    alike = all(share.chances == (p, q) for share in shares if share.term != NO_ANSWER)
+    of_one = "" if alike else f" of {shares[0].term}"
+    return f"p = {p:.4g}, q = {q:.4g}{of_one}"
+
+
+def _spent(survey: Survey, cited: Cited) -> list[str]:
+    """Return what a respondent spends, together and over waves."""
+    told = [
+        f"A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
+        f"{survey.cap / MICRO:.4g} on the survey."
+    ]
+    for draw in survey.joint:
+        some = (
+            f", of which each respondent was asked {draw.asks}, drawn at random,"
+            if draw.randomizer.asks_some
+            else ""
+        )
+        told.append(
+            f"The answers to {', '.join(question.id for question in draw.questions)}{some} went "
+            f"into one draw of ε = {draw.randomizer.charge / MICRO:.4g} together; the ε above is "
+            "what somebody who knows the others learns of one. Products of their debiased reports "
+            "are biased."
+        )
+    kept = [question.id for question in survey.questions if "epsilon_forever" in question.spec]
+    if kept:
+        told.append(
+            f"Devices keep a randomized copy of the answers to {', '.join(kept)} for all waves, "
+            f"and randomize it once more for each {cited.cite('erlingsson2014')}."
+        )
+    return told
+
+
+def _not_given(survey: Survey, rows: Sequence[Estimate]) -> list[str]:
+    """Return how often answers were not given, as far as reports tell: it is randomized, too."""
+    shares = [
+        (row.estimate, f"{100 * row.estimate:.1f} % of {row.question}")
+        for row in rows
+        if row.term == NO_ANSWER and row.estimate is not None
+    ]
+    if not any(question.domain.no_answer for question in survey.questions):
+        return ["All questions had to be answered."]
+    told = ["Skipped and hidden questions are a value of their own, randomized like any other."]
+    if len(shares) > _LISTED:
+        told.append(
+            "The estimated shares of people who gave no answer, or were not asked, are from "
+            f"{min(shares)[1]} to {max(shares)[1]}."
+        )
+    elif shares:
+        told.append(
+            "The estimated shares of people who gave no answer, or were not asked, are "
+            f"{_listed([text for _, text in shares])}."
+        )
+    return told
+
+
+def _intervals(survey: Survey, rows: Sequence[Estimate], cited: Cited) -> str:
+    """Return which intervals the estimates have."""
+    items = {
+        (question.id, item)
+        for question in survey.questions
+        if question.domain.estimand is not Estimand.MEAN
+        for item in question.domain.mean_terms
+    }
+    texts = {one.id for one in survey.questions if one.domain.estimand is Estimand.TEXTS}
+    terms: dict[str, list[str]] = {}
+    for row in rows:
+        names = [name for name in _INTERVALS if row.conf_method.startswith(name)]
+        term = row.term if row.term in ("mean", *LABELS) else "shares"
+        if term == "shares" and row.question in texts:
+            term = "shares of texts"
+        if term == "shares" and (row.question, row.term) in items:
+            term = "mean ranks"
+        if names and term not in terms.setdefault(names[0], []):
+            terms[names[0]].append(term)
+    return "; ".join(
+        f"for {_listed(named)}, {_INTERVALS[name][0]}"
+        + (f" {cited.cite(*_INTERVALS[name][1])}" if _INTERVALS[name][1] else "")
+        for name, named in terms.items()
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
