@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.special import ndtr
 
 from analysis.estimate.columns import Column
-from analysis.estimate.intervals import Interval, check_level, normal_interval
+from analysis.estimate.intervals import FEW, Interval, check_level, normal_interval
 from analysis.study.crosstab.quotient import FEWEST
 from analysis.study.hypotheses import HypothesisTest, chi_square_test
+from analysis.study.resampling import MANY, drawn_apart, root, shuffled
 from analysis.study.scores import (
     ALONE,
     Scored,
@@ -43,9 +45,22 @@ def difference(first: Column, second: Column) -> HypothesisTest:
     earlier, later = _compared(first, second)
     inverse, rank = inverse_and_rank(earlier.alike + later.alike)
     apart = later.away - earlier.away
-    statistic = float(apart @ inverse @ apart)
+    name, n, statistic = "difference", first.n + second.n, float(apart @ inverse @ apart)
     fewest, effective = min(first.n, second.n), min(earlier.effective, later.effective)
-    return chi_square_test("difference", statistic, rank, first.n + second.n, effective, fewest)
+    if rank and (effective < MANY or fewest < FEW):
+        turned = root(inverse)
+        scores = earlier.scores @ turned, later.scores @ turned
+        counts = first.counts(), second.counts()
+        if of_one_design(first, second):
+            # Both groups' different reports are columns of a table, and the groups its rows.
+            table = block_diag(*counts)
+            signs = np.array([[-1 / first.n], [1 / second.n]])
+            p_value, method = shuffled(table, signs, np.vstack(scores))
+            return HypothesisTest(name, statistic, rank, p_value, method, n, "")
+        if first.whole and second.whole:
+            p_value, method = drawn_apart((earlier.law, later.law), scores, counts)
+            return HypothesisTest(name, statistic, rank, p_value, method, n, "")
+    return chi_square_test(name, statistic, rank, n, effective, fewest)
 
 
 @dataclass(frozen=True)
@@ -137,9 +152,12 @@ class _Side:
 
     `by_reports` is the covariance of `away` by the column's reports, `alike` by the shares of both.
     `effective` and `of_each` are how many reports make a difference, to all of `away` and to each
-    share, by the kurtosis of their scores.
+    share, by the kurtosis of their scores. `law` is how likely the column's reports are if all are
+    alike, and `away` is the mean of their `scores`.
     """
 
+    law: NDArray[np.float64]
+    scores: NDArray[np.float64]
     away: NDArray[np.float64]
     by_reports: NDArray[np.float64]
     alike: NDArray[np.float64]
@@ -156,10 +174,18 @@ def _compared(first: Column, second: Column) -> tuple[_Side, _Side]:
         )
     pooled = likeliest_shares(first, second)
     scored = [Scored(column, pooled) for column in (first, second)]
-    designs = {(column.whole, column.mechanism, column.epsilon) for column in (first, second)}
-    alone = first.whole or len(designs) > 1
+    alone = first.whole or not of_one_design(first, second)
     left, right = (_side(side, [side] if alone else scored) for side in scored)
     return left, right
+
+
+def of_one_design(*columns: Column) -> bool:
+    """Return whether columns of equal shares have equally likely reports."""
+    designs = {(column.whole, column.mechanism, column.epsilon) for column in columns}
+    if len(designs) > 1:
+        return False
+    first = columns[0]
+    return not first.whole or all(np.array_equal(first.chances, c.chances) for c in columns)
 
 
 def _side(scored: Scored, peers: list[Scored]) -> _Side:
@@ -181,6 +207,8 @@ def _side(scored: Scored, peers: list[Scored]) -> _Side:
     spread, fourth = often @ scores**2, often @ scores**4
     alone = 1.0 if column.whole or len(peers) > 1 else ALONE
     return _Side(
+        law=scored.law,
+        scores=(scored.ratios - expected) @ debiased,
         away=debiased @ (scored.mean - expected),
         by_reports=debiased @ scored.covariance @ debiased / (column.n - 1),
         alike=errors / column.n,

@@ -11,12 +11,13 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, fdtrc
+from scipy.special import bdtr, bdtrc, chdtrc, fdtrc
 
 from analysis.core.channels.pattern import Pattern
 from analysis.estimate.columns import Column
 from analysis.estimate.intervals import FEW
 from analysis.study.crosstab.pairs import Pairs, pairs_of
+from analysis.study.resampling import MANY, can_be_listed, drawn_anew, root, shuffled
 from analysis.study.scores import (
     ALONE,
     Scored,
@@ -31,26 +32,36 @@ Array = NDArray[np.float64]
 
 #: A variance of more times that of chi-square is a sign that few pairs of reports make it up.
 _WIDEST = 2.0
+#: With a variance above this reports are shuffled, if there are few enough kinds of pairs.
+_WIDE = 1.05
+#: The most pairs of different reports that are shuffled.
+_MOST_PAIRS = 10_000
 
 
 @dataclass(frozen=True)
 class HypothesisTest:
     """The result of a test; small values of `p_value` speak against what it is named after.
 
-    `statistic` is compared with chi-square on `df` degrees of freedom. The test of independence
-    widens that law where few pairs of reports make up most of the statistic. The test of the fit of
-    reports that cannot all be listed uses Hotelling's T², which is nearly chi-square. `statistic`
-    is infinite if a report was made that was impossible, and 0, with `p_value` 1, if no reports
-    could have spoken against it. `n` counts all respondents. `flag` is ``few`` if the approximation
-    does not hold: if there are fewer than 100 respondents; if what is compared hangs on fewer than
-    5 reports, or 50 where only these give the covariance; of independence, if the variance of the
-    statistic is over twice that of chi-square; or if nothing could be compared.
+    `method` says what gave `p_value`. With many reports, `statistic` is compared with
+    ``chi-square`` on `df` degrees of freedom, of independence as wide as the statistic is if
+    reports are shuffled, or with Hotelling's T² (``hotelling``) where not all possible reports are
+    known. Where what is compared hangs on few reports, all outcomes are listed (``exact``), drawn
+    (``simulated``), or reports are ``shuffled`` among respondents: at most 9,999 times, always with
+    the same result. Where not all possible reports are known, the number that supports each value
+    is tested (``binomial``, Bonferroni). `statistic` is infinite if a report was made that was
+    impossible, and 0, with `p_value` 1, if no reports could have spoken against it.
+
+    `n` counts all respondents. `flag` is ``few`` if nothing could be compared, or if an
+    approximation was used that does not hold: with fewer than 100 respondents; if what is compared
+    hangs on fewer than 5 reports, or 50 where only these give the covariance; of independence, if
+    the variance of the statistic is over twice that of chi-square.
     """
 
     test: str
     statistic: float
     df: int
     p_value: float
+    method: str
     n: int
     flag: str
 
@@ -59,8 +70,8 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     """Test whether the answers to two questions are independent.
 
     Noise that is drawn for each by itself keeps independent answers independent. So reports are
-    tested, by the correlations of the scores of both (Pillai's trace). It is compared with
-    chi-square, or one as wide as the statistic is if one question's reports are shuffled.
+    tested, by the correlations of the scores of both (Pillai's trace). It is compared with that of
+    shuffled reports or, if there are many, with chi-square.
 
     In one draw for both, reports on independent answers are not independent. So whether the
     debiased covariances of the answers are 0 is tested instead, by their exact covariance under
@@ -91,9 +102,14 @@ def independence(first: Column, second: Column) -> HypothesisTest:
         leverages = ((side.centered @ inverse) * side.centered).sum(axis=1)
         squares.append(float(side.column.counts() @ (leverages / n) ** 2))
     df, wide = ranks[0] * ranks[1], widening(n, ranks, squares)
+    name, table = "independence", pairs.counts
+    if df and (n < FEW or wide > _WIDE) and table.shape[0] * table.shape[1] <= _MOST_PAIRS:
+        scores = (s.centered @ root(inv) for s, inv in zip(sides, inverses, strict=True))
+        p_value, method = shuffled(table, *scores)
+        return HypothesisTest(name, statistic, df, p_value, method, n, "")
     p_value = float(chdtrc(df / wide, statistic / wide)) if df else 1.0
     flag = "few" if n < FEW or not df or wide > _WIDEST else ""
-    return HypothesisTest("independence", statistic, df, p_value, n, flag)
+    return HypothesisTest(name, statistic, df, p_value, "chi-square", n, flag)
 
 
 def _of_one_draw(pairs: Pairs, channel: Pattern) -> HypothesisTest:
@@ -110,8 +126,7 @@ def _of_one_draw(pairs: Pairs, channel: Pattern) -> HypothesisTest:
     covariance, kurtosis = null_law(channel, pairs.excess, shares)
     inverse, rank = inverse_and_rank(covariance)
     statistic = n * float(apart @ inverse @ apart)
-    flag = few_flag(n, n / kurtosis)
-    return HypothesisTest("independence", statistic, rank, float(chdtrc(rank, statistic)), n, flag)
+    return chi_square_test("independence", statistic, rank, n, n / kurtosis)
 
 
 def null_law(channel: Pattern, excess: float, shares: Sequence[Array]) -> tuple[Array, float]:
@@ -257,20 +272,52 @@ def goodness_of_fit(
     name, n, counts, scored = "goodness-of-fit", column.n, column.counts(), Scored(column, wanted)
     law, ratios = scored.law, scored.ratios
     if counts[law <= 0].any():
-        return HypothesisTest(name, float("inf"), len(wanted) - 1, 0.0, n, few_flag(n, np.inf))
+        return HypothesisTest(name, float("inf"), len(wanted) - 1, 0.0, "exact", n, "")
     away = scored.mean - 1
     if column.whole:
         covariance = (ratios * law[:, None]).T @ ratios - 1
         inverse, rank = inverse_and_rank(covariance)
         effective = n / peak(law, ratios - 1, covariance)
-        return chi_square_test(name, n * float(away @ inverse @ away), rank, n, effective)
+        statistic = n * float(away @ inverse @ away)
+        if rank and (effective < MANY or can_be_listed(n, int((law > 0).sum()))):
+            p_value, method = drawn_anew(law, (ratios - 1) @ root(inverse), counts)
+            return HypothesisTest(name, statistic, rank, p_value, method, n, "")
+        return chi_square_test(name, statistic, rank, n, effective)
     inverse, rank = inverse_and_rank(scored.covariance)
     effective = n / peak(counts, scored.centered, scored.covariance) / ALONE
     statistic = (n - 1) * float(away @ inverse @ away)
+    flag = few_flag(n, effective)
+    if flag:
+        chances = _of_supports(column, wanted)
+        if chances:
+            p_value = min(1.0, len(chances) * min(chances))
+            return HypothesisTest(name, statistic, rank, p_value, "binomial", n, "")
     p_value = 1.0
     if 0 < rank < n:
         p_value = float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
-    return HypothesisTest(name, statistic, rank, p_value, n, few_flag(n, effective))
+    return HypothesisTest(name, statistic, rank, p_value, "hotelling", n, flag)
+
+
+def _of_supports(column: Column, shares: Array) -> list[float]:
+    """Return exact p-values of how many reports support each value; none if some score otherwise.
+
+    Where reports support a value or not, its debiased reports are two numbers. With mean 1 if the
+    value is true, and 0 if another is, they tell how likely support is. A value that all reports
+    support, or none does, is left out: then that cannot be told.
+    """
+    counts, found = column.counts(), []
+    for scores, share in zip(column.scores[counts > 0].T, shares, strict=True):
+        low, high = float(scores.min()), float(scores.max())
+        middle = (low + high) / 2
+        if not np.isclose(scores, np.where(scores > middle, high, low), 1e-9, 1e-9).all():
+            return []
+        if high - low < 1:
+            continue
+        support = (share - low) / (high - low)
+        often = float(counts[counts > 0][scores > middle].sum())
+        tails = bdtr(often, column.n, support), bdtrc(often - 1, column.n, support)
+        found.append(min(1.0, 2 * float(min(tails))))
+    return found
 
 
 def chi_square_test(
@@ -279,4 +326,4 @@ def chi_square_test(
     """Return a test by chi-square; `fewest` are the respondents of the smaller group, if any."""
     p_value = float(chdtrc(df, max(0.0, statistic))) if df else 1.0
     flag = few_flag(n if fewest is None else fewest, effective if df else 0.0)
-    return HypothesisTest(test, max(0.0, statistic), df, p_value, n, flag)
+    return HypothesisTest(test, max(0.0, statistic), df, p_value, "chi-square", n, flag)

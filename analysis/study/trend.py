@@ -4,19 +4,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+from scipy.special import ndtr
 
 from analysis.estimate.columns import Column
-from analysis.estimate.intervals import FEW, Interval, check_level
+from analysis.estimate.intervals import FEW, Interval, check_level, normal_interval
+from analysis.study.changes import of_one_design
 from analysis.study.crosstab.association import debiased_powers
+from analysis.study.crosstab.pairs import MOST_VALUES
+from analysis.study.crosstab.quotient import FEWEST
+from analysis.study.resampling import MANY, shuffled
+from analysis.study.scores import likeliest_shares
+
+Array = NDArray[np.float64]
+
+#: Variances below this part of a squared amount are rounding.
+_LEAST = 1e-18
 
 
 @dataclass(frozen=True)
 class Trend:
     """A line through the estimates of the waves.
 
-    `slope` is the change for each unit of `places`; its interval is normal, and `p_value` tests
-    whether it is 0. `n` counts all respondents. `flag` is ``few`` if a wave has too few.
+    `slope` is the change for each unit of `places`. Waves count by the error that they would have
+    if all were alike. `std_error` and the normal interval are by each wave's own reports, or by
+    all if few of a wave's tell of an error. `p_value` tests whether the slope is 0, with the error
+    there is if all are alike; where few reports tell of that, they are shuffled among waves of one
+    design. If all reports are alike and tell of no error, the interval is all that is possible,
+    with the method ``none``, and `p_value` is 1. `n` counts all respondents. `flag` is ``few`` if a
+    wave has fewer than 100 respondents, or fewer than 5 reports that make a difference.
     """
 
     slope: float
@@ -51,7 +68,8 @@ def trend(
     ------
     ValueError
         If there is one column only, or all have the same place; if the value is none of a column's,
-        or amounts are missing; if a column's reports do not differ, so that no error is known.
+        or amounts are missing; if a column has fewer than two respondents, or, with several
+        designs, only equal reports of which nothing tells an error.
     """
     check_level(confidence_level)
     where = np.array(range(len(columns)) if places is None else places, float)
@@ -60,26 +78,67 @@ def trend(
             f"a trend needs two columns or more, each with its place, not all the same; got "
             f"{len(columns)} columns and {where.tolist()}"
         )
-    levels, variances = np.array([_level(column, value) for column in columns]).T
-    weights = 1 / variances
+    levels = [_level(column, value) for column in columns]
+    alike, effective = _if_alike(columns, levels)
+    least = _LEAST * max(level.reach for level in levels) ** 2
+    own = np.array([level.variance for level in levels])
+    unsure = (effective < FEWEST) | (own <= least)
+    by_reports = np.where(unsure, np.maximum(own, alike), own)
+    known = alike > least
+    if known.any() and not known.all():
+        column = columns[int(np.argmin(known))]
+        raise ValueError(f"{column.name}: expected reports that differ, to tell an error by")
+    weights = 1 / alike if known.all() else np.array([float(column.n) for column in columns])
     apart = where - weights @ where / weights.sum()
-    spread = float(weights @ apart**2)
-    slope, error = float(weights * apart @ levels) / spread, spread**-0.5
-    reach = float(ndtri((1 + confidence_level) / 2)) * error
-    return Trend(
-        slope,
-        error,
-        Interval(slope - reach, slope + reach, "normal"),
-        float(2 * ndtr(-abs(slope) / error)),
-        sum(column.n for column in columns),
-        "few" if min(column.n for column in columns) < FEW else "",
-    )
+    factors = weights * apart / float(weights @ apart**2)
+    slope = float(factors @ [level.estimate for level in levels])
+    error = float(factors**2 @ by_reports) ** 0.5
+    most = float(np.maximum(0.0, factors).sum()) * max(level.reach for level in levels)
+    p_value, interval = 1.0, Interval(-most, most, "none")
+    if known.all():
+        p_value = float(2 * ndtr(-abs(slope) / float(factors**2 @ alike) ** 0.5))
+        if effective.min() < MANY and of_one_design(*columns):
+            p_value = _by_shuffling(levels, factors)
+        # As that of a share: half of what is possible is a fall.
+        halved = normal_interval((slope / most + 1) / 2, error / most / 2, confidence_level)
+        low, high = (most * (2 * end - 1) for end in (halved.low, halved.high))
+        interval = Interval(low, high, halved.method)
+    few = min(column.n for column in columns) < FEW or effective.min() < FEWEST
+    n = sum(column.n for column in columns)
+    return Trend(slope, error, interval, p_value, n, "few" if few else "")
 
 
-def _level(column: Column, value: str | None) -> tuple[float, float]:
-    """Return the estimate of a value's share, or of the mean, and its variance."""
+@dataclass(frozen=True)
+class _Level:
+    """The estimate of a value's share, or of the mean of those who answered.
+
+    `present` and `scores` are the debiased reports' (rows,) parts of its denominator and numerator,
+    `counts` how often each was made. `variance` is by the column's own reports, and `reach` how far
+    apart the largest and the smallest possible estimates are.
+    """
+
+    present: Array
+    scores: Array
+    counts: Array
+    reach: float
+
+    @property
+    def estimate(self) -> float:
+        """The estimate, unbiased or a ratio of unbiased ones."""
+        return float(self.counts @ self.scores) / float(self.counts @ self.present)
+
+    @property
+    def variance(self) -> float:
+        """The estimate's variance by the column's own reports, linearized."""
+        n, there = float(self.counts.sum()), float(self.counts @ self.present)
+        apart = self.scores - self.estimate * self.present
+        return float(self.counts @ apart**2) / there**2 * n / (n - 1)
+
+
+def _level(column: Column, value: str | None) -> _Level:
     if value is not None and value not in column.values:
         raise ValueError(f"{column.name}: value must be one of {column.values}, got {value!r}")
+    reach, counts = 1.0, column.counts()
     if value is not None:
         scores = column.scores[:, column.values.index(value)]
         present = np.ones_like(scores)
@@ -88,13 +147,55 @@ def _level(column: Column, value: str | None) -> tuple[float, float]:
         if powers is None or column.amounts is None:
             raise ValueError(f"{column.name}: its values must amount to something to have a mean")
         present, scores = powers[:, 0], powers[:, 1]
-    often = column.counts()
-    there = float(often @ present)
-    if there <= 0 or column.n < 2:
+        reach = float(np.nanmax(column.amounts) - np.nanmin(column.amounts))
+    if float(counts @ present) <= 0 or column.n < 2:
         raise ValueError(f"{column.name}: expected 2 respondents or more who answered")
-    estimate = float(often @ scores) / there
-    apart = scores - estimate * present
-    variance = float(often @ apart**2) / there**2 * column.n / (column.n - 1)
-    if variance < 1e-18:
-        raise ValueError(f"{column.name}: expected reports that differ, to tell an error by")
-    return estimate, variance
+    return _Level(present, scores, counts, reach)
+
+
+def _if_alike(columns: Sequence[Column], levels: Sequence[_Level]) -> tuple[Array, Array]:
+    """Return the variance of each level if all are alike, and how many reports make a difference.
+
+    How likely reports are then is told by the likeliest shares of all columns together; where not
+    all reports are listed, by how often they were made in the columns of the same design.
+    """
+    shares = None
+    values = columns[0].values
+    same = all(column.values == values for column in columns)
+    if same and any(column.whole for column in columns) and len(values) <= MOST_VALUES:
+        shares = likeliest_shares(*columns)
+    pooled = sum(float(level.counts @ level.scores) for level in levels)
+    pooled /= sum(float(level.counts @ level.present) for level in levels)
+    found = []
+    for column, level in zip(columns, levels, strict=True):
+        peers = [
+            other
+            for peer, other in zip(columns, levels, strict=True)
+            if of_one_design(column, peer)
+        ]
+        often = np.concatenate([peer.counts for peer in peers])
+        present = np.concatenate([peer.present for peer in peers])
+        scores = np.concatenate([peer.scores for peer in peers])
+        freedom = often.sum() / (often.sum() - 1)
+        if column.whole and shares is not None:
+            often, present, scores = column.chances @ shares, level.present, level.scores
+            freedom = 1.0
+        law, apart = often / often.sum(), scores - pooled * present
+        apart = apart - float(law @ apart)
+        spread, fourth = float(law @ apart**2), float(law @ apart**4)
+        there = max(float(law @ present), 1e-9)
+        effective = column.n * spread**2 / max(fourth, 1e-300)
+        found.append((spread * freedom / there**2 / column.n, effective))
+    alike, effective = np.array(found).T
+    return alike, effective
+
+
+def _by_shuffling(levels: Sequence[_Level], factors: Array) -> float:
+    """Return the p-value of a slope by shuffling respondents among waves."""
+    pooled = sum(float(level.counts @ level.scores) for level in levels)
+    pooled /= sum(float(level.counts @ level.present) for level in levels)
+    table = block_diag(*(level.counts for level in levels))
+    apart = np.concatenate([level.scores - pooled * level.present for level in levels])
+    sizes = np.array([float(level.counts @ level.present) for level in levels])
+    p_value, _ = shuffled(table, (factors / sizes)[:, None], apart[:, None])
+    return p_value

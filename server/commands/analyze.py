@@ -138,7 +138,9 @@ def _print_tests(parts: Sequence[Data], stem: str, form: str) -> None:
             fit = measured.fit(table.sample)
             if fit is not None:
                 few = "few" if fit.few else ""
-                test = HypothesisTest("fit", fit.statistic, fit.df, fit.p_value, fit.n, few)
+                test = HypothesisTest(
+                    *("fit", fit.statistic, fit.df, fit.p_value, "chi-square", fit.n, few)
+                )
                 rows.append({"survey": stem, "question": measured.name, **asdict(test)})
     if not rows:
         raise DataError(
