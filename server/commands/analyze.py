@@ -27,6 +27,7 @@ from server.commands import (
     print_table,
     refusals,
 )
+from server.commands.elsewhere import print_differences, print_together
 from server.commands.regress import of_model, print_model
 from server.commands.shares import of_shares, warn_of_constrained
 from server.work.modelling import names_in
@@ -45,7 +46,21 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 @click.option(
     "--tests",
     is_flag=True,
-    help="Print tests of designs instead that have more equations than unknowns.",
+    help="Print tests instead: of designs with more equations than unknowns; with --table, of "
+    "independence.",
+)
+@click.option(
+    "--table",
+    "columns",
+    multiple=True,
+    metavar="COLUMN",
+    help="Print instead how columns go together: give it once for each.",
+)
+@click.option(
+    "--difference",
+    nargs=2,
+    metavar="FIRST SECOND",
+    help="Print instead how much the shares, or means, of two columns with the same values differ.",
 )
 @click.option("--model", "formula", help='Print a model instead, such as "y ~ x1 + x2".')
 @click.option(
@@ -61,6 +76,8 @@ def analyze(
     data: Path,
     design: Path,
     tests: bool,
+    columns: tuple[str, ...],
+    difference: tuple[str, str] | None,
     formula: str | None,
     interval: str | None,
     simultaneous: bool,
@@ -73,6 +90,10 @@ def analyze(
 
     A formula is a program: run none that you do not trust.
     """
+    modes = {"--model": formula, "--table": columns, "--difference": difference}
+    given = [name for name, value in modes.items() if value]
+    if len(given) > 1:
+        raise click.UsageError(f"expected one of {', '.join(modes)}, got {' and '.join(given)}")
     designs = read_designs(design)
     known = INTERVALS_OF_MODELS if formula is not None else tuple(INTERVALS)
     if interval not in (None, *known):
@@ -85,6 +106,12 @@ def analyze(
             _print_model(data, designs, formula, level, form, interval=interval, **options)
             return
         wanted = Wanted(level, interval, simultaneous)
+        if columns:
+            print_together(data, designs, columns, level, tests, form)
+            return
+        if difference is not None:
+            print_differences(data, designs, difference, wanted, form)
+            return
         parts = read_each(data, designs)
         if tests:
             _print_tests(parts, data.stem, form)

@@ -13,7 +13,7 @@ from analysis.study.infinities import without_infinities
 from server.commands import of_wave, print_message, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave
-from server.work.crossing import cross
+from server.work.crossing import Crossed, cross
 
 
 @click.command(name="crosstab")
@@ -44,14 +44,22 @@ def crosstab_(
         where = {"survey": survey_id, "version": stored.version, "wave": stored.number}
         for note in crossed.notes:
             print_message(note)
-        names = {"first_question": crossed.first.name, "second_question": crossed.second.name}
-        rows: Sequence[Any] = [crossed.test] if tests else crossed.rows
-        if not tests and not crossed.has_number:
-            test = crossed.test
-            print_message(
-                f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
-                f"p = {test.p_value:.2g}"
-            )
+        print_crossed(crossed, where, tests, form)
+
+
+def print_crossed(crossed: Crossed, where: dict[str, Any], tests: bool, form: str) -> None:
+    """Print the table of two questions, or if `tests` the test of independence.
+
+    `where` are columns that begin each row.
+    """
+    names = {"first_question": crossed.first.name, "second_question": crossed.second.name}
+    rows: Sequence[Any] = [crossed.test] if tests else crossed.rows
+    if not tests and not crossed.has_number and crossed.weights is None:
+        test = crossed.test
+        print_message(
+            f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
+            f"p = {test.p_value:.2g}"
+        )
     values = [field.name for field in fields(HypothesisTest if tests else Row)]
     table = [{**where, **names, **without_infinities(asdict(row))} for row in rows]
     print_table(table, [*where, *names, *values], form)

@@ -5,6 +5,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from analysis.core.domain import Estimand
 from analysis.estimate.columns import Column
 from analysis.study.crosstab import crosstab
@@ -28,17 +31,23 @@ class Crossed:
     #: Whether one is a number, whose values are the points it was rounded to: none to count.
     has_number: bool
     level: float
+    #: Of respondents, if they were not drawn alike.
+    weights: NDArray[np.float64] | None = None
 
     @cached_property
     def rows(self) -> list[Row]:
         """All quantities; of a number only means in groups, and correlations."""
         if self.has_number:
-            return association_rows(pairs_of(self.first, self.second), self.level)
-        return crosstab(self.first, self.second, confidence_level=self.level).rows()
+            pairs = pairs_of(self.first, self.second, self.weights)
+            return association_rows(pairs, self.level)
+        table = crosstab(self.first, self.second, confidence_level=self.level, weights=self.weights)
+        return table.rows()
 
     @cached_property
     def test(self) -> HypothesisTest:
-        """Whether the answers are independent."""
+        """Whether the answers are independent; with weights there is no such test."""
+        if self.weights is not None:
+            raise ValueError("the test of independence takes no weights")
         return independence(self.first, self.second)
 
 

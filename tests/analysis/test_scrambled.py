@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from narrowing import not_none
+from scipy.stats import t
 
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate.columns.data_file import read_data
@@ -76,8 +77,8 @@ def test_mean_and_variance_are_those_of_a_textbook() -> None:
     mean, variance = ScrambledColumn("y", *design.debiased(reports)).estimates(Wanted(), None)
     assert mean.estimate == pytest.approx(reports.mean())
     assert mean.std_error == pytest.approx(reports.std(ddof=1) / 20)
-    # In R: qt(.975, 399) is 1.965927.
-    assert mean.conf_high - reports.mean() == pytest.approx(1.965927 * (mean.std_error or 0))
+    reach = float(t.ppf(0.975, 399))
+    assert mean.conf_high - reports.mean() == pytest.approx(reach * not_none(mean.std_error))
     # E[report²] = (1 + .5 * .25) E[X²].
     square = (reports**2).mean() / 1.125
     unbiased = square - reports.mean() ** 2 + reports.var(ddof=1) / 400

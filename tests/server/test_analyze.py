@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from scipy.stats import binomtest
 
 from server.cli import main
 
@@ -55,8 +56,9 @@ def test_designs_with_more_equations_than_unknowns_are_tested() -> None:
 def test_intervals_are_those_asked_for() -> None:
     rows = _rows(_run("dice", "--interval", "wilson", "--simultaneous"))
     assert {row["conf_method"] for row in rows} == {"wilson-bonferroni"}
-    # In R: q <- qnorm(1 - .025 / 2); Wilson's ends for 560 of 1200, of which (x - 1/6) * 3/2.
-    assert float(rows[1]["conf_low"]) == pytest.approx(0.4019, abs=2e-4)
+    # 560 of 1200 said yes, of which (x - 1/6) * 3/2; each of two misses half as often.
+    ends = binomtest(560, 1200).proportion_ci(0.975, method="wilson")
+    assert float(rows[1]["conf_low"]) == pytest.approx((ends.low - 1 / 6) * 1.5)
     wrong = _run("dice", "--interval", "wald")
     assert wrong.exit_code == 2
     assert "expected one of clopper-pearson, wilson" in wrong.stderr
@@ -96,3 +98,60 @@ def test_models_read_samples_whose_matrices_are_known() -> None:
     refused = _run("cheater", "--model", "stole ~ 1")
     assert refused.exit_code == 1
     assert "models and tables take designs whose matrix is known" in refused.stderr
+
+
+def test_two_columns_are_crossed() -> None:
+    result = _run("dice", "--table", "joined", "--table", "town")
+    rows = _rows(result)
+    assert "independent? chi-square" in result.stderr
+    shares = [float(row["likeliest"]) for row in rows if row["quantity"] == "share"]
+    assert sum(shares) == pytest.approx(1)
+    (test,) = _rows(_run("dice", "--table", "joined", "--table", "town", "--tests"))
+    assert test["test"] == "independence"
+
+
+def test_tables_of_one_and_of_three_have_the_likeliest_shares() -> None:
+    (no, yes) = _rows(_run("dice", "--table", "joined"))
+    assert float(yes["likeliest"]) == pytest.approx(0.45, abs=1e-4)
+    assert (no["questions"], no["values"]) == ("joined", "0")
+    text = _run("direct", "--table", "thrown", "--table", "work", "--json").stdout
+    assert json.loads(text)[0]["first_question"] == "thrown"
+    three = _rows(_run("dice", "--table", "joined", "--table", "town", "--table", "age"))
+    assert sum(float(row["likeliest"]) for row in three) == pytest.approx(1)
+
+
+def test_numbers_of_many_values_correlate(tmp_path: Path) -> None:
+    design = tmp_path / "d.toml"
+    text = (FOLDER / "scrambled.toml").read_text().split("[sample]")[0]
+    design.write_text(text + '[sample]\nweights = "weight"\n')
+    files = ["analyze", str(FOLDER / "scrambled.csv"), "--design", str(design)]
+    rows = _rows(CliRunner().invoke(main, [*files, "--table", "income", "--table", "age"]))
+    assert rows[0]["quantity"] == "correlation"
+    # Of the true incomes with the ages it is about .67.
+    assert float(rows[0]["conf_low"]) < 0.67 < float(rows[0]["conf_high"])
+    refused = CliRunner().invoke(main, [*files, "--table", "income"])
+    assert "income: a number with more than 64 values, or a scrambled one" in refused.stderr
+
+
+def test_people_hide_more_when_asked_directly() -> None:
+    rows = {row["term"]: row for row in _rows(_run("direct", "--difference", "asked", "thrown"))}
+    assert float(rows["yes"]["estimate"]) == pytest.approx(0.255 - 0.13333333)
+    assert float(rows["yes"]["conf_low"]) > 0
+    assert (rows["yes"]["n_first"], rows["yes"]["n_both"]) == ("300", "0")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--table", "joined", "--model", "joined ~ age"], "expected one of --model, --table"),
+        (["--table", "joined", "--table", "joined"], "expected different columns of a table"),
+        (["--table", "age", "--table", "town"], "expected a column with a design in the table"),
+        (["--table", "joined", "--table", "nobody"], 'no column "nobody"; the file has joined'),
+        (["--difference", "joined", "joined"], "expected two different columns, got joined twice"),
+        (["--difference", "joined", "town"], 'one of joined, got "town"'),
+    ],
+)
+def test_what_cannot_be_told_is_refused(options: list[str], message: str) -> None:
+    result = _run("dice", *options)
+    assert result.exit_code in (1, 2)
+    assert message in result.stderr

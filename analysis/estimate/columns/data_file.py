@@ -86,6 +86,29 @@ def read_each(path: Path, designs: Designs) -> list[Data]:
     return [_of_table(path, table, designs, [name]) for name in designs.columns]
 
 
+def read_two(path: Path, designs: Designs, first: str, second: str) -> tuple[Data, Data, Data]:
+    """Read two columns, each of all who reported on it, and everybody who did on either.
+
+    Empty cells of these columns are no errors: some people are asked one question, and others the
+    other. Other errors are those of `read_data`.
+    """
+    header, rows = _table(path)
+    found, lines = [], set[int]()
+    for name in (first, second):
+        if name not in designs.columns:
+            raise DataError(
+                f"{path}: expected a column with a design, one of {', '.join(designs.columns)}, "
+                f"got {shown(name)}"
+            )
+        at = header.index(name) if name in header else 0
+        design = designs.columns[name]
+        asked = [(line, row) for line, row in rows if not _is_missing(row[at].strip(), design)]
+        found.append(_of_table(path, (header, asked), designs, [name]))
+        lines |= set(found[-1].lines.tolist())
+    either = [(line, row) for line, row in rows if line in lines]
+    return found[0], found[1], _of_table(path, (header, either), designs, [])
+
+
 _Table = tuple[list[str], list[tuple[int, list[str]]]]
 
 

@@ -101,6 +101,18 @@ class LatentColumn:
         few = bool((self._likeliest.totals * self._likeliest.chances).min() < FEWEST)
         return Fit(deviance, freedom, float(chdtrc(freedom, deviance)), self.n, few)
 
+    @property
+    def scrambled(self) -> None:
+        """None: what it amounts to stands in its column."""
+
+    def influences(self, term: str, sample: Sample | None) -> Floats | None:
+        weights = np.ones(self.n) if sample is None else sample.weights / sample.weights.mean()
+        moved = self._found(sample).influences
+        if moved is None:
+            return None
+        row, width = next((row, width) for name, row, _, width in self._rows() if name == term)
+        return np.asarray(width * weights * (moved @ row)[self.cells].sum(axis=1))
+
     def constrained(
         self, rows: Sequence[Estimate], method: str, sample: Sample | None
     ) -> list[Constrained]:
@@ -117,20 +129,9 @@ class LatentColumn:
         variance (Chandler and Bate, Biometrika 2007, section 3.3; Rao and Scott, Annals of
         Statistics 1984).
         """
-        weights = np.ones(self.n) if sample is None else sample.weights / sample.weights.mean()
-        found = self._likeliest if sample is None else self._fitted(weights)
-        k, size = len(self.values), self.law.size
-        rows = [(term, row, 0.0, 1.0) for term, row in zip(self.values, np.eye(size), strict=False)]
-        if self.amounts is not None:
-            amounts = np.array(self.amounts)
-            low, width = float(amounts.min()), float(np.ptp(amounts))
-            mean = np.append((amounts - low) / width, np.zeros(size - k))
-            rows.insert(0, ("mean", mean, low, width))
-        rows += [
-            (term, row, 0.0, 1.0) for term, row in zip(self.unknowns, np.eye(size)[k:], strict=True)
-        ]
+        found, k = self._found(sample), len(self.values)
         quantities = []
-        for term, row, low, width in rows:
+        for term, row, low, width in self._rows():
             together = k if wanted.simultaneous and term in self.values else 1
             level = wanted.level_of(together)
             quantity = self._quantity(found, term, row, level, sample)
@@ -154,6 +155,23 @@ class LatentColumn:
             )
             for quantity in quantities
         ]
+
+    def _found(self, sample: Sample | None) -> Fitted:
+        if sample is None:
+            return self._likeliest
+        return self._fitted(sample.weights / sample.weights.mean())
+
+    def _rows(self) -> list[tuple[str, Floats, float, float]]:
+        """Return what is estimated: its term, and as ``low + width * row @ parameters``."""
+        k, size = len(self.values), self.law.size
+        terms = zip((*self.values, *self.unknowns), np.eye(size), strict=True)
+        rows = [(term, row, 0.0, 1.0) for term, row in terms]
+        if self.amounts is not None:
+            amounts = np.array(self.amounts)
+            low, width = float(amounts.min()), float(np.ptp(amounts))
+            mean = np.append((amounts - low) / width, np.zeros(size - k))
+            rows.insert(0, ("mean", mean, low, width))
+        return rows
 
     def _quantity(
         self, found: Fitted, term: str, row: Floats, level: float, sample: Sample | None

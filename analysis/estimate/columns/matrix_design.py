@@ -49,6 +49,20 @@ class MeasuredColumn:
             simultaneous=wanted.simultaneous,
         )
 
+    @property
+    def scrambled(self) -> None:
+        """None: what it amounts to stands in its column."""
+
+    def influences(self, term: str, sample: Sample | None) -> Floats | None:
+        column = self.column
+        weights = np.ones(column.n) if sample is None else sample.weights
+        if term == "mean" and column.amounts is not None:
+            scores = column.scores @ np.array(column.amounts)
+        else:
+            scores = column.scores[:, column.values.index(term)]
+        parts, own = weights / weights.sum(), scores[column.codes]
+        return np.asarray(parts * (own - parts @ own))
+
     def constrained(
         self, rows: Sequence[Estimate], method: str, sample: Sample | None
     ) -> list[Constrained]:

@@ -67,8 +67,15 @@ class Measured(Protocol):
             If the design is of another kind: the message says which can be read so.
         """
 
+    @property
+    def scrambled(self) -> Floats | None:
+        """(n, 3) debiased: 1, a number, and its square; None unless it is a number by itself."""
+
     def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
         """Return all that is estimated of it."""
+
+    def influences(self, term: str, sample: Sample | None) -> Floats | None:
+        """Return (n,) how far each respondent moves an estimate; None if its error is unknown."""
 
     def constrained(
         self, rows: Sequence[Estimate], method: str, sample: Sample | None

@@ -111,6 +111,19 @@ class ScrambledColumn:
     def fit(self, sample: Sample | None) -> Fit | None:
         return None
 
+    @property
+    def scrambled(self) -> Floats:
+        """(n, 3) debiased: 1, the number, and its square."""
+        return np.column_stack([np.ones(self.n), self.numbers, self.squares])
+
+    def influences(self, term: str, sample: Sample | None) -> Floats | None:
+        weights = np.ones(self.n) if sample is None else sample.weights
+        parts = weights / weights.sum()
+        scores = self.numbers
+        if term == "variance":
+            scores = self.squares - 2 * (parts @ self.numbers) * self.numbers
+        return np.asarray(parts * (scores - parts @ scores))
+
     def constrained(
         self, rows: Sequence[Estimate], method: str, sample: Sample | None
     ) -> list[Constrained]:

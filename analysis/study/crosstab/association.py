@@ -26,8 +26,25 @@ def correlation(pairs: Pairs, confidence_level: float = 0.95) -> Finding | None:
     first, second = debiased_powers(pairs.first), debiased_powers(pairs.second)
     if first is None or second is None:
         return None
-    # Averages of 1, x, x^2 times 1, y, y^2, of those who answered both.
-    (there, y, y2), (x, xy, _), (x2, _, _) = pairs.averages(first, second)
+    averages, covariance = pairs.averages(first, second), pairs.covariance(first, second)
+    return correlation_of_moments(averages, covariance, confidence_level)
+
+
+def correlation_of_moments(
+    averages: NDArray[np.float64], covariance: NDArray[np.float64], confidence_level: float
+) -> Finding:
+    """Return the correlation that follows from averages of 1, x, x² times 1, y, y².
+
+    Parameters
+    ----------
+    averages : (3, 3) array
+        Of those who answered both, as parts of all: others count as 0.
+    covariance : (9, 9) array
+        Of the raveled averages.
+    confidence_level : float
+        In (0, 1).
+    """
+    (there, y, y2), (x, xy, _), (x2, _, _) = averages
     unknown = Finding(None, None, Interval(-1.0, 1.0, "none"))
     if there <= 0:
         return unknown
@@ -44,7 +61,7 @@ def correlation(pairs: Pairs, confidence_level: float = 0.95) -> Finding | None:
     slope_y = np.array([[2 * mean_y**2 - y2 / there, -2 * mean_y, 1], [0, 0, 0], [0, 0, 0]])
     slope_deviations = deviations / 2 * (slope_x / spread_x + slope_y / spread_y)
     slopes = np.array([slope_both.ravel(), slope_deviations.ravel()]) / there
-    covariance = slopes @ pairs.covariance(first, second) @ slopes.T
+    covariance = slopes @ covariance @ slopes.T
     value = both / deviations
     std_error = delta_error(np.array([1, -value]) / deviations, covariance)
     interval = fieller_interval(both, deviations, covariance, (-1.0, 1.0), confidence_level)

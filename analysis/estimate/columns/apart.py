@@ -1,0 +1,136 @@
+"""How much two columns of the same values differ: asked of the same people, or of others.
+
+Such as a direct question less a randomized one: how much people hide.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from analysis.core.errors import DataError
+from analysis.estimate import Floats
+from analysis.estimate.columns.data_file import Data
+from analysis.estimate.columns.measured import Measured, Wanted
+from analysis.estimate.columns.sample import Sample, one_by_one
+from analysis.estimate.estimates import Estimate
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A share, or mean, of the second column less that of the first.
+
+    `n_both` counts those who reported on both. `flag` is that of either estimate.
+    """
+
+    first: str
+    second: str
+    term: str
+    estimate: float | None
+    std_error: float | None
+    conf_low: float
+    conf_high: float
+    conf_level: float
+    conf_method: str
+    n_first: int
+    n_second: int
+    n_both: int
+    flag: str
+
+
+def differences(first: Data, second: Data, whole: Data, wanted: Wanted) -> list[Difference]:
+    """Return the differences of all terms that two columns have in common.
+
+    The interval combines both columns' own, and heeds that some people reported on both (MOVER:
+    Zou, Psychological Methods 2007; Newcombe, Statistics in Medicine 1998).
+
+    Parameters
+    ----------
+    first, second : Data
+        One column each, of all who reported on it.
+    whole : Data
+        Of everybody, without columns.
+    wanted : Wanted
+        How intervals are asked for.
+
+    Raises
+    ------
+    DataError
+        If the columns have no term in common, or one tells nothing.
+    """
+    (one,), (other,) = first.measured.values(), second.measured.values()
+    rows = [_by_term(each, data, wanted) for each, data in ((one, first), (other, second))]
+    terms = [term for term in rows[0] if term in rows[1]]
+    if not terms:
+        raise DataError(
+            f"{one.name} and {other.name}: expected columns with the same values, got "
+            f"{', '.join(rows[0])} and {', '.join(rows[1])}"
+        )
+    places = {int(line): at for at, line in enumerate(whole.lines)}
+    where = [[places[int(line)] for line in data.lines] for data in (first, second)]
+    everybody = len(whole.lines)
+    drawn = one_by_one(np.ones(everybody)) if whole.sample is None else whole.sample
+    both = len(set(where[0]) & set(where[1]))
+    found = []
+    for term in terms:
+        moved = np.zeros((2, everybody))
+        for at, (each, data) in enumerate(((one, first), (other, second))):
+            influences = each.influences(term, data.sample)
+            if influences is not None:
+                moved[at, where[at]] = influences
+        left, right = rows[0][term], rows[1][term]
+        error, correlation = _errors(moved, drawn)
+        found.append(_difference(left, right, error, correlation, wanted, both))
+    return found
+
+
+def _by_term(measured: Measured, data: Data, wanted: Wanted) -> Mapping[str, Estimate]:
+    return {row.term: row for row in measured.estimates(wanted, data.sample)}
+
+
+def _errors(moved: Floats, drawn: Sample) -> tuple[float, float]:
+    """Return the error of the difference of two estimates, and their correlation."""
+
+    def variance(influences: Floats) -> float:
+        total = float(drawn.weights.sum())
+        above = influences * total / drawn.weights
+        return drawn.ratio(above, np.ones(len(above)), above**2)[1]
+
+    one, other, apart = variance(moved[0]), variance(moved[1]), variance(moved[1] - moved[0])
+    if min(one, other) <= 0:
+        return sqrt(max(apart, 0.0)), 0.0
+    correlation = (one + other - apart) / (2 * sqrt(one * other))
+    return sqrt(max(apart, 0.0)), min(1.0, max(-1.0, correlation))
+
+
+def _difference(
+    first: Estimate,
+    second: Estimate,
+    error: float,
+    correlation: float,
+    wanted: Wanted,
+    both: int,
+) -> Difference:
+    value = None
+    low, high = second.conf_low - first.conf_high, second.conf_high - first.conf_low
+    method = "none"
+    if first.estimate is not None and second.estimate is not None:
+        value, method = second.estimate - first.estimate, "mover"
+        base, top = (
+            min(max(float(row.estimate or 0.0), row.conf_low), row.conf_high)
+            for row in (first, second)
+        )
+
+        def reach(of_top: float, of_base: float) -> float:
+            apart = of_top**2 + of_base**2 - 2 * correlation * of_top * of_base
+            return sqrt(max(apart, 0.0))
+
+        low = max(low, top - base - reach(top - second.conf_low, first.conf_high - base))
+        high = min(high, top - base + reach(second.conf_high - top, base - first.conf_low))
+    words = [word for row in (first, second) for word in row.flag.split(";") if word]
+    return Difference(
+        *(first.question, second.question, first.term, value, error or None, low, high),
+        *(wanted.confidence_level, method, first.n, second.n, both),
+        flag=";".join(dict.fromkeys(words)),
+    )
