@@ -49,6 +49,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/speed.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/decoding.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/shares.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/totals.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/number.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/joint.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/regression.py

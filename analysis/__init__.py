@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from analysis.estimate.estimates import Estimate, estimates
     from analysis.estimate.plausibility import Plausibility, plausibility, sizes_of
     from analysis.estimate.poisoning import shifts
+    from analysis.estimate.totals import PopulationTotal, totals
     from analysis.mechanisms import MECHANISMS
     from analysis.privacy.accounting import PrivacyLoss, Total, compose, composition, smallest
     from analysis.privacy.ledger import LedgerRow, Spend, ledger
@@ -61,6 +62,7 @@ _NAMES = {
     "analysis.estimate.estimates": ("Estimate", "estimates"),
     "analysis.estimate.plausibility": ("Plausibility", "plausibility", "sizes_of"),
     "analysis.estimate.poisoning": ("shifts",),
+    "analysis.estimate.totals": ("PopulationTotal", "totals"),
     "analysis.mechanisms": ("MECHANISMS",),
     "analysis.privacy.accounting": ("PrivacyLoss", "Total", "compose", "composition", "smallest"),
     "analysis.privacy.ledger": ("LedgerRow", "Spend", "ledger"),
@@ -112,6 +114,7 @@ __all__ = [
     "LedgerRow",
     "Plan",
     "Plausibility",
+    "PopulationTotal",
     "PrivacyLoss",
     "Question",
     "Randomizer",
@@ -158,6 +161,7 @@ __all__ = [
     "split_cap",
     "strongest_posterior",
     "thaw",
+    "totals",
     "totals_of_waves",
     "trend",
 ]

@@ -17,6 +17,7 @@ from analysis.core.channels import CHANNELS
 from analysis.core.channels.sampled_subset import SampledSubset
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.plausibility import Plausibility
+from analysis.estimate.totals import PopulationTotal
 from analysis.privacy.ledger import LEDGERS
 from analysis.study.codebook import Code
 from analysis.study.label import Fact
@@ -131,14 +132,16 @@ def _paths() -> Schema:
     which = [survey, wave, _query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
     level = "^0?\\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2})$"
     levels = _query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
+    people = _query("population", "Of how many people totals are added.", "^[0-9,]{0,13}$")
     by = _query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
     delta = _query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
+    asked = [*which, levels, people]
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
     pair = [_query(name, "A column: QUESTION or QUESTION.OPTION.", _COLUMN) for name in _PAIR]
     model = [_query(name, about, pattern) for name, about, pattern in _MODEL]
     computed = "; computed before, on the page Together"
     for table, row, about, parameters in (
-        ("estimates", reference("Estimate"), "Estimates with intervals", [*which, levels]),
+        ("estimates", reference("Estimate"), "Estimates with intervals", asked),
         ("reports", reference("ReportRow"), "The randomized reports", which),
         ("plausibility", reference("Plausibility"), "Whether reports are as drawn", which),
         ("ledger", {"anyOf": ledgers}, "What respondents have spent", [survey, by, delta]),
@@ -245,7 +248,7 @@ def _schemas() -> Schema:
         "Report": {"anyOf": [*shapes, object_of(in_cohort)]},
         "ReportRow": exported,
         **survey_schemas(),
-        "Estimate": _row(Estimate, survey=IDENTIFIER, version=HASH, wave=WAVE),
+        "Estimate": _row(Estimate, PopulationTotal, survey=IDENTIFIER, version=HASH, wave=WAVE),
         "Plausibility": _row(Plausibility),
         **{kind.__name__: _row(kind) for kind in (Code, Fact, *ROWS.values())},
         **{kind.__name__: _row(kind) for kind, _ in LEDGERS.values()},
@@ -253,13 +256,22 @@ def _schemas() -> Schema:
     }
 
 
-def _row(kind: type, **before: Schema) -> Schema:
-    """Return the schema of a table's row, from the class that has its columns."""
+def _row(kind: type, asked_for: type | None = None, **before: Schema) -> Schema:
+    """Return the schema of a table's row, from the classes that have its columns.
+
+    Those of `asked_for` are there only if they were asked for, and may be null.
+    """
+    more = None if asked_for is None else _columns(asked_for, "null")
+    return object_of(before | _columns(kind), more)
+
+
+def _columns(kind: type, *others: str) -> dict[str, Schema]:
     columns = {}
     for name, hint in get_type_hints(kind).items():
-        types = [_TYPES[part] for part in get_args(hint) or (hint,)]
+        types = list(dict.fromkeys(_TYPES[part] for part in get_args(hint) or (hint,)))
+        types += [other for other in others if other not in types]
         columns[name] = {"type": types if types[1:] else types[0]}
-    return object_of(before | columns)
+    return columns
 
 
 def _operation(name: str, summary: str, responses: Schema, **more: Any) -> Schema:

@@ -20,6 +20,7 @@ from analysis.core.domain import Categories
 from analysis.core.encoders import ENCODERS
 from analysis.estimate.estimates import ESTIMATE_COLUMNS
 from analysis.estimate.plausibility import Plausibility
+from analysis.estimate.totals import TOTAL_COLUMNS
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.selection import choose
 from analysis.privacy.accounting import PrivacyLoss, advanced, basic, compose, kov, renyi_total
@@ -180,6 +181,7 @@ def test_columns_are_documented() -> None:
     text = (ROOT / "docs/tables.md").read_text()
     columns = [
         *ESTIMATE_COLUMNS,
+        *TOTAL_COLUMNS,
         *sum(COLUMNS_BY.values(), ()),
         *(field.name for field in fields(Check)),
     ]

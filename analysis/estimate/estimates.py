@@ -132,7 +132,7 @@ def estimates(
     rows: list[Estimate] = []
     for question in survey.questions:
         counts = tallies[question.id]
-        together = _together(question) if simultaneous else 1
+        together = shares_together(question) if simultaneous else 1
         labels = {"mean": "Mean", **survey.labels(question)}
         asked = _asked(question, counts)
         rows += [
@@ -210,7 +210,7 @@ def _asked(question: Question, counts: Ints) -> dict[str, Any]:
     }
 
 
-def _together(question: Question) -> int:
+def shares_together(question: Question) -> int:
     """Return how many shares have simultaneous intervals: all of a question, if they are known."""
     domain = question.domain
     if domain.estimand is Estimand.TEXTS:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.estimate import Ints
+from analysis.estimate import Floats, Ints
 from analysis.estimate.intervals import FEW, Interval, ratio_interval, share_interval
 from analysis.mechanisms.base import Mean, Share
 
@@ -37,6 +38,24 @@ def people_directly(value: float, std_error: float, n: int) -> float:
     """Return how many people, asked directly, would give a share with this standard error."""
     possible = possible_share(value, n)
     return possible * (1 - possible) / std_error**2
+
+
+def supporting(scores: Floats) -> tuple[NDArray[np.bool_], float, float] | None:
+    """Return which reports support a value, and p and q of `Share`; None if they do not simply.
+
+    They do if all have one of two scores, whose expectation is 1 for the value and 0 for others.
+
+    Parameters
+    ----------
+    scores : (reports,) array
+        The score of each possible report, not all alike.
+    """
+    high, low = float(scores.max()), float(scores.min())
+    supports = np.isclose(scores, high, rtol=1e-9, atol=1e-12)
+    if not (supports | np.isclose(scores, low, rtol=1e-9, atol=1e-12)).all():
+        return None
+    # Where a design leaves one answer untouched, rounding may put these a little outside.
+    return supports, min(1.0, (1 - low) / (high - low)), max(0.0, -low / (high - low))
 
 
 def share_quantity(

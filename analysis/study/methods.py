@@ -73,11 +73,17 @@ def simulated_of(fieldwork: Fieldwork) -> str:
     return f"{fieldwork.simulated:,} of {fieldwork.reports:,} reports {were} simulated."
 
 
-def methods(survey: Survey, wave: int, rows: Sequence[Estimate], fieldwork: Fieldwork) -> str:
+def methods(
+    survey: Survey,
+    wave: int,
+    rows: Sequence[Estimate],
+    fieldwork: Fieldwork,
+    population: int | None = None,
+) -> str:
     """Return a paragraph to paste into a paper's section on methods, its references at the end.
 
     `survey` is the version that was asked, and `rows` are the estimates of the wave that are
-    reported.
+    reported. If totals are reported, too, they are of `population` people.
     """
     cited, release = Cited(), version("deniable")
     has_texts = any(question.domain.estimand is Estimand.TEXTS for question in survey.questions)
@@ -94,10 +100,27 @@ def methods(survey: Survey, wave: int, rows: Sequence[Estimate], fieldwork: Fiel
         "errors include the randomization; of a share they are those of a binomial count at the "
         "estimate, or, where that is no possible share, at the nearest one.",
         f"Intervals at {100 * rows[0].conf_level:g} % are, {_intervals(survey, rows, cited)}.",
+        *_of_totals(population, fieldwork.reports),
         f"Reports were collected and estimates made with deniable {release}. Its formulas are "
         f"numbered in docs/methods.md {cited.cite(SOFTWARE.format(version=release))}.",
     ]
     return f"{' '.join(sentences)} References: {cited.listed()}"
+
+
+def _of_totals(population: int | None, reports: int) -> list[str]:
+    """Return how totals were made, as sentences."""
+    if population is None:
+        return []
+    if population == reports:
+        return [
+            "Totals are of the respondents themselves: their errors are of the randomization "
+            "alone, and intervals of counts invert its exact tests."
+        ]
+    return [
+        f"Totals are of {population:,} people, of whom the respondents are taken as a simple "
+        "random sample; the finite population correction is for the sampling, not for the "
+        "randomization, and intervals of counts invert the exact tests of both."
+    ]
 
 
 def _response(survey: Survey, fieldwork: Fieldwork) -> list[str]:

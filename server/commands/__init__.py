@@ -140,6 +140,22 @@ only_batches = click.option(
 )
 
 
+def of_totals(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a command that can print totals beside estimates."""
+    command = click.option(
+        "--population",
+        type=click.IntRange(1, 10**10),
+        metavar="N",
+        help="Totals of so many people, of whom the respondents are a random sample.",
+    )(command)
+    return click.option(
+        "--totals",
+        "wants_totals",
+        is_flag=True,
+        help="Add columns of totals: how many of the respondents, and sums of their numbers.",
+    )(command)
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """Turn ValueError, and a missing package, into a one-line error message."""

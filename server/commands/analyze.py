@@ -1,6 +1,6 @@
 """`deniable analyze`: estimate from answers collected on paper, or by another tool."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
@@ -18,11 +18,13 @@ from analysis.estimate.columns.sample import Sample
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
 from analysis.estimate.intervals import INTERVALS
+from analysis.estimate.totals import TOTAL_COLUMNS, PopulationTotal, with_totals
 from analysis.study.hypotheses import HypothesisTest
 from analysis.study.regression import INTERVALS as INTERVALS_OF_MODELS
 from server.commands import (
     form_of_table,
     level_of_intervals,
+    of_totals,
     print_message,
     print_table,
     refusals,
@@ -70,6 +72,7 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 )
 @partial(of_shares, interval=False)
 @partial(of_model, interval=False)
+@of_totals
 @level_of_intervals
 @form_of_table
 def analyze(
@@ -82,6 +85,8 @@ def analyze(
     interval: str | None,
     simultaneous: bool,
     constrained: str | None,
+    wants_totals: bool,
+    population: int | None,
     level: float,
     form: str,
     **options: Any,
@@ -101,6 +106,9 @@ def analyze(
             f"expected one of {', '.join(known)} here, got {interval}", param_hint="--interval"
         )
     interval = interval or known[0]
+    wants_totals = wants_totals or population is not None
+    if wants_totals and (tests or formula is not None):
+        raise click.UsageError("totals are of estimates: leave out --totals and --population")
     with refusals():
         if formula is not None:
             _print_model(data, designs, formula, level, form, interval=interval, **options)
@@ -116,7 +124,8 @@ def analyze(
         if tests:
             _print_tests(parts, data.stem, form)
             return
-        _print_estimates(parts, data.stem, wanted, constrained, form)
+        totals = partial(_totals, population=population) if wants_totals else None
+        _print_estimates(parts, data.stem, wanted, constrained, totals, form)
 
 
 def _tell_dropped(table: Data, name: str = "") -> None:
@@ -125,10 +134,26 @@ def _tell_dropped(table: Data, name: str = "") -> None:
         print_message(f"{of}{table.dropped} rows left out: for an empty cell, or a weight of 0")
 
 
+#: What gives the totals of some estimates of a table.
+_Totals = Callable[[Measured, Sequence[Estimate], Data], dict[tuple[str, str], PopulationTotal]]
+
+
+def _totals(
+    measured: Measured, rows: Sequence[Estimate], table: Data, population: int | None
+) -> dict[tuple[str, str], PopulationTotal]:
+    return measured.totals(rows, table.sample, population)
+
+
 def _print_estimates(
-    parts: Sequence[Data], stem: str, wanted: Wanted, constrained: str | None, form: str
+    parts: Sequence[Data],
+    stem: str,
+    wanted: Wanted,
+    constrained: str | None,
+    totals: _Totals | None,
+    form: str,
 ) -> None:
     rows: list[Estimate] = []
+    people: dict[tuple[str, str], PopulationTotal] = {}
     display: list[Constrained] = []
     for table in parts:
         _tell_dropped(table, "" if len(parts) == 1 else next(iter(table.measured)))
@@ -136,6 +161,8 @@ def _print_estimates(
             found = measured.estimates(wanted, table.sample)
             if constrained is not None:
                 display += measured.constrained(found, constrained, table.sample)
+            if totals is not None:
+                people |= totals(measured, found, table)
             rows += found
             _tell_fit(measured, table)
     shares = {(share.question, share.term): share.share for share in display}
@@ -144,6 +171,8 @@ def _print_estimates(
         for row in estimate_rows(stem, None, None, rows)
     ]
     columns = (*ESTIMATE_COLUMNS, *["constrained"] * (constrained is not None))
+    if totals is not None:
+        cells, columns = with_totals(cells, people), columns + TOTAL_COLUMNS
     print_table(cells, columns, form)
     if constrained is not None:
         warn_of_constrained(display, constrained)

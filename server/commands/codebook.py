@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
+from analysis.estimate.totals import check_population
 from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
 from analysis.study.methods import methods
-from server.commands import of_wave, print_table, survey_id
+from server.commands import of_wave, print_table, refusals, survey_id
 from server.store import Store
 from server.stored_results import StoredWave, pooled
 
@@ -17,11 +18,18 @@ from server.stored_results import StoredWave, pooled
 @survey_id
 @click.option("--methods", "paragraph", is_flag=True, help="Print a paragraph to paste instead.")
 @click.option("--label", "facts", is_flag=True, help="Print the label of its privacy instead.")
+@click.option(
+    "--population",
+    type=click.IntRange(1, 10**10),
+    metavar="N",
+    help="Say in the paragraph how totals of so many people are made.",
+)
 @of_wave
 def codebook_(
     survey_id: str,
     paragraph: bool,
     facts: bool,
+    population: int | None,
     wave: int | None,
     version: str | None,
     level: float,
@@ -30,6 +38,8 @@ def codebook_(
     form: str,
 ) -> None:
     """Print wording, codes, mechanism and ε of each question, a row for each value."""
+    if population is not None and not paragraph:
+        raise click.UsageError("--population is for the paragraph of --methods")
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     if facts:
@@ -37,7 +47,10 @@ def codebook_(
         print_table(map(asdict, label(stored.survey)), columns, form)
         return
     if paragraph:
-        click.echo(methods(stored.survey, stored.number, stored.estimates(level), stored.fieldwork))
+        with refusals():
+            check_population(population, stored.n)
+        rows = stored.estimates(level)
+        click.echo(methods(stored.survey, stored.number, rows, stored.fieldwork, population))
         return
     columns = [field.name for field in fields(Code)]
     print_table(map(asdict, codebook(stored.survey, pooled(store, survey_id))), columns, form)

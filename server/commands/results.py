@@ -20,15 +20,18 @@ from analysis.estimate.estimates import (
     range_estimates,
 )
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
+from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
 from server.commands import (
     database,
     form_of_table,
     level_of_intervals,
+    of_totals,
     only_batches,
     print_message,
     print_pieces,
     print_table,
     record,
+    refusals,
     survey_id,
     version_of_survey,
     wave_of_survey,
@@ -59,6 +62,7 @@ from server.stored_results import StoredWave
     is_flag=True,
     help="Add a column deff: the variance as a multiple of asking the same people directly.",
 )
+@of_totals
 @only_batches
 @database
 @form_of_table
@@ -73,6 +77,8 @@ def estimate(
     bins: int | None,
     constrained: str | None,
     deff: bool,
+    wants_totals: bool,
+    population: int | None,
     batch: bool,
     db: Path,
     form: str,
@@ -86,6 +92,7 @@ def estimate(
         if wave == "all"
         else [None if wave is None else int(wave)]
     )
+    wants_totals = wants_totals or population is not None
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
     display: list[Constrained] = []
@@ -114,7 +121,13 @@ def estimate(
             "constrained": {(share.question, share.term): share.share for share in shares},
             "deff": {(row.question, row.term): row.design_effect for row in estimates},
         }
-        for row in estimate_rows(survey_id, stored.version, stored.number, every):
+        printed = estimate_rows(survey_id, stored.version, stored.number, every)
+        if wants_totals:
+            with refusals():
+                printed = with_totals(
+                    printed, totals(stored.survey, stored.tallies, estimates, population)
+                )
+        for row in printed:
             key = row["question"], row["term"]
             rows.append(row | {column: values.get(key) for column, values in more.items()})
         _warn(stored, estimates, assumed, moved)
@@ -126,6 +139,7 @@ def estimate(
     for why in untold:
         print_message(why)
     columns = (*ESTIMATE_COLUMNS, *(column for column, wanted in asked.items() if wanted))
+    columns += TOTAL_COLUMNS * wants_totals
     print_table(rows, columns, form)
     if constrained is not None:
         warn_of_constrained(display, constrained)

@@ -144,6 +144,8 @@ class View:
     level: float
     interval: str
     dots: bool
+    #: The number of people of whom totals are shown; None for no totals.
+    population: int | None = None
 
     @property
     def query(self) -> str:
@@ -153,6 +155,8 @@ class View:
             chosen["level"] = f"{self.level:g}"
         if self.interval != INTERVALS[0]:
             chosen["interval"] = self.interval
+        if self.population is not None:
+            chosen["population"] = self.population
         return urlencode(chosen)
 
 
@@ -166,7 +170,22 @@ def asked_view(survey_id: str, number: int | None = None) -> View:
     if interval not in INTERVALS:
         raise Missing(f"interval: expected one of {', '.join(INTERVALS)}, got {interval[:20]!a}")
     wave = asked_wave(survey_id, number)
-    return View(wave, asked_level(), interval, request.args.get("picture") == "dots")
+    dots = request.args.get("picture") == "dots"
+    return View(wave, asked_level(), interval, dots, _asked_population(wave))
+
+
+def _asked_population(wave: StoredWave) -> int | None:
+    """Return the size of the population that the address asks for; None if it asks for none."""
+    given = request.args.get("population", "").replace(",", "").strip()
+    if not given or not wave.shown:
+        return None
+    least = wave.n
+    if not re.fullmatch(r"[0-9]{1,10}", given) or int(given) < least:
+        raise Missing(
+            f"population: expected a whole number of at least {least:,}, the number of reports, "
+            f"got {given[:20]!a}"
+        )
+    return int(given)
 
 
 def asked_wave(survey_id: str, number: int | None = None) -> StoredWave:

@@ -16,6 +16,7 @@ from analysis.estimate.change import changes
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.estimate.plausibility import UNLIKE, Plausibility
+from analysis.estimate.totals import PopulationTotal, totals
 from analysis.study.verdict import Verdict, verdict
 from analysis.survey.pooling import Relabelled, poolable, relabelled, reworded
 from analysis.survey.question import Question
@@ -45,6 +46,8 @@ class Part:
     verdict: Verdict
     #: Changes since the wave before, by the term that changed; none in a first wave.
     changes: dict[str, Estimate]
+    #: How many people have an answer, or the sum of their numbers, by term; none if not asked for.
+    totals: dict[str, PopulationTotal]
     #: How many rows only the download has.
     left_out: int = 0
 
@@ -63,6 +66,12 @@ class Part:
             "out-of-range" in row.flag and row.conf_method.startswith((*INTERVALS,))
             for row in self.rows
         )
+
+    def people(self, term: str, value: float | None) -> str:
+        """Return a number of the column of totals: whole people, or a sum of numbers."""
+        if value is None:
+            return "–"
+        return f"{value:,.0f}" if term not in self.amounts or abs(value) >= 1e4 else f"{value:,.5g}"
 
     def notes(self, row: Estimate) -> str:
         """Return what a reader must know of an estimate, in sentences."""
@@ -90,7 +99,12 @@ def _most(rows: list[Estimate]) -> list[Estimate]:
 
 
 def _part(
-    survey: Survey, question: Question, every: list[Estimate], changed: list[Estimate], view: View
+    survey: Survey,
+    question: Question,
+    every: list[Estimate],
+    changed: list[Estimate],
+    totals: dict[str, PopulationTotal],
+    view: View,
 ) -> Part:
     rows = _most(every) if question.domain.estimand is Estimand.TEXTS else every
     title = f"Estimates with intervals: {survey.wording(question)}"
@@ -122,6 +136,7 @@ def _part(
         amounts,
         verdict(question, every, view.level, rng=np.random.default_rng(0)),
         {row.term.removesuffix(":change"): row for row in changed},
+        totals,
         len(every) - len(rows),
     )
 
@@ -151,11 +166,19 @@ def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) 
     rows = wave.estimates(view.level, view.interval)
     earlier = before.estimates(view.level, view.interval) if before and before.shown else []
     changed = _by_question(changes(earlier, rows, view.level))
+    people = {} if view.population is None else totals(survey, wave.tallies, rows, view.population)
     fakes, moved = wave.shifts()
     return Found(
         wave.n,
         [
-            _part(survey, each, _by_question(rows)[each.id], changed.get(each.id, []), view)
+            _part(
+                survey,
+                each,
+                _by_question(rows)[each.id],
+                changed.get(each.id, []),
+                {term: total for (name, term), total in people.items() if name == each.id},
+                view,
+            )
             for each in survey.questions
             if not only or each.id in only
         ],

@@ -9,6 +9,7 @@ from flask import Response, request
 from analysis.core.csv_json import pieces, pieces_of_columns
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
+from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
 from analysis.privacy.ledger import COLUMNS_BY, DELTA, ledger_rows
 from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
@@ -31,7 +32,11 @@ def get_estimates(survey_id: str, form: str) -> Response:
     wave = view.wave
     estimates = wave.estimates(view.level, view.interval)
     rows = estimate_rows(survey_id, wave.version, wave.number, estimates)
-    text = pieces(rows, ESTIMATE_COLUMNS, form)
+    columns = ESTIMATE_COLUMNS
+    if view.population is not None:
+        rows = with_totals(rows, totals(wave.survey, wave.tallies, estimates, view.population))
+        columns += TOTAL_COLUMNS
+    text = pieces(rows, columns, form)
     return send_table(text, form, survey_id, _named("estimates", wave))
 
 
@@ -89,7 +94,7 @@ def get_methods(survey_id: str) -> Response:
     view = asked_view(survey_id)
     wave = view.wave
     rows = wave.estimates(view.level, view.interval)
-    text = methods(wave.survey, wave.number, rows, wave.fieldwork)
+    text = methods(wave.survey, wave.number, rows, wave.fieldwork, view.population)
     access.record("download", f"{survey_id} methods.txt")
     return Response(f"{text}\n", content_type="text/plain; charset=utf-8")
 

@@ -233,7 +233,7 @@ def _sample(
     clusters = clusters.ravel()
     _, first = np.unique(clusters, return_index=True)
     drawn = np.bincount(strata[first])
-    fractions = np.zeros(len(drawn))
+    fractions, total = np.zeros(len(drawn)), None
     if designs.population is not None:
         if isinstance(designs.population, int):
             people = np.full(n, float(designs.population))
@@ -250,8 +250,10 @@ def _sample(
                 f"got {sizes[at]:g}"
             )
         fractions = drawn / sizes
+        # Of clusters nobody knows how many people they have.
+        total = float(sizes.sum()) if designs.clusters is None else None
     try:
-        return Sample(weights, strata, clusters, fractions)
+        return Sample(weights, strata, clusters, fractions, total)
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
 

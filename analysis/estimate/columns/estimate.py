@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate import Floats
@@ -15,11 +15,11 @@ from analysis.estimate.estimates import Estimate, one_of
 from analysis.estimate.intervals import (
     Interval,
     Ratio,
-    normal_interval,
     ratio_interval,
     share_interval,
+    student_interval,
 )
-from analysis.estimate.quantity import Quantity, people_directly, share_quantity
+from analysis.estimate.quantity import Quantity, people_directly, share_quantity, supporting
 from analysis.mechanisms.base import Share
 
 
@@ -91,15 +91,11 @@ def _share(
 ) -> Quantity:
     """Return the share of a value, with the flags that follow from its numbers."""
     term, scores = column.values[value], column.scores[:, value]
-    high, low = float(scores.max()), float(scores.min())
-    supports = np.isclose(scores, high, rtol=1e-9, atol=1e-12)
-    two = bool((supports | np.isclose(scores, low, rtol=1e-9, atol=1e-12)).all())
-    # Where a design leaves one answer untouched, rounding may put these a little outside.
-    q = max(0.0, -low / (high - low))
-    p = min(1.0, (1 - low) / (high - low))
+    simply = supporting(scores)
     if sample is None:
         counts = column.counts().astype(np.int64)
-        if two:
+        if simply is not None:
+            supports, p, q = simply
             share = Share(term, Fraction(p), Fraction(q))
             return share_quantity(share, int(counts[supports].sum()), column.n, level, method)
         ratio = ratio_interval(counts, scores, np.ones(len(scores)), level)
@@ -108,7 +104,8 @@ def _share(
         # An indicator is its own square, and r estimates it: r^2 - r is unbiased for the noise.
         estimate, variance = sample.ratio(r, np.ones(column.n), r**2 - r)
         std_error = _error(variance)
-        if two:
+        if simply is not None:
+            _, p, q = simply
             rate = min(1.0, max(0.0, q + (p - q) * estimate))
             interval = _korn_graubard(rate, (std_error or 0.0) * (p - q), (p, q), level, sample)
             ratio = Ratio(estimate, std_error, interval, sample.has_few_clusters)
@@ -202,6 +199,4 @@ def _student(value: float, std_error: float | None, sample: Sample, level: float
     """Return a normal interval within [0, 1], as wide as Student's t makes it."""
     if std_error is None:
         return Interval(0.0, 1.0, "none")
-    wide, usual = float(stdtrit(sample.freedom, (1 + level) / 2)), float(ndtri((1 + level) / 2))
-    interval = normal_interval(value, std_error * wide / usual, level)
-    return replace(interval, method=interval.method.replace("normal", "student-t"))
+    return student_interval(value, std_error, sample.freedom, level)

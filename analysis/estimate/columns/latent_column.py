@@ -13,10 +13,12 @@ from analysis.estimate.columns import Column, left_inverse
 from analysis.estimate.columns.latent import BORDER, Fitted, Law, fitted
 from analysis.estimate.columns.measured import Fit, Wanted
 from analysis.estimate.columns.sample import Sample, one_by_one
+from analysis.estimate.columns.totals import times_population
 from analysis.estimate.constrained import EM, Constrained
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import FEW, Interval
 from analysis.estimate.quantity import Quantity, people_directly
+from analysis.estimate.totals import MEAN, PopulationTotal
 
 #: Of fewer expected reports the number is not nearly normal.
 FEWEST = 5
@@ -119,6 +121,12 @@ class LatentColumn:
         """Return the shares as they are: the likeliest ones are possible."""
         shares = [row for row in rows if row.term in self.values and row.estimate is not None]
         return [Constrained(self.name, row.term, row.estimate or 0.0, EM) for row in shares]
+
+    def totals(
+        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
+    ) -> dict[tuple[str, str], PopulationTotal]:
+        told = [row for row in rows if row.term in (MEAN, *self.values)]
+        return times_population(told, self.n, sample, population)
 
     def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
         """Return the mean of the amounts, if there are any, the share of each value, and unknowns.

@@ -16,8 +16,10 @@ from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.estimate import column_estimates
 from analysis.estimate.columns.measured import Cells, Fit, Wanted
 from analysis.estimate.columns.sample import Sample
+from analysis.estimate.columns.totals import column_totals
 from analysis.estimate.constrained import EM, NORM_SUB, Constrained, most_likely, norm_sub
 from analysis.estimate.estimates import Estimate
+from analysis.estimate.totals import PopulationTotal
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import entry_of_matrix, probability
@@ -79,6 +81,11 @@ class MeasuredColumn:
             Constrained(self.name, value, float(share), used)
             for value, share in zip(values, likeliest, strict=True)
         ]
+
+    def totals(
+        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
+    ) -> dict[tuple[str, str], PopulationTotal]:
+        return column_totals(self.column, rows, sample, population)
 
     def fit(self, sample: Sample | None) -> Fit | None:
         return None

@@ -14,6 +14,7 @@ from analysis.estimate.columns import Column
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import Estimate
+from analysis.estimate.totals import PopulationTotal
 
 #: How numbers of a file are written.
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
@@ -84,6 +85,11 @@ class Measured(Protocol):
 
         `rows` are its `estimates`; there are none for numbers.
         """
+
+    def totals(
+        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
+    ) -> dict[tuple[str, str], PopulationTotal]:
+        """Return the totals that go with its `estimates`: see `columns.totals.column_totals`."""
 
     def fit(self, sample: Sample | None) -> Fit | None:
         """Return a test of the design itself; None if reports cannot speak against it."""

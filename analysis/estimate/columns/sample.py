@@ -25,6 +25,8 @@ class Sample:
         sample without clusters each respondent is one.
     fractions : (strata,) array
         The part of each stratum's clusters that was drawn, in [0, 1]; 0 if it is not known.
+    people : float, optional
+        The number of people in the population, if it is known.
 
     Raises
     ------
@@ -36,6 +38,7 @@ class Sample:
     strata: Ints
     clusters: Ints
     fractions: Floats
+    people: float | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.weights).all() and (self.weights >= 0).all()):
@@ -52,6 +55,12 @@ class Sample:
     def freedom(self) -> int:
         """The degrees of freedom of a variance: clusters less strata."""
         return len(np.unique(self.clusters)) - len(self.fractions)
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether respondents were drawn one by one, all with the same chance."""
+        alone = len(np.unique(self.clusters)) == len(self.clusters)
+        return alone and len(self.fractions) == 1 and float(np.ptp(self.weights)) == 0
 
     @property
     def independent(self) -> float:
@@ -116,7 +125,11 @@ class Sample:
         if total == 0:
             return float("nan"), float("nan")
         ratio = float(self.weights @ above) / total
-        apart = self.weights * (above - ratio * below) / total
+        return ratio, self.variance((above - ratio * below) / total, noise / total**2)
+
+    def variance(self, summands: Floats, noise: Floats) -> float:
+        """Return the variance of the weighted total of summands; arguments are those of `ratio`."""
+        apart = self.weights * summands
         _, where = np.unique(self.clusters, return_inverse=True)
         sums = np.bincount(where, apart)
         strata = np.zeros(len(sums), dtype=np.int64)
@@ -125,8 +138,8 @@ class Sample:
         middle = np.bincount(strata, sums, len(sizes)) / sizes
         spread = np.bincount(strata, (sums - middle[strata]) ** 2, len(sizes))
         left = (1 - self.fractions) * sizes / (sizes - 1)
-        asked = self.fractions[self.strata] * (self.weights / total) ** 2
-        return ratio, float(left @ spread + asked @ noise)
+        asked = self.fractions[self.strata] * self.weights**2
+        return float(left @ spread + asked @ noise)
 
 
 def one_by_one(weights: Floats) -> Sample:

@@ -32,10 +32,12 @@ from analysis.estimate import Floats
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.measured import Cells, Fit, Wanted
 from analysis.estimate.columns.sample import Sample, one_by_one
+from analysis.estimate.columns.totals import times_population
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import Interval
 from analysis.estimate.quantity import Quantity
+from analysis.estimate.totals import MEAN, PopulationTotal
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import entry_of_matrix
 
@@ -128,6 +130,12 @@ class ScrambledColumn:
         self, rows: Sequence[Estimate], method: str, sample: Sample | None
     ) -> list[Constrained]:
         return []
+
+    def totals(
+        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
+    ) -> dict[tuple[str, str], PopulationTotal]:
+        means = [row for row in rows if row.term == MEAN]
+        return times_population(means, self.n, sample, population)
 
     def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
         """Return the mean and the variance of the true numbers.

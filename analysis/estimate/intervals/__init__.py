@@ -1,11 +1,13 @@
 """Confidence intervals that cover as often as they say, for shares and means behind a channel."""
 
+from analysis.estimate.intervals.finite import finite_interval
 from analysis.estimate.intervals.normal import (
     FEW,
     Interval,
     check_level,
     normal_interval,
     normal_intervals,
+    student_interval,
 )
 from analysis.estimate.intervals.ratio import Ratio, Ratios, ratio_interval, ratio_intervals
 from analysis.estimate.intervals.shares import (
@@ -22,6 +24,7 @@ __all__ = [
     "Ratio",
     "Ratios",
     "check_level",
+    "finite_interval",
     "normal_interval",
     "normal_intervals",
     "ratio_interval",
@@ -29,4 +32,5 @@ __all__ = [
     "share_interval",
     "share_intervals",
     "side_of_share",
+    "student_interval",
 ]

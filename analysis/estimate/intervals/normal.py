@@ -1,10 +1,10 @@
 """The result of every method, normal intervals, and how a channel maps intervals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from analysis.estimate import Floats
 
@@ -94,3 +94,13 @@ def normal_interval(estimate: float, std_error: float, confidence_level: float) 
     reach = float(ndtri((1 + confidence_level) / 2)) * std_error
     usual = -reach < estimate < 1 + reach
     return Interval(low, high, "normal" if usual else "constrained-likelihood")
+
+
+def student_interval(
+    estimate: float, std_error: float, freedom: float, confidence_level: float
+) -> Interval:
+    """Return that of `normal_interval`, as wide as Student's t with this freedom makes it."""
+    upper = (1 + confidence_level) / 2
+    wide = std_error * float(stdtrit(freedom, upper)) / float(ndtri(upper))
+    interval = normal_interval(estimate, wide, confidence_level)
+    return replace(interval, method=interval.method.replace("normal", "student-t"))

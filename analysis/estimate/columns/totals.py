@@ -1,0 +1,173 @@
+"""Totals of a randomized column: how many people have a value, and the sum of amounts."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+from scipy.special import stdtrit
+
+from analysis.estimate import Floats
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.sample import Sample
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import Interval, student_interval
+from analysis.estimate.intervals.normal import within_border
+from analysis.estimate.quantity import supporting
+from analysis.estimate.totals import MEAN, Average, PopulationTotal, check_population, count_total
+from analysis.mechanisms.base import Share
+
+
+def column_totals(
+    column: Column,
+    rows: Iterable[Estimate],
+    sample: Sample | None = None,
+    population: int | None = None,
+) -> dict[tuple[str, str], PopulationTotal]:
+    """Return the totals of a column by its name and term: counts of values, the sum of amounts.
+
+    Parameters
+    ----------
+    column : Column
+    rows : iterable of Estimate
+        What `column_estimates` gave for it; each total has an interval of its level.
+    sample : Sample, optional
+        How respondents were drawn. Of a sample that is not simple, intervals of counts are those
+        of shares, times the size of the population. If nobody knows it, weights have to be numbers
+        of people; totals are then sums of weighted reports, whose intervals are Student's.
+    population : int, optional
+        The size of the population, if `sample` does not have it. Without both, and without weights,
+        totals are those of the respondents themselves.
+
+    Raises
+    ------
+    ValueError
+        If the population is smaller than the number of respondents, is stated twice, or cannot be
+        told.
+
+    References
+    ----------
+    Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 5.5.
+    """
+    people, is_known = _people(column.n, sample, population)
+
+    def total(row: Estimate) -> PopulationTotal:
+        if sample is None or sample.is_simple:
+            return _simple(column, row, max(column.n, round(people)))
+        if is_known:
+            return _known(column, row, sample, people)
+        return _weighted(column, row, sample)
+
+    return {(row.question, row.term): total(row) for row in rows}
+
+
+def times_population(
+    rows: Iterable[Estimate],
+    n: int,
+    sample: Sample | None = None,
+    population: int | None = None,
+) -> dict[tuple[str, str], PopulationTotal]:
+    """Return totals that are estimates times the size of the population, and so are their ends.
+
+    For designs that the finite population correction spares nothing. `n` is the number of
+    respondents; arguments and errors are those of `column_totals`.
+    """
+    people, _ = _people(n, sample, population)
+    return {
+        (row.question, row.term): PopulationTotal.of(
+            people,
+            row.estimate,
+            row.std_error,
+            Interval(row.conf_low, row.conf_high, row.conf_method),
+        )
+        for row in rows
+    }
+
+
+def _people(n: int, sample: Sample | None, population: int | None) -> tuple[float, bool]:
+    """Return the size of the population, and whether it is known, or is the sum of weights."""
+    people = None if sample is None else sample.people
+    if population is not None and people is not None:
+        raise ValueError(
+            f"population must be stated once: the design file says {people:,.10g} people, and "
+            f"{population:,} were asked for"
+        )
+    if population is not None:
+        people = check_population(population, n)
+    if people is not None or sample is None:
+        return n if people is None else people, True
+    weighed = float(sample.weights.sum())
+    if weighed <= n and not sample.is_simple:
+        raise ValueError(
+            f"totals need the size of the population: weights sum to {weighed:,.6g}, no more than "
+            f"the {n:,} respondents, so they are no numbers of people; say --population N"
+        )
+    return weighed, False
+
+
+def _amounts(column: Column, row: Estimate) -> Floats:
+    """Return (k,) what each value adds to a total: its amount, or whether it is counted."""
+    if row.term == MEAN and column.amounts is not None:
+        return np.nan_to_num(np.array(column.amounts, dtype=np.float64))
+    return np.array([float(value == row.term) for value in column.values])
+
+
+def _simple(column: Column, row: Estimate, people: int) -> PopulationTotal:
+    amounts, level, ending = _amounts(column, row), row.conf_level, "-bonferroni"
+    if row.conf_method.endswith(ending):
+        alone = 1 - (1 - level) / len(column.values)
+        whole = _simple(column, replace(row, conf_level=alone, conf_method=""), people)
+        return replace(whole, total_method=whole.total_method + ending)
+    scores, counts = column.scores @ amounts, column.counts()
+    simply = None if row.term == MEAN else supporting(scores)
+    if simply is not None:
+        supports, p, q = simply
+        share = Share(row.term, Fraction(p), Fraction(q))
+        count = round(float(counts[supports].sum()))
+        return count_total(share, count, column.n, people, row.conf_level)
+    possible = float(amounts.min()), float(amounts.max())
+    squares = column.scores @ amounts**2
+    average = Average(counts, column.n, scores, squares, possible, None, 0.0)
+    return average.total(people, row.conf_level, "few" in row.flag.split(";"))
+
+
+def _known(column: Column, row: Estimate, sample: Sample, people: float) -> PopulationTotal:
+    """Return the total in a population of known size: so many times the weighted average."""
+    if row.term != MEAN:
+        interval = Interval(row.conf_low, row.conf_high, row.conf_method)
+        return PopulationTotal.of(people, row.estimate, row.std_error, interval)
+    amounts = _amounts(column, row)
+    above, noise = _summands(column, amounts)
+    average, variance = sample.ratio(above, np.ones(column.n), noise)
+    low, width = float(amounts.min()), float(np.ptp(amounts))
+    if not variance > 0:
+        return PopulationTotal.of(people, average, None, Interval(low, low + width, "none"))
+    error, part = variance**0.5, (average - low) / width
+    within = student_interval(part, error / width, sample.freedom, row.conf_level)
+    interval = Interval(low + width * within.low, low + width * within.high, within.method)
+    return PopulationTotal.of(people, average, error, interval)
+
+
+def _weighted(column: Column, row: Estimate, sample: Sample) -> PopulationTotal:
+    """Return the sum of weighted debiased reports; the size of the population is one, too."""
+    amounts = _amounts(column, row)
+    above, noise = _summands(column, amounts)
+    people, total = float(sample.weights.sum()), float(sample.weights @ above)
+    error = max(0.0, sample.variance(above, noise)) ** 0.5
+    reach = error * float(stdtrit(sample.freedom, (1 + row.conf_level) / 2))
+    least = 0.0 if amounts.min() >= 0 else -inf
+    low, high = max(least, total - reach), total + reach
+    if high <= low:
+        return PopulationTotal(
+            *(people, total, error, least, least + float(within_border(least - total, reach, inf))),
+            "constrained-likelihood",
+        )
+    return PopulationTotal(people, total, error, low, high, "student-t")
+
+
+def _summands(column: Column, amounts: Floats) -> tuple[Floats, Floats]:
+    """Return (n,) debiased amounts, and unbiased estimates of what noise adds to their variance."""
+    scores = column.scores @ amounts
+    noise = scores**2 - column.scores @ amounts**2
+    return scores[column.codes], noise[column.codes]

@@ -1,0 +1,213 @@
+"""The interval of how many of a finite population have a value, of whom some were drawn and asked.
+
+Of N people K have the value. n of them are drawn without replacement and report: a report supports
+the value with chance p if its respondent has it, and with chance q if not. So the number of
+reports that support it is a sum of two binomial numbers, whose sizes are a hypergeometric number
+and the rest of n. The interval has all K that neither one-sided test rejects, as Clopper and
+Pearson's has all shares: it holds at every K. If everybody was asked (N = n) the only chance is
+that of randomization.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.special import ndtri
+
+from analysis.estimate import Floats, Ints
+from analysis.estimate.intervals.normal import Interval, check_level
+from analysis.estimate.intervals.shares import profile_likelihood
+
+#: The method's name.
+METHOD = "finite-clopper-pearson"
+#: Sums over counts reach so many standard deviations to each side, and so many counts more: what
+#: is beyond has a chance below 1e-14.
+_REACH, _MORE = 8.0, 20
+#: The chances of counts are interpolated (cubic splines) between numbers of carriers that are
+#: this part of a standard deviation apart, which is precise to 1e-7, or 1.
+_APART = 1 / 16
+#: The most chances in one piece of memory.
+_PIECE = 2**21
+
+
+def finite_interval(
+    count: int, n: int, population: int, p: float, q: float, confidence_level: float = 0.95
+) -> Interval:
+    """Return the interval of how many people of a population have a value.
+
+    Parameters
+    ----------
+    count, n : int
+        How many reports support the value, of so many, ``0 <= count <= n``.
+    population : int
+        The number of people that respondents were drawn from without replacement, at least `n`.
+    p, q : float
+        The probability that a report supports the value if it is the true one, and if another is.
+    confidence_level : float
+        In (0, 1).
+
+    Returns
+    -------
+    Interval
+        Whole numbers of people, from 0 to `population`. The interval is a point where nothing is
+        random: everybody was asked, and reports are true. Where reports are further off than
+        randomization explains at this level, all K are rejected, or all but a border; then the
+        profile likelihood's interval of the share is returned, with its name.
+
+    Raises
+    ------
+    ValueError
+        If p and q are equal or no probabilities, or a number is out of range.
+
+    References
+    ----------
+    Clopper and Pearson, Biometrika 1934; Buonaccorsi, The American Statistician 1987 (without
+    randomization).
+    """
+    if not (0 <= p <= 1 and 0 <= q <= 1 and p != q):
+        raise ValueError(f"p and q must be different probabilities, got {p} and {q}")
+    if not 0 <= count <= n:
+        raise ValueError(f"count must be from 0 to n = {n}, got {count}")
+    if population < n:
+        raise ValueError(f"population must be at least the {n} who were asked, got {population}")
+    check_level(confidence_level)
+    if n == 0:
+        return Interval(0.0, float(population), METHOD)
+    if p < q:
+        # Reports that do not support the value are more likely with it.
+        return finite_interval(n - count, n, population, 1 - p, 1 - q, confidence_level)
+    tail = (1 - confidence_level) / 2
+    share = min(1.0, max(0.0, (count / n - q) / (p - q)))
+    # Where the search for the ends begins: as if supporting reports varied as much as they can.
+    reach = -float(ndtri(tail)) * population * 0.5 / (p - q) / n**0.5
+    fewer, as_many = _Carriers(count - 1, n, p, q), _Carriers(count, n, p, q)
+    step = max(1, round(reach / 8))
+    high = _last(
+        lambda carriers: as_many.at_most(carriers, population) > tail,
+        *(population, round(population * share + reach), step),
+    )
+    # The fewest carriers are those of whom the most others are not: the same search from above.
+    low = population - _last(
+        lambda others: 1 - fewer.at_most(population - others, population) > tail,
+        *(population, population - round(population * share - reach), step),
+    )
+    is_random = n < population or p < 1 or q > 0
+    if low > high or (low == high and low in (0, population) and is_random):
+        ends = profile_likelihood(float(count), n, p, q, confidence_level)
+        bottom, top = (population * float(end) for end in ends)
+        return Interval(np.floor(bottom), np.ceil(top), "profile-likelihood")
+    return Interval(float(low), float(high), METHOD)
+
+
+def _last(allows: Callable[[int], bool], most: int, guess: int, step: int) -> int:
+    """Return the largest of 0..most that is allowed, if all up to some number are; -1 if none is.
+
+    The search begins at a guess, in steps that double, and ends by halving.
+    """
+    inside, outside = -1, most + 1
+    at = min(most, max(0, guess))
+    while outside - inside > 1:
+        if allows(at):
+            inside = at
+        else:
+            outside = at
+        if inside < 0 or outside > most:
+            # What is allowed, or what is not, is still to be found: in steps that double.
+            at = min(most, inside + step) if inside >= 0 else max(0, outside - step)
+            step *= 2
+        else:
+            at = (inside + outside) // 2
+    return inside
+
+
+class _Carriers:
+    """The chance of at most `count` supporting reports, by how many of n respondents are carriers.
+
+    Preconditions: ``-1 <= count <= n`` and ``p > q``.
+    """
+
+    def __init__(self, count: int, n: int, p: float, q: float) -> None:
+        self._count, self._n, self._p, self._q = count, n, p, q
+        #: The chances of all numbers of carriers from `_first` on that were asked for.
+        self._first, self._chances = 0, np.zeros(0)
+
+    def at_most(self, carriers: int, population: int) -> float:
+        """Return the chance if there are so many carriers in a population that n are drawn from."""
+        if self._count < 0:
+            return 0.0
+        if self._count == self._n:
+            return 1.0
+        first, weights = _drawn(carriers, population, self._n)
+        return float(weights @ self._among(first, first + len(weights)))
+
+    def _among(self, low: int, high: int) -> Floats:
+        """Return the chances for `low` to `high` - 1 carriers among the respondents."""
+        first, end = self._first, self._first + len(self._chances)
+        if not (first <= low and high <= end):
+            spare = (high - low) // 2
+            if len(self._chances):
+                low_end, high_end = min(low - spare, first), max(high + spare, end)
+            else:
+                low_end, high_end = low - spare, high + spare
+            self._first = max(0, low_end)
+            self._chances = self._interpolated(self._first, min(self._n + 1, high_end))
+        return self._chances[low - self._first : high - self._first]
+
+    def _interpolated(self, low: int, high: int) -> Floats:
+        variances = self._variance(np.array([low, high - 1]))
+        apart = int(_APART * float(variances.min()) ** 0.5 / (self._p - self._q))
+        if apart <= 1 or high - low < 8 * apart:
+            return self._exactly(np.arange(low, high))
+        nodes = np.append(np.arange(low, high - 1, apart), high - 1)
+        return np.asarray(CubicSpline(nodes, self._exactly(nodes))(np.arange(low, high)))
+
+    def _variance(self, carriers: Ints) -> Floats:
+        p, q = self._p, self._q
+        return np.asarray(carriers * (p * (1 - p)) + (self._n - carriers) * (q * (1 - q)))
+
+    def _exactly(self, carriers: Ints) -> Floats:
+        """Return the chances by sums over how many of the carriers' reports support the value."""
+        width = 2 * int(_REACH * 0.5 * self._n**0.5) + _MORE
+        pieces = np.array_split(carriers, max(1, len(carriers) * width // _PIECE))
+        return np.concatenate([self._summed(piece) for piece in pieces])
+
+    def _summed(self, carriers: Ints) -> Floats:
+        first, of_carriers = _binomial(carriers, self._p)
+        other_first, of_others = _binomial(self._n - carriers, self._q)
+        below = np.cumsum(of_others, axis=1)
+        below = np.hstack([np.zeros((len(below), 1)), below])
+        rest = self._count - first[:, None] - np.arange(of_carriers.shape[1])
+        places = np.clip(rest - other_first[:, None] + 1, 0, below.shape[1] - 1)
+        return np.asarray((of_carriers * np.take_along_axis(below, places, axis=1)).sum(axis=1))
+
+
+def _binomial(sizes: Ints, chance: float) -> tuple[Ints, Floats]:
+    """Return the first counts, and (sizes, counts) the chances of these and of those after."""
+    if chance in (0, 1):
+        return sizes * int(chance), np.ones((len(sizes), 1))
+    spread = (float(sizes.max(initial=0)) * chance * (1 - chance)) ** 0.5
+    half = int(_REACH * spread) + _MORE
+    first = np.maximum(0, np.floor(sizes * chance).astype(np.int64) - half)
+    counts = first[:, None] + np.arange(2 * half)
+    # Each chance is the one before times a simple ratio; the sum of all is 1.
+    with np.errstate(divide="ignore"):
+        ratios = np.log(np.maximum(0, sizes[:, None] - counts) / (counts + 1.0))
+    logs = np.zeros((len(sizes), 2 * half + 1))
+    np.cumsum(ratios + np.log(chance / (1 - chance)), axis=1, out=logs[:, 1:])
+    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return first, chances / chances.sum(axis=1, keepdims=True)
+
+
+def _drawn(carriers: int, population: int, n: int) -> tuple[int, Floats]:
+    """Return the least number of carriers among n who are drawn, and the chances from there on."""
+    least, most = max(0, n - (population - carriers)), min(n, carriers)
+    mean = n * carriers / population
+    spread = (mean * (1 - carriers / population) * (population - n) / max(1, population - 1)) ** 0.5
+    half = int(_REACH * spread) + _MORE
+    first, last = max(least, int(mean) - half), min(most, int(mean) + half)
+    numbers = np.arange(first, last, dtype=np.float64)
+    ratios = (carriers - numbers) * (n - numbers)
+    ratios /= (numbers + 1) * (population - carriers - n + numbers + 1)
+    logs = np.append(0.0, np.cumsum(np.log(ratios)))
+    chances = np.exp(logs - logs.max())
+    return first, chances / chances.sum()
