@@ -3,6 +3,8 @@
 import math
 from fractions import Fraction
 
+import numpy as np
+
 #: ε is charged in whole millionths, so that three times 0.1 fits into 0.3.
 MICRO = 1_000_000
 
@@ -78,7 +80,13 @@ def best_weights(bound: Fraction, largest_low: int) -> tuple[int, int]:
     def loss(low: int) -> int:
         return (low * top % bottom << 64) // low
 
-    low = min(range(largest_low, max(0, largest_low - 2000), -1), key=loss)
+    lows = np.arange(largest_low, max(0, largest_low - 2000), -1, dtype=np.uint64)
+    # What rounding loses of each, in parts of 2^64, is at least this, and at most `lows` more;
+    # unless it passes 2^64, where these numbers begin again.
+    least = lows * np.uint64((top % bottom << 64) // bottom)
+    most = (least + lows.astype(np.float64)) / lows
+    near = (least / lows <= most.min() * (1 + 1e-12)) | (least > 2.0**64 - 2.0**34)
+    low = min(lows[near].tolist(), key=loss)
     return low * top // bottom, low
 
 
