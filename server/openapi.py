@@ -21,10 +21,11 @@ from analysis.estimate.totals import PopulationTotal
 from analysis.privacy.ledger import LEDGERS
 from analysis.study.codebook import Code
 from analysis.study.label import Fact
-from analysis.study.regression import ERRORS, FAMILIES
+from analysis.study.regression import FAMILIES
 from analysis.survey.json_schema import IDENTIFIER, STRING, Schema, object_of, reference
 from analysis.survey.survey import LONGEST_REQUEST
 from server.access import COOKIE
+from server.console.models import CHOICES
 from server.console.tables import DELTAS
 from server.console.together import ROWS
 from server.store.log import Entry
@@ -155,6 +156,12 @@ def _paths() -> Schema:
             f"What a model predicts{computed}",
             [*which, levels, *model],
         ),
+        (
+            "effects",
+            reference("Effect"),
+            f"Average marginal effects{computed}",
+            [*which, levels, *model],
+        ),
         ("log", reference("Entry"), "What researchers did", []),
     ):
         for form in ("csv", "json"):
@@ -181,7 +188,8 @@ _MODEL: tuple[tuple[str, str, str], ...] = (
     ("with", "A column; once for each predictor.", _COLUMN),
     ("product", "yes, for interactions.", "^(yes)?$"),
     ("family", "By default what the outcome is.", f"^({'|'.join(FAMILIES)})?$"),
-    ("errors", "By default observed.", f"^({'|'.join(ERRORS)})?$"),
+    ("effects", "yes, for average marginal effects.", "^(yes)?$"),
+    *((one.field, f"By default {one.words[0]}.", f"^({'|'.join(one.words)})?$") for one in CHOICES),
 )
 _SECURITY: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]
 

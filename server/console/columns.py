@@ -63,6 +63,10 @@ class Names:
                     self._columns[name] = label
                     self._values[name] = {**values, NO_ANSWER: survey.labels(asked)[NO_ANSWER]}
 
+    def has(self, name: str) -> bool:
+        """Return whether there is a column of this name."""
+        return name in self._columns
+
     def column(self, name: str) -> str:
         """Return what a column is called."""
         return self._columns.get(name, name)

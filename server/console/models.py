@@ -1,6 +1,7 @@
 """Models of chosen questions on the page Together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
@@ -8,8 +9,9 @@ from flask import request
 from markupsafe import Markup
 
 from analysis.charts import Bar, chart
+from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns.of_survey import variable
-from analysis.study.regression import ERRORS, FAMILIES
+from analysis.study.regression import ERRORS, FAMILIES, INTERVALS, NO_ANSWERS, PENALTIES
 from server.console.blueprint import View
 from server.console.columns import Names, asked_column, bars, known
 from server.store.work import Job
@@ -19,7 +21,36 @@ from server.work.modelling import Modelling
 #: The most predictors of a model: each multiplies the combinations of answers.
 MOST = 6
 #: The tables of its result that can be downloaded, by the beginning of their address.
-TABLES = {"model": "terms", "predicted": "predicted"}
+TABLES = {"model": "terms", "predicted": "predicted", "effects": "effects"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice of a model: its name in `Modelling`, which is that of the command's option.
+
+    `field` is its name in addresses and forms, and `words` what can be chosen, the usual first.
+    `told` says in a title that the other was chosen.
+    """
+
+    name: str
+    field: str
+    words: Sequence[str]
+    told: str
+
+    def is_usual(self, asked: dict[str, Any]) -> bool:
+        """Return whether the usual was chosen; older work has nothing else."""
+        return bool(asked.get(self.name, self.words[0]) == self.words[0])
+
+
+CHOICES = (
+    Choice("errors", "errors", ERRORS, "robust errors"),
+    # The address of a page may have an interval already: that of shares.
+    Choice("interval", "limits", INTERVALS, "Wald’s intervals"),
+    Choice("no_answer", "no_answer", NO_ANSWERS, "no answer as a group"),
+    Choice("penalty", "penalty", PENALTIES, "coefficients kept finite"),
+)
+#: Fields of the form that are folded away, until something is chosen in them.
+MORE = ("family", "effects", *(choice.field for choice in CHOICES))
 
 
 def ask(view: View) -> Modelling:
@@ -32,36 +63,77 @@ def ask(view: View) -> Modelling:
             f"with: expected 1 to {MOST} questions other than the outcome, got "
             f"{', '.join(predictors)[:80] or 'none'}"
         )
-    family, errors = values.get("family", ""), values.get("errors", "") or ERRORS[0]
-    if family not in ("", *FAMILIES) or errors not in ERRORS:
-        raise Missing(
-            f"family: expected one of {', '.join(FAMILIES)}, got {family[:20]!a}; "
-            f"errors: expected one of {', '.join(ERRORS)}, got {errors[:20]!a}"
-        )
+    family = _one_of("family", ("", *FAMILIES))
+    chosen: dict[str, Any] = {one.name: _one_of(one.field, one.words) for one in CHOICES}
     where = wave.survey.id, wave.asked_version, wave.number, wave.shown
-    together = values.get("product") == "yes"
-    return Modelling(*where, view.level, outcome, tuple(predictors), together, family, errors)
+    return Modelling(
+        *where,
+        level=view.level,
+        outcome=outcome,
+        predictors=tuple(predictors),
+        together=values.get("product") == "yes",
+        family=family,
+        effects=values.get("effects") == "yes",
+        **chosen,
+    )
+
+
+def _one_of(field: str, words: Sequence[str]) -> str:
+    """Return what was chosen in a field, the first word if nothing was; or raise Missing."""
+    given = request.values.get(field, "") or words[0]
+    if given not in words:
+        expected = ", ".join(filter(None, words))
+        raise Missing(f"{field}: expected one of {expected}, got {given[:20]!a}")
+    return given
 
 
 def fields(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the address that asks for the same."""
     fields = {"outcome": asked["outcome"], "with": asked["predictors"]}
-    fields |= {name: asked[name] for name in ("family", "errors") if asked[name]}
-    return fields | ({"product": "yes"} if asked["together"] else {})
+    fields |= {"family": asked["family"]} if asked["family"] else {}
+    fields |= {one.field: asked[one.name] for one in CHOICES if not one.is_usual(asked)}
+    ticked = {"product": asked["together"], "effects": asked.get("effects")}
+    return fields | {name: "yes" for name, is_ticked in ticked.items() if is_ticked}
+
+
+def options(asked: dict[str, Any]) -> str:
+    """Return the options of the command that fits the same; nothing for usual choices."""
+    unusual = [
+        f"--{one.name.replace('_', '-')} {asked[one.name]}"
+        for one in CHOICES
+        if not one.is_usual(asked)
+    ]
+    return " ".join(unusual)
 
 
 def title(asked: dict[str, Any], names: Names) -> str:
     """Return what the model is about, in the words of the survey."""
     predictors = ", ".join(map(names.column, asked["predictors"]))
-    return f"{names.column(asked['outcome'])}, by: {predictors}"
+    chosen = [one.told for one in CHOICES if not one.is_usual(asked)]
+    chosen += ["interactions"] * asked["together"] + ["effects"] * asked.get("effects", False)
+    more = f" ({', '.join(chosen)})" if chosen else ""
+    return f"{names.column(asked['outcome'])}, by: {predictors}{more}"
 
 
 def predicted_of(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the predictions that a page shows: of two answers the one that the model is about."""
-    rows: list[dict[str, Any]] = result["predicted"]
-    return [
-        row for row in rows if result["family"] != "logistic" or row["value"] != rows[0]["value"]
-    ]
+    return _of_event(result["predicted"], result["family"])
+
+
+def effects_of(result: dict[str, Any], names: Names) -> list[dict[str, Any]]:
+    """Return the average effects that a page shows, with both answers in the survey's words."""
+    rows = []
+    for row in _of_event(result.get("effects", []), result["family"]):
+        to, _, reference = row["change"].partition(" - ")
+        column = row["predictor"]
+        told = {"to": names.value(column, to), "reference": names.value(column, reference)}
+        rows.append(row | told)
+    return rows
+
+
+def _of_event(rows: list[dict[str, Any]], family: str) -> list[dict[str, Any]]:
+    """Return the rows that a page shows: of two answers those that the model is about."""
+    return [row for row in rows if family != "logistic" or row["value"] != rows[0]["value"]]
 
 
 def pictures(job: Job, names: Names) -> list[tuple[str, Markup]]:
@@ -73,11 +145,17 @@ def pictures(job: Job, names: Names) -> list[tuple[str, Markup]]:
     ]
 
 
-def term(name: str, names: Names) -> str:
-    """Return a term of a model in the words of the survey, such as "Team: ward"."""
+def term(name: str, outcome: str, names: Names) -> str:
+    """Return a term of a model in the words of the survey, such as "Team: ward".
+
+    A term of one of several answers to the outcome begins with it, as in "Never – Team: ward".
+    """
+    first, _, rest = name.partition(":")
+    if rest and "[" not in first and not names.has(first.strip("`")):
+        return f"{names.value(outcome, first)} – {term(rest, outcome, names)}"
     parts = []
     for part in name.split(":"):
-        column, _, value = part.partition("[T.")
+        column, _, value = part.replace(f"[{NO_ANSWER}]", f"[T.{NO_ANSWER}]").partition("[T.")
         column = column.strip("`")
         told, value = names.column(column), value.rstrip("]")
         parts.append(f"{told}: {names.value(column, value)}" if value else told)
@@ -90,10 +168,10 @@ def _drawn(job: Job, names: Names) -> Iterator[tuple[str, list[Bar], float, floa
     terms = [row for row in result["terms"] if not row["term"].endswith("Intercept")]
     # Beside differences between answers, the slope on a number, for one unit, would be a point.
     terms = [row for row in terms if "[T." in row["term"]] or terms
-    drawn = bars(((term(row["term"], names), row) for row in terms), level)
+    outcome = variable(job.asked["outcome"])
+    drawn = bars(((term(row["term"], outcome, names), row) for row in terms), level)
     most = max(map(abs, _ends(drawn)))
     yield "Coefficients: 0 is no difference", drawn, -_rounded(most), _rounded(most), ""
-    outcome = variable(job.asked["outcome"])
     grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in predicted_of(result):
         grouped.setdefault((row["predictor"], row["value"]), []).append(row)

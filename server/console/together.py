@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.csv_json import pieces
 from analysis.study.crosstab.row import Row
-from analysis.study.regression import FAMILIES, Predicted, Term
+from analysis.study.regression import Effect, Predicted, Term
 from server import access, work
 from server.console import crosstabs, models
 from server.console.blueprint import LEVELS, View, asked_view, blueprint
@@ -27,7 +27,7 @@ _KINDS: dict[str, ModuleType] = {"crosstab": crosstabs, "model": models}
 _FIELDS = {"first": crosstabs, "outcome": models}
 #: The kind of each table that can be downloaded, and its columns.
 _TABLES = {table: kind for kind in _KINDS.values() for table in kind.TABLES}
-ROWS = {"crosstab": Row, "model": Term, "predicted": Predicted}
+ROWS = {"crosstab": Row, "model": Term, "predicted": Predicted, "effects": Effect}
 COLUMNS = {table: [field.name for field in fields(row)] for table, row in ROWS.items()}
 
 
@@ -70,11 +70,13 @@ def together(survey_id: str) -> str:
         job=job,
         shown=_computed(job, names) if job is not None else None,
         names=names,
-        term=lambda name: models.term(name, names),
+        term=lambda name: models.term(name, request.args["outcome"], names),
         predicted_of=models.predicted_of,
+        effects_of=lambda result: models.effects_of(result, names),
+        options_of=models.options,
+        unusual=any(map(request.args.get, models.MORE)),
         pictures=_KINDS[job.asked["what"]].pictures(job, names) if job and is_done else [],
         before=computed(survey_id, names),
-        families=FAMILIES,
         most=models.MOST,
         **live,
     )
@@ -115,7 +117,7 @@ def _send(what: str) -> Callable[..., Response]:
             abort(409, job.result["refused"])
         # An older program may have kept a table with fewer columns.
         nothing = dict.fromkeys(COLUMNS[what])
-        rows = [{**nothing, **row} for row in job.result[_TABLES[what].TABLES[what]]]
+        rows = [{**nothing, **row} for row in job.result.get(_TABLES[what].TABLES[what], ())]
         text = pieces(rows, [*COLUMNS[what]], form)
         return send_table(text, form, survey_id, what)
 
@@ -149,9 +151,9 @@ def _computed(job: Job, names: Names) -> Computed:
     is_there = job.is_over and "refused" not in job.result
     downloads = [
         (f"{table}.{form}", f"/api{address.replace('/together?', f'/{table}.{form}?')}")
-        for table in tables
+        for table, rows in tables.items()
         for form in ("csv", "json")
-        if is_there
+        if is_there and job.result.get(rows)
     ]
     return Computed(job, _title(job, names), address, downloads)
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, Protocol
 
 import rfc8785
@@ -78,8 +78,14 @@ def ask(store: Store, asked: Asked) -> bool:
 
 
 def _written(asked: Asked) -> dict[str, Any]:
+    """Return what was asked as JSON; choices that are the usual ones are left out.
+
+    So work from before there was a choice is found again.
+    """
     (name,) = (name for name, kind in kinds().items() if type(asked) is kind)
-    return {"what": name, **asdict(asked)}  # type: ignore[call-overload]
+    values: dict[str, Any] = asdict(asked)  # type: ignore[call-overload]
+    usual = {field.name: field.default for field in fields(asked)}  # type: ignore[arg-type]
+    return {"what": name, **{key: one for key, one in values.items() if one != usual[key]}}
 
 
 def read(asked: dict[str, Any]) -> Asked:

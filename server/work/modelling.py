@@ -92,7 +92,7 @@ class Modelling:
     """The model that a researcher asked for, of chosen columns.
 
     An empty `family` is the usual one of the outcome. `reports` is how many are shown: once there
-    are more, it is another model.
+    are more, it is another model. Choices from `errors` on are those of `regress`.
     """
 
     survey: str
@@ -105,6 +105,10 @@ class Modelling:
     together: bool
     family: str
     errors: str
+    interval: str = "profile"
+    no_answer: str = "left-out"
+    penalty: str = "none"
+    effects: bool = False
 
     def done(self, store: Store, progress: Progress) -> dict[str, Any]:
         """Return what is told of the model, its formula and family, and notes on its columns."""
@@ -120,6 +124,10 @@ class Modelling:
             {},
             family=family,
             se=self.errors,
+            interval=self.interval,
+            no_answer=self.no_answer,
+            penalty=self.penalty,
+            effects=self.effects,
             confidence_level=self.level,
             progress=advance,
         )

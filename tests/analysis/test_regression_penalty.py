@@ -162,7 +162,7 @@ def test_derivatives_are_those_of_the_prior() -> None:
         (
             "y ~ x",
             {"family": "linear"},
-            "of a logistic or multinomial or poisson model, got linear",
+            "logistic, multinomial or poisson model, got a linear one",
         ),
         ("y ~ x", {"interval": "wald"}, "profile intervals alone"),
         ("y ~ x", {"se": "sandwich"}, "profile intervals alone"),

@@ -54,6 +54,8 @@ def research(stage: Stage) -> Scene:
     page.get_by_label("Outcome", exact=True).select_option("harassed")
     for name in ("Where do you work?", "Income per month?"):
         page.get_by_role("checkbox", name=name).check()
+    page.get_by_text("More choices").click()
+    page.get_by_role("checkbox", name="Show average effects").check()
     page.get_by_role("button", name="Fit the model").click()
     expect(page.get_by_role("region", name="Coefficients")).to_be_visible()
     yield "model", page

@@ -78,8 +78,13 @@ def _try_with_made_up_respondents(console: Page, served: Collector) -> None:
     seen(console)
     console.get_by_label("Outcome", exact=True).select_option("Did you smoke?")
     console.get_by_role("checkbox", name="Where do you work?").check()
+    console.get_by_text("More choices").click()
+    console.get_by_label("Infinite coefficients").select_option("log-f")
+    console.get_by_role("checkbox", name="Show average effects").check()
     console.get_by_role("button", name="Fit the model").click()
     expect(console.get_by_role("region", name="Coefficients")).to_be_visible()
+    expect(console.get_by_role("region", name="Average effects")).to_be_visible()
+    expect(console.get_by_label("Infinite coefficients")).to_have_value("log-f")
     seen(console)
     with console.expect_download() as download:
         console.get_by_role("link", name="predicted.csv").click()

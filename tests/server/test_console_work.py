@@ -49,6 +49,26 @@ def test_a_model_of_a_number_is_linear(browser: FlaskClient) -> None:
     assert "Predicted mean, by: Do you eat meat?" in html
 
 
+def test_a_model_keeps_its_choices(browser: FlaskClient, store: Store) -> None:
+    plain = ask(browser, outcome="meat", errors="observed", limits="", **{"with": ["old"]})
+    chosen = {"no_answer": "category", "penalty": "log-f", "effects": "yes"}
+    html = browser.get(ask(browser, outcome="meat", **chosen, **{"with": ["old"]}), **HTTPS).text
+    assert "--no-answer category --penalty log-f --wave 1" in html
+    assert '<option value="log-f" selected>' in html
+    assert '<option value="category" selected>' in html
+    assert "<details open><summary>More choices</summary>" in html
+    assert "Average effects" in html
+    assert "No answer – Are you over 40?: Yes" in html
+    assert "No answer as a group, coefficients kept finite, effects)".lower() in html.lower()
+    assert "Coefficients were kept finite" in html
+    usual = browser.get(plain, **HTTPS).text
+    assert "--penalty" not in usual
+    assert "<details><summary>More choices</summary>" in usual
+    # Work from before there was a choice is the work without it.
+    (asked,) = (job.asked for job in store.work.of_survey("canteen") if "penalty" not in job.asked)
+    assert asked.keys().isdisjoint({"interval", "no_answer", "effects"})
+
+
 @pytest.mark.parametrize(
     "form",
     [
@@ -62,6 +82,9 @@ def test_a_model_of_a_number_is_linear(browser: FlaskClient) -> None:
         {"outcome": "meat", "with": ["1) + __import__('os').system('true') + (1"]},
         {"outcome": "meat", "with": ["dish"], "family": "tweedie"},
         {"outcome": "meat", "with": ["dish"], "errors": "none"},
+        {"outcome": "meat", "with": ["dish"], "limits": "bootstrap"},
+        {"outcome": "meat", "with": ["dish"], "no_answer": "imputed"},
+        {"outcome": "meat", "with": ["dish"], "penalty": "ridge"},
     ],
     ids=str,
 )

@@ -122,17 +122,18 @@ def test_every_number_of_a_model_is_one_of_the_command(
     browser: FlaskClient, store: Store, survey: Survey, database: Path
 ) -> None:
     answered(store, survey, 2, 2500)
-    address = ask(browser, outcome="meat", **{"with": ["drinks.tea", "old"]})
+    address = ask(browser, outcome="meat", effects="yes", **{"with": ["drinks.tea", "old"]})
     html = browser.get(address, **HTTPS).text
-    model = told("regress", "canteen", "meat ~ drinks_tea + old", "--batch", "--db", database)
-    rows = [*model["terms"], *model["predicted"], {"n": model["n"]}]
+    command = ("regress", "canteen", "meat ~ drinks_tea + old", "--effects")
+    model = told(*command, "--batch", "--db", database)
+    rows = [*model["terms"], *model["predicted"], *model["effects"], {"n": model["n"]}]
     check_numbers(html, rows, {"40"}, *map(as_shown, (1, 2, 4, 5, 8, 0.5, 2.5, 10)))
     assert "What do you drink? – Tea: ticked" in html
     # What was chosen is all that is run: no text of a request is a part of the formula.
     assert "deniable regress canteen &#34;meat ~ drinks_tea + old&#34;" in unescape_quotes(html)
-    for table, expected in (("model", model["terms"]), ("predicted", model["predicted"])):
+    for table, part in (("model", "terms"), ("predicted", "predicted"), ("effects", "effects")):
         download = f"/api{address}".replace("/together?", f"/{table}.json?")
-        assert browser.get(download, **HTTPS).get_json() == expected
+        assert browser.get(download, **HTTPS).get_json() == model[part] != []
 
 
 def test_limits_that_are_not_there_are_told_by_their_words(

@@ -184,13 +184,16 @@ def regress(
 def _check_penalty(model: Table, family: str, lawless: bool, walds: bool) -> None:
     """Raise `ValueError` unless a model can have a penalty."""
     if family not in PENALIZED:
-        raise ValueError(f"a penalty is of a {' or '.join(PENALIZED)} model, got {family}")
+        raise ValueError(
+            "a penalty is of odds ratios or ratios of counts: of a logistic, multinomial or "
+            f"poisson model, got a {family} one"
+        )
     if lawless:
         raise ValueError("corrected scores take no penalty: they have no likelihood")
     if walds:
         raise ValueError(
-            "a penalized model has profile intervals alone, got Wald's, sandwich errors, "
-            "weights, clusters or strata"
+            "a penalized model has profile intervals alone: take neither Wald's, nor sandwich "
+            "errors, weights, clusters or strata"
         )
     if "Intercept" not in model.terms:
         raise ValueError(
