@@ -19,6 +19,7 @@ from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
 from analysis.estimate.intervals import INTERVALS
 from analysis.estimate.totals import TOTAL_COLUMNS, PopulationTotal, with_totals
+from analysis.study.design_plan import Goals
 from analysis.study.hypotheses import HypothesisTest
 from analysis.study.regression import INTERVALS as INTERVALS_OF_MODELS
 from server.commands import (
@@ -30,6 +31,7 @@ from server.commands import (
     refusals,
 )
 from server.commands.elsewhere import print_differences, print_together
+from server.commands.plan_design import of_plan, print_plan
 from server.commands.regress import of_model, print_model
 from server.commands.shares import of_shares, warn_of_constrained
 from server.work.modelling import names_in
@@ -38,7 +40,7 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 
 
 @click.command()
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--design",
     type=click.Path(path_type=Path),
@@ -73,10 +75,11 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 @partial(of_shares, interval=False)
 @partial(of_model, interval=False)
 @of_totals
+@of_plan
 @level_of_intervals
 @form_of_table
 def analyze(
-    data: Path,
+    data: Path | None,
     design: Path,
     tests: bool,
     columns: tuple[str, ...],
@@ -87,19 +90,34 @@ def analyze(
     constrained: str | None,
     wants_totals: bool,
     population: int | None,
+    respondents: int | None,
+    shares: tuple[str, ...],
+    nulls: tuple[str, ...],
+    half_width: float | None,
+    power: float,
     level: float,
     form: str,
     **options: Any,
 ) -> None:
     """Print estimates, or a model, of answers that were collected on paper or by another tool.
 
-    A formula is a program: run none that you do not trust.
+    Without DATA, print a plan: what so many --respondents will tell. A formula is a program: run
+    none that you do not trust.
     """
     modes = {"--model": formula, "--table": columns, "--difference": difference}
     given = [name for name, value in modes.items() if value]
     if len(given) > 1:
         raise click.UsageError(f"expected one of {', '.join(modes)}, got {' and '.join(given)}")
+    if (data is None) == (respondents is None):
+        raise click.UsageError(
+            "expected DATA, or without it --respondents, for a plan; one of both"
+        )
     designs = read_designs(design)
+    if data is None or respondents is not None:
+        with refusals():
+            goals = Goals(half_width, power, level)
+            print_plan(designs, respondents or 0, shares, nulls, goals, form)
+        return
     known = INTERVALS_OF_MODELS if formula is not None else tuple(INTERVALS)
     if interval not in (None, *known):
         raise click.BadParameter(

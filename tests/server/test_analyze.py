@@ -155,3 +155,45 @@ def test_what_cannot_be_told_is_refused(options: list[str], message: str) -> Non
     result = _run("dice", *options)
     assert result.exit_code in (1, 2)
     assert message in result.stderr
+
+
+def _planned(name: str, *options: str) -> Result:
+    files = ["analyze", "--design", str(FOLDER / f"{name}.toml")]
+    return CliRunner().invoke(main, [*files, *options])
+
+
+def test_a_design_is_planned_without_data() -> None:
+    options = ["--respondents", "1200", "--share", "joined.1=0.2", "--null", "joined.1=.1"]
+    no, yes = _rows(_planned("dice", *options, "--half-width", "0.03"))
+    assert (yes["question"], yes["term"], yes["method"]) == ("joined", "1", "exact")
+    assert float(yes["power"]) > 0.99
+    assert 300 < int(yes["respondents_for_power"]) < 400
+    assert int(yes["respondents_needed"]) > 1200
+    assert no["power"] == ""
+    stated = ["--share", "income.mean=2750", "--share", "income.sd=1500"]
+    weighted = _planned("scrambled", "--respondents", "600", *stated)
+    assert float(_rows(weighted)[0]["half_width"]) > 100
+    assert "planned as if respondents were drawn one by one" in weighted.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "expected DATA, or without it --respondents"),
+        (
+            ["--respondents", "9", "--share", "joined=0.1"],
+            "expected COLUMN.TERM=VALUE, of a column",
+        ),
+        (["--respondents", "9", "--share", "joined.1=x"], "of a column joined, got joined.1=x"),
+        (
+            ["--respondents", "9", "--share", "joined.1=.1", "--share", "joined.1=.2"],
+            "expected one number of joined.1, got two",
+        ),
+        (["--respondents", "9", "--share", "joined.2=.1"], "expected one of 0, 1, got 2"),
+        (["--respondents", "9", "--power", "0.01"], "power must be above 0.05 and below 1"),
+    ],
+)
+def test_wrong_plans_are_told(options: list[str], message: str) -> None:
+    result = _planned("dice", *options)
+    assert result.exit_code in (1, 2)
+    assert message in result.stderr

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.core.errors import SurveyError
 from analysis.estimate.columns import event_of
-from analysis.estimate.columns.latent_design import is_latent, read_latent_design
+from analysis.estimate.columns.latent_file import is_latent, read_latent_design
 from analysis.estimate.columns.matrix_design import read_matrix_design
 from analysis.estimate.columns.measured import Design
 from analysis.estimate.columns.scrambled import is_scrambled, read_scrambled_design

@@ -91,12 +91,10 @@ def _share(
 ) -> Quantity:
     """Return the share of a value, with the flags that follow from its numbers."""
     term, scores = column.values[value], column.scores[:, value]
-    simply = supporting(scores)
+    share, supports = support_of(column, value)
     if sample is None:
         counts = column.counts().astype(np.int64)
-        if simply is not None:
-            supports, p, q = simply
-            share = Share(term, Fraction(p), Fraction(q))
+        if share is not None:
             return share_quantity(share, int(counts[supports].sum()), column.n, level, method)
         ratio = ratio_interval(counts, scores, np.ones(len(scores)), level)
     else:
@@ -104,8 +102,8 @@ def _share(
         # An indicator is its own square, and r estimates it: r^2 - r is unbiased for the noise.
         estimate, variance = sample.ratio(r, np.ones(column.n), r**2 - r)
         std_error = _error(variance)
-        if simply is not None:
-            _, p, q = simply
+        if share is not None:
+            p, q = share.chances
             rate = min(1.0, max(0.0, q + (p - q) * estimate))
             interval = _korn_graubard(rate, (std_error or 0.0) * (p - q), (p, q), level, sample)
             ratio = Ratio(estimate, std_error, interval, sample.has_few_clusters)
@@ -120,6 +118,15 @@ def _share(
     if ratio.value is not None and ratio.std_error:
         n_eff = people_directly(ratio.value, ratio.std_error, column.n)
     return Quantity(term, ratio.value, ratio.std_error, ratio.interval, n_eff, flags)
+
+
+def support_of(column: Column, value: int) -> tuple[Share | None, NDArray[np.bool_]]:
+    """Return how reports support a value, and which do; None and none if not all simply do."""
+    simply = supporting(column.scores[:, value])
+    if simply is None:
+        return None, np.zeros(len(column.scores), dtype=bool)
+    supports, p, q = simply
+    return Share(column.values[value], Fraction(p), Fraction(q)), supports
 
 
 def _korn_graubard(

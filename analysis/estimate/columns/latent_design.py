@@ -1,32 +1,17 @@
-"""Reading designs of several samples, or with unknown probabilities.
+"""Designs of several samples, or with unknown probabilities."""
 
-Each is a matrix for each sample whose entries may depend on unknowns. Designs with a name are
-shorthands for such matrices.
-"""
-
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from analysis.core.errors import SurveyError, shown
 from analysis.estimate import Floats
-from analysis.estimate.columns.latent import Law
+from analysis.estimate.columns.latent import Fitted, Law
 from analysis.estimate.columns.latent_column import LatentColumn
-from analysis.estimate.columns.matrix_design import rows_of, yes_first
-from analysis.estimate.columns.measured import Cells
-from analysis.estimate.columns.named_designs import NAMED, Named, Numbers
-from analysis.estimate.columns.unknowns import NAME, Polynomial, corners, parsed
-from analysis.survey.document import Table
-from analysis.survey.mechanism_file import probability
+from analysis.estimate.columns.measured import Cells, Precision, shares_of
 
-#: How a parameter of a design with a name is written that is to be estimated.
-UNKNOWN = "unknown"
-#: The most unknowns: chances are kept where each is 0 or 1.
-_MOST_UNKNOWNS = 4
-Matrix = list[list[Polynomial]]
+#: As many respondents as make a variance that of a large sample.
+MANY = 1e6
 
 
 @dataclass(frozen=True)
@@ -72,6 +57,52 @@ class LatentDesign:
                 tables.append(matrix)
         return Law(np.concatenate(tables, axis=1), np.array(blocks))
 
+    def precision(self, stated: Mapping[str, float]) -> list[Precision]:
+        """Return that of each share, each unknown and the mean, by the delta method.
+
+        Samples are of equal size. Unstated shares are even; of unknowns those that `stated` does
+        not name are 1/2.
+        """
+        for name in self.unknowns:
+            if not 0 <= stated.get(name, 0.5) <= 1:
+                raise ValueError(f"{name} must be in [0, 1], got {stated[name]:g}")
+        shares = shares_of(self.values, stated, self.unknowns)
+        point = np.append(shares, [stated.get(name, 0.5) for name in self.unknowns])
+        law = self.law
+        counts = law.chances(point) * MANY / len(self.samples)
+        covariance = self._covariance(Fitted(law, counts, point, 0.0))
+        rows = [*zip((*self.values, *self.unknowns), np.eye(law.size), strict=True)]
+        if self.amounts is not None:
+            rows.insert(0, ("mean", np.append(self.amounts, np.zeros(len(self.unknowns)))))
+        return [
+            Precision(term, float(row @ point), float(row @ covariance @ row)) for term, row in rows
+        ]
+
+    def _covariance(self, found: Fitted) -> Floats:
+        """Return the covariance of estimates, times the number of respondents.
+
+        Reports of the same person are independent given their class and the corner of unknowns.
+        """
+        law, moved = found.law, found.influences
+        if moved is None:
+            raise ValueError("nothing tells these numbers apart at the stated values")
+        moved, k = moved * MANY, law.classes
+        weights = law.weights(found.parameters[k:])[:, None] * found.parameters[:k]
+        total = np.zeros((law.size, law.size))
+        for sample in range(len(self.samples)):
+            blocks = [sample + at * len(self.samples) for at in range(len(self.questions))]
+            means = []
+            for block in blocks:
+                there = law.blocks == block
+                chances, own = law.corners[:, there], moved[there]
+                mean = np.einsum("crv,rj->cvj", chances, own)
+                means.append(mean)
+                square = np.einsum("cv,crv,ri,rj->ij", weights, chances, own, own)
+                total += square - np.einsum("cv,cvi,cvj->ij", weights, mean, mean)
+            both = np.sum(means, axis=0)
+            total += np.einsum("cv,cvi,cvj->ij", weights, both, both)
+        return np.asarray(total / len(self.samples))
+
     def read(self, name: str, cells: Cells) -> LatentColumn:
         law = self.law
         where = None
@@ -96,260 +127,3 @@ class LatentDesign:
             *(name, self.values, self.unknowns, left, place[chosen]),
             *(self.amounts, self.mechanism),
         )
-
-
-def is_latent(table: Table) -> bool:
-    """Return whether a column's table describes such a design."""
-    if any(table.peek(key) is not None for key in ("sample", "unknown", "also")):
-        return True
-    design = table.peek("design")
-    given = design if isinstance(design, dict) else {"name": design}
-    named = NAMED.get(given["name"]) if isinstance(given.get("name"), str) else None
-    if named is not None and (named.unknowns or named.classes):
-        return True
-    by_sample = any(isinstance(value, dict) or value == UNKNOWN for value in given.values())
-    return by_sample or isinstance(table.peek("matrix"), dict)
-
-
-def read_latent_design(
-    table: Table,
-    values: tuple[str, ...],
-    reports: tuple[str, ...],
-    amounts: tuple[float, ...] | None,
-    yes: str | None,
-) -> LatentDesign:
-    """Return the design of a column with several samples, or with unknowns.
-
-    Raises
-    ------
-    SurveyError
-        If a key or number is wrong, chances are none, or reports do not tell all that is unknown.
-    """
-    sample = table.take(
-        "sample",
-        lambda value: isinstance(value, str) and value.strip() != "",
-        "the name of the column that says in which sample a respondent was",
-        None,
-    )
-    if table.peek("matrix") is not None:
-        design = _of_matrices(table, values, reports, amounts, sample)
-    else:
-        design = _of_name(table, values, amounts, yes, sample)
-    law = design.law
-    if law.told < law.size - 1:
-        raise SurveyError(
-            f"{table.place}: {_count(law.size - 1, 'number')} cannot be told from reports that "
-            f"have {_count(law.told, 'independent equation')}: more samples with other "
-            "probabilities, or fewer unknowns, are needed"
-        )
-    return design
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _of_matrices(
-    table: Table,
-    values: tuple[str, ...],
-    reports: tuple[str, ...],
-    amounts: tuple[float, ...] | None,
-    sample: str | None,
-) -> LatentDesign:
-    unknowns = tuple(
-        table.take(
-            "unknown",
-            lambda value: (
-                isinstance(value, list)
-                and len(value) <= _MOST_UNKNOWNS
-                and all(isinstance(name, str) and NAME.fullmatch(name) for name in value)
-                and len({*value, *values}) == len(value) + len(values)
-            ),
-            f"a list of at most {_MOST_UNKNOWNS} names of a-z, 0-9 and _, none of them a value",
-            [],
-        )
-    )
-    also = table.take(
-        "also",
-        lambda value: isinstance(value, dict) and all(isinstance(v, dict) for v in value.values()),
-        "tables of other columns that the same people answered",
-        {},
-    )
-    parts: list[tuple[str | None, Table, tuple[str, ...]]] = [(None, table, reports)]
-    for name, given in also.items():
-        part = Table(given, f'{table.place}: also "{name}"')
-        words = part.take(
-            "reports",
-            lambda value: (
-                isinstance(value, list) and len(value) > 1 and len(set(map(str, value))) > 1
-            ),
-            "a list of reports",
-            list(reports),
-        )
-        parts.append((name, part, tuple(map(str, words))))
-    samples = _samples(table, [part.peek("matrix") for _, part, _ in parts], sample)
-    questions = []
-    for name, part, words in parts:
-        by_sample = _by_sample(part, "matrix", samples)
-        matrices = [
-            _corners(
-                _entries(Table({"matrix": given}, where), words, values, unknowns), unknowns, where
-            )
-            for where, given in by_sample
-        ]
-        questions.append(Question(name, words, np.array(matrices)))
-        part.finish()
-    return LatentDesign(values, unknowns, sample, samples, tuple(questions), amounts, "matrix")
-
-
-def _samples(table: Table, given: list[Any], sample: str | None) -> tuple[str, ...]:
-    """Return the names of the samples that tables are by; one without a name if there is none."""
-    tables = [value for value in given if isinstance(value, dict)]
-    if not tables:
-        if sample is not None:
-            raise table.error("sample", "left out, since no matrix or probability is by sample")
-        return ("",)
-    names = tuple(tables[0])
-    if len(names) < 2 or any({*other} != {*names} for other in tables):
-        raise SurveyError(
-            f"{table.place}: expected two or more samples, the same in each table by sample, got "
-            + " and ".join(shown(other) for other in tables)
-        )
-    if sample is None:
-        raise table.error("sample", f"the name of the column that says {' or '.join(names)}")
-    return names
-
-
-def _by_sample(table: Table, key: str, samples: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """Return for each sample how messages about a key begin, and what it is."""
-    given = table.take(key, lambda value: value is not None, "given")
-    if isinstance(given, dict):
-        return [(f"{table.place}: sample {name}", given[name]) for name in samples]
-    return [(table.place, given)] * len(samples)
-
-
-def _entries(
-    table: Table, reports: tuple[str, ...], values: tuple[str, ...], unknowns: tuple[str, ...]
-) -> Matrix:
-    known = {name: Polynomial.unknown(name) for name in unknowns}
-
-    def entry(row: int, given: Any) -> Polynomial:
-        try:
-            if isinstance(given, bool | list | dict):
-                raise ValueError(f"a probability, got {shown(given)}")
-            return parsed(str(given), known)
-        except ValueError as error:
-            raise SurveyError(f"{table.place}: row {row}: matrix: expected {error}") from None
-
-    rows = rows_of(table, "matrix", reports, values)
-    return [[entry(at, given) for given in row] for at, row in enumerate(rows, 1)]
-
-
-def _corners(matrix: Matrix, unknowns: tuple[str, ...], place: str) -> Floats:
-    """Return (2^m, reports, k) chances where unknowns are 0 or 1; refuse what are none."""
-    for at, column in enumerate(zip(*matrix, strict=True), 1):
-        total = sum(column, Polynomial.constant(Fraction(0)))
-        if total.number is None or abs(total.number - 1) > Fraction(1, 10**9):
-            got = (
-                "it depends on unknowns" if total.number is None else f"{float(total.number):.10g}"
-            )
-            raise SurveyError(
-                f"{place}: each column of the matrix must sum to 1, whatever the unknowns are; "
-                f'that of value {at} does not: {got} (write "1/3" rather than 0.333)'
-            )
-    chances = [
-        [[entry.at(corner) for entry in row] for row in matrix] for corner in corners(unknowns)
-    ]
-    wrong = [float(x) for table in chances for row in table for x in row if not 0 <= x <= 1]
-    if wrong:
-        raise SurveyError(
-            f"{place}: matrix must hold probabilities from 0 to 1, whatever the unknowns are, got "
-            f"{wrong[0]:g}"
-        )
-    return np.array(chances, dtype=np.float64)
-
-
-def _of_name(
-    table: Table,
-    values: tuple[str, ...],
-    amounts: tuple[float, ...] | None,
-    yes: str | None,
-    sample: str | None,
-) -> LatentDesign:
-    given = table.take(
-        "design",
-        lambda value: isinstance(value, str | dict),
-        "a name, or a table of name and parameters",
-    )
-    part = Table({"name": given} if isinstance(given, str) else given, f"{table.place}: design")
-    name = part.take("name", lambda value: value in [*NAMED], f"one of {', '.join(NAMED)}")
-    if len(values) != 2:
-        raise table.error("values", f"two, since {name} knows yes and no")
-    order, named = yes_first(table, name, values, yes), NAMED[name]
-    anchor = None
-    if named.anchor is not None:
-        anchor = part.take(
-            "anchor",
-            lambda value: isinstance(value, str) and value.strip() != "",
-            "the name of the column with the reports to the anchor question",
-        )
-    keys = (*named.parameters, *named.optional)
-    samples = _samples(table, [part.peek(key) for key in keys], sample)
-    unknowns, numbers = _parameters(part, named, samples)
-    part.finish()
-    table.finish()
-    chances: dict[str | None, Callable[[Numbers], list[Fraction]]] = {None: named.chances}
-    if anchor is not None:
-        chances[anchor] = named.chances_of_anchor
-    # Rows and columns in the order of the values, not that of yes and no.
-    rows = [order.index(value) for value in values]
-    columns = [*rows, *range(2, 2 + len(named.classes))]
-    questions = []
-    for column, yes_of in chances.items():
-        tables = []
-        for at, given_numbers in enumerate(numbers):
-            where = part.place + f": sample {samples[at]}" * (samples[at] != "")
-            tables.append(_two_rows(yes_of, given_numbers, unknowns, where))
-        matrices = np.array(tables)[:, :, rows][..., columns]
-        questions.append(Question(column, values, matrices))
-    return LatentDesign(
-        *((*values, *named.classes), unknowns, sample, samples, tuple(questions)),
-        *(None if named.classes else amounts, name),
-    )
-
-
-def _parameters(
-    part: Table, named: Named, samples: tuple[str, ...]
-) -> tuple[tuple[str, ...], list[dict[str, str]]]:
-    """Return the unknowns of a named design, and the other parameters of each sample."""
-    unknowns, numbers = list(named.unknowns), [dict[str, str]() for _ in samples]
-    for key in (*named.parameters, *named.optional):
-        if part.peek(key) is None and key in named.optional:
-            given = [("", "0")] * len(samples)
-        elif part.peek(key) == UNKNOWN:
-            part.take(key, lambda _: True, "")
-            unknowns.append(key)
-            continue
-        else:
-            rows = _by_sample(part, key, samples)
-            given = [(where, probability(Table({key: value}, where), key)) for where, value in rows]
-        for known, (_, number) in zip(numbers, given, strict=True):
-            known[key] = number
-    return tuple(unknowns), numbers
-
-
-def _two_rows(
-    yes: Callable[[Numbers], list[Fraction]],
-    numbers: dict[str, str],
-    unknowns: tuple[str, ...],
-    place: str,
-) -> Floats:
-    """Return (2^m, 2, k) chances of "yes" and of "no", where unknowns are 0 or 1."""
-    tables = []
-    for corner in corners(unknowns):
-        try:
-            row = yes(numbers | {key: str(value) for key, value in corner.items()})
-        except ValueError as error:
-            raise SurveyError(f"{place}: {error}") from None
-        tables.append([row, [1 - chance for chance in row]])
-    return np.array(tables, dtype=np.float64)

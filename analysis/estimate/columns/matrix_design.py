@@ -1,6 +1,6 @@
 """Designs that one matrix describes: reading them, and what their columns tell."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,8 +13,8 @@ from analysis.core.epsilon import LARGEST, SMALLEST
 from analysis.core.errors import SurveyError
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, from_matrix
-from analysis.estimate.columns.estimate import column_estimates
-from analysis.estimate.columns.measured import Cells, Fit, Wanted
+from analysis.estimate.columns.estimate import column_estimates, support_of
+from analysis.estimate.columns.measured import Cells, Fit, Precision, Wanted, shares_of
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.columns.totals import column_totals
 from analysis.estimate.constrained import EM, NORM_SUB, Constrained, most_likely, norm_sub
@@ -107,6 +107,26 @@ class MatrixDesign:
 
     def is_report(self, cell: str) -> bool:
         return cell in self.reports
+
+    def precision(self, stated: Mapping[str, float]) -> list[Precision]:
+        """Return that of each share, and of the mean. Unstated shares are even.
+
+        If none is stated, that of a share with support counts is of the least favorable one.
+        """
+        column, values = self.empty, self.empty.values
+        shares = shares_of(values, stated)
+        law, found = column.chances @ shares, []
+        for at, value in enumerate(values):
+            support, _ = support_of(column, at)
+            true = float(shares[at]) if stated or support is None else None
+            scores = column.scores[:, at]
+            variance = float(law @ scores**2 - (law @ scores) ** 2)
+            found.append(Precision(value, true, variance, support))
+        if column.amounts is not None:
+            scores = column.scores @ np.array(column.amounts)
+            mean = float(law @ scores)
+            found.insert(0, Precision("mean", mean, float(law @ scores**2 - mean**2)))
+        return found
 
     def column(self, name: str, codes: Ints) -> Column:
         """Return the column of respondents who gave these reports."""

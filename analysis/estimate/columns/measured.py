@@ -15,6 +15,7 @@ from analysis.estimate.columns.sample import Sample
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.totals import PopulationTotal
+from analysis.mechanisms.base import Share
 
 #: How numbers of a file are written.
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
@@ -45,6 +46,27 @@ class Fit:
     p_value: float
     n: int
     few: bool
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How precisely one respondent tells what a design estimates, before anybody is asked.
+
+    Attributes
+    ----------
+    term : str
+    value : float, optional
+        The true value; None for the least favorable one of a share with support counts.
+    variance : float
+        Of the estimate, times the number of respondents.
+    share : Share, optional
+        How reports support a share, if they simply do or not.
+    """
+
+    term: str
+    value: float | None
+    variance: float
+    share: Share | None = None
 
 
 class Measured(Protocol):
@@ -135,8 +157,48 @@ class Cells:
         return DataError(f"{self._path}: {text}")
 
 
+def shares_of(
+    values: Sequence[str], stated: Mapping[str, float], others: Sequence[str] = ()
+) -> Floats:
+    """Return (k,) true shares: those stated, and the rest evenly among the other values.
+
+    Parameters
+    ----------
+    values : sequence of str
+    stated : mapping
+        Shares by value; and what is known of `others`, which is left alone.
+    others : sequence of str
+        Terms that are no values.
+
+    Raises
+    ------
+    ValueError
+        If a term is none of these, or shares are outside [0, 1] or cannot sum to 1.
+    """
+    for term, share in stated.items():
+        if term not in values and term not in others:
+            raise ValueError(f"expected one of {', '.join([*values, *others])}, got {term}")
+        if term in values and not 0 <= share <= 1:
+            raise ValueError(f"share of {term} must be in [0, 1], got {share:g}")
+    left = 1 - sum(stated.get(value, 0.0) for value in values)
+    silent = [value for value in values if value not in stated]
+    if left < -1e-9 or (not silent and left > 1e-9):
+        raise ValueError(f"shares must sum to 1, got {1 - left:g}")
+    even = max(left, 0.0) / max(len(silent), 1)
+    return np.array([stated.get(value, even) for value in values])
+
+
 class Design(Protocol):
     """How one column was randomized."""
+
+    def precision(self, stated: Mapping[str, float]) -> list[Precision]:
+        """Return how precise each of its estimates is, where true values are as stated.
+
+        Raises
+        ------
+        ValueError
+            If a term or a value is impossible, or one is missing.
+        """
 
     @property
     def beside(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ Journal of Statistical Planning and Inference 1983 (p = 0, T = 0: S multiplies);
 and Boukai, Metrika 2004 (T = 0).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -30,7 +30,7 @@ from scipy.special import stdtrit
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate import Floats
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.measured import Cells, Fit, Wanted
+from analysis.estimate.columns.measured import Cells, Fit, Precision, Wanted
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
 from analysis.estimate.constrained import Constrained
@@ -85,6 +85,18 @@ class ScrambledDesign:
         square = self.truth + rest * times.square
         apart = 2 * rest * times.mean * plus.mean * once + rest * plus.square
         return once, (reports**2 - apart) / square
+
+    def precision(self, stated: Mapping[str, float]) -> list[Precision]:
+        """Return that of the mean; `stated` has the true ``mean`` and ``sd``, and both must be."""
+        if set(stated) != {"mean", "sd"} or not stated["sd"] >= 0:
+            got = ", ".join(f"{term} = {value:g}" for term, value in stated.items()) or "nothing"
+            raise ValueError(f"expected the true mean, and sd of at least 0, of numbers, got {got}")
+        rest, times, plus = 1 - self.truth, self.multiply, self.add
+        mean = stated["mean"]
+        square = (self.truth + rest * times.square) * (mean**2 + stated["sd"] ** 2)
+        square += rest * (2 * times.mean * plus.mean * mean + plus.square)
+        report = self.slope * mean + rest * plus.mean
+        return [Precision("mean", mean, (square - report**2) / self.slope**2)]
 
     def read(self, name: str, cells: Cells) -> "ScrambledColumn":
         return ScrambledColumn(name, *self.debiased(cells.numbers(name)))
