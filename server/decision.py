@@ -134,6 +134,8 @@ class Decision:
     sizes: list[Counts]
     #: The survey, wave and key of each invitation that is used up.
     used: list[tuple[str, int, bytes]]
+    #: How many of the reports of a version and wave were simulated.
+    simulated: list[tuple[Key, int]]
     #: What is shown from now on; snapshots are taken once all counts above are written.
     cells: list[CellChange]
 
@@ -168,21 +170,24 @@ class Intake(Protocol):
 
 
 def take_in(
-    intake: Intake, submissions: Iterable[Submission], today: date
+    intake: Intake, submissions: Iterable[Submission], today: date, simulated: bool = False
 ) -> Sequence[Refusal | int]:
     """Store a batch of submissions in one transaction, and return what became of each.
 
     The submissions have been checked against their versions. They are read once the transaction
-    has begun, so that the iterable can still gather some.
+    has begun, so that the iterable can still gather some. If they are `simulated`, they are counted
+    as such; none of them bears a mark.
     """
     with intake.transaction():
         batch = list(submissions)
-        decision = decide(batch, intake.read(batch), today)
+        decision = decide(batch, intake.read(batch), today, simulated)
         intake.write(decision)
     return decision.results
 
 
-def decide(submissions: Sequence[Submission], known: Known, today: date) -> Decision:
+def decide(
+    submissions: Sequence[Submission], known: Known, today: date, simulated: bool = False
+) -> Decision:
     """Return the decision on a batch; each submission counts for those after it."""
     batch = _Batch(known, today)
     results = [batch.take(submission) for submission in submissions]
@@ -195,6 +200,7 @@ def decide(submissions: Sequence[Submission], known: Known, today: date) -> Deci
         tallies,
         sizes,
         sorted(batch.used),
+        batch.stored_in() if simulated else [],
         batch.cells(),
     )
 
@@ -270,6 +276,11 @@ class _Batch:
                 changes[survey_id, self._known.spent[who]] -= 1
             changes[survey_id, self._spent[who]] += 1
         return [Move(*group, n) for group, n in sorted(changes.items())]
+
+    def stored_in(self) -> list[tuple[Key, int]]:
+        """Return how many reports are stored of each version and wave."""
+        more = Counter((sent.survey.id, sent.survey.version, sent.wave) for sent in self.taken)
+        return sorted(more.items())
 
     def cells(self) -> list[CellChange]:
         """Return how the numbers of reports change, and which snapshots are taken."""

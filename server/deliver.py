@@ -30,9 +30,15 @@ class Unreachable(Exception):
 
 
 def to_store(
-    store: Store, survey_id: str, payloads: Iterator[dict[str, Any]], tick: Callable[[int], None]
+    store: Store,
+    survey_id: str,
+    payloads: Iterator[dict[str, Any]],
+    tick: Callable[[int], None],
+    simulated: bool = False,
 ) -> Counter[str]:
     """Give what devices would send to a store, and return how many were stored or refused.
+
+    If `simulated`, they are counted as such.
 
     The keys of the counter are "stored", "known" (already stored), and each refusal's sentence.
     `tick` is called with the number of reports since its last call.
@@ -46,7 +52,7 @@ def to_store(
                 submissions.append(parse(body, partial(store.surveys.get, survey_id)))
             except Refused as refused:
                 results.append(refused.refusal)
-        results += store.add(submissions, today())
+        results += store.add(submissions, today(), simulated)
         for result in results:
             if isinstance(result, Refusal):
                 outcomes[f"{result.word} ({result.field}: expected {result.expected})"] += 1

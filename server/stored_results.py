@@ -25,7 +25,7 @@ from analysis.estimate.columns.of_survey import (
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
-from analysis.study.methods import Fieldwork
+from analysis.study.methods import Fieldwork, simulated_of
 from analysis.survey.batches import Cell
 from analysis.survey.document import ID
 from analysis.survey.pooling import poolable, relabelled
@@ -93,7 +93,6 @@ class StoredWave:
         self.asked_version = POOLED if version == POOLED else surveys[0].version[:12]
         self.survey = surveys[0]
         self._reports, self._surveys = store.reports, store.surveys
-        self._invitations = store.invitations
         # What comes of a pilot is made up: no batch has to hide who answered.
         self._batch = batch = batch and not self.survey.is_pilot
         cells = store.surveys.cells(survey_id)
@@ -182,17 +181,13 @@ class StoredWave:
         first = self.survey.questions[0]
         return first.randomizer.reports_in(self.tallies[first.id])
 
-    @cached_property
-    def fieldwork(self) -> Fieldwork:
-        """How the reports came that are told of."""
-        invited, _ = self._invitations.counts(self.survey.id).get(self.number, (0, 0))
-        return Fieldwork(
-            self.n,
-            invited if self.survey.access != "open" else None,
-            is_open=self.is_open,
-            in_batches=self._batch,
-            left_out=len(self.left_out) if self._batch else 0,
-        )
+    @property
+    def simulated(self) -> int:
+        """How many of the reports that are told of were simulated."""
+        read = self._reports.simulated
+        counts = [read(part.survey, self.number, self._taken(part)) for part in self.parts]
+        self._check_unchanged()
+        return sum(counts)
 
     def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
         """Return how far fakes among the reports could have moved each estimate.
@@ -276,6 +271,7 @@ class StoredWave:
         told = [each.randomizer.asked_many(every[name]) for name, each in questions.items()]
         told += [_told(questions[name], places, every[name]) for name, places in crossed.items()]
         counted, notes = np.all(told, axis=0), list(filter(None, map(rounding, questions.values())))
+        notes += filter(None, [simulated_of(Fieldwork(self.n, simulated=self.simulated))])
         if not counted.all():
             if not counted.any():
                 raise ValueError(

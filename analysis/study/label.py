@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analysis.core.epsilon import MICRO
+from analysis.study.methods import Fieldwork
 from analysis.survey.survey import Survey
 
 
@@ -19,12 +20,17 @@ class Fact:
     value: str
 
 
-def label(survey: Survey) -> list[Fact]:
-    """Return the lines of the label of a frozen survey, the most important first."""
-    return [Fact(*line) for line in _lines(survey)]
+def label(survey: Survey, fieldwork: Fieldwork | None = None) -> list[Fact]:
+    """Return the lines of the label of a frozen survey, the most important first.
+
+    With `fieldwork` of a wave, it says how many of its reports were simulated, if any were.
+    """
+    return [Fact(*line) for line in _lines(survey, fieldwork)]
 
 
-def _lines(survey: Survey) -> Iterator[tuple[str, str]]:
+def _lines(survey: Survey, fieldwork: Fieldwork | None) -> Iterator[tuple[str, str]]:
+    if fieldwork is not None and fieldwork.simulated:
+        yield "Simulated reports", f"{fieldwork.simulated:,} of {fieldwork.reports:,}"
     yield "Model", "local differential privacy: answers are randomized on the respondent's device"
     yield "What is protected", "all that one respondent answers to this survey, from everybody"
     yield "ε of one wave", f"{survey.charge / MICRO:g}"

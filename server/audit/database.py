@@ -29,6 +29,7 @@ _MEANING = {
     "log": "what researchers did, with times",
     "cell": "how many reports each version got in each wave, and how many pages show",
     "snapshot": "tallies as pages show them",
+    "simulated": "how many reports of each version and wave were simulated",
     "total_snapshot": "totals of pseudonyms as pages show them",
     "study": "how many respondents are planned, and when a survey opens and closes",
     "correction": "labels that were declared to mean the same",

@@ -11,6 +11,7 @@ from analysis.study.label import Fact, label
 from analysis.study.methods import methods
 from server.commands import of_wave, print_table, refusals, survey_id
 from server.store import Store
+from server.stored_fieldwork import fieldwork_of
 from server.stored_results import StoredWave, pooled
 
 
@@ -44,13 +45,16 @@ def codebook_(
     stored = StoredWave(store, survey_id, wave, version, batch)
     if facts:
         columns = [field.name for field in fields(Fact)]
-        print_table(map(asdict, label(stored.survey)), columns, form)
+        print_table(
+            map(asdict, label(stored.survey, fieldwork_of(store, stored, batch))), columns, form
+        )
         return
     if paragraph:
         with refusals():
             check_population(population, stored.n)
-        rows = stored.estimates(level)
-        click.echo(methods(stored.survey, stored.number, rows, stored.fieldwork, population))
+        rows, how = stored.estimates(level), fieldwork_of(store, stored, batch)
+        click.echo(methods(stored.survey, stored.number, rows, how, population))
         return
-    columns = [field.name for field in fields(Code)]
-    print_table(map(asdict, codebook(stored.survey, pooled(store, survey_id))), columns, form)
+    columns = [*(field.name for field in fields(Code)), "simulated"]
+    codes = codebook(stored.survey, pooled(store, survey_id))
+    print_table([asdict(code) | {"simulated": stored.simulated} for code in codes], columns, form)

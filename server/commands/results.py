@@ -38,6 +38,7 @@ from server.commands import (
 )
 from server.commands.shares import of_shares, warn_of_constrained
 from server.store import Store, StoreError
+from server.stored_fieldwork import simulated_in
 from server.stored_results import StoredWave
 
 
@@ -129,7 +130,8 @@ def estimate(
                 )
         for row in printed:
             key = row["question"], row["term"]
-            rows.append(row | {column: values.get(key) for column, values in more.items()})
+            values = {column: found.get(key) for column, found in more.items()}
+            rows.append(row | values | {"simulated": stored.simulated})
         _warn(stored, estimates, assumed, moved)
     asked = {"fake_shift": fakes is not None, "constrained": constrained is not None, "deff": deff}
     if not told:
@@ -138,7 +140,7 @@ def estimate(
         )
     for why in untold:
         print_message(why)
-    columns = (*ESTIMATE_COLUMNS, *(column for column, wanted in asked.items() if wanted))
+    columns = (*ESTIMATE_COLUMNS, "simulated", *(name for name, wanted in asked.items() if wanted))
     columns += TOTAL_COLUMNS * wants_totals
     print_table(rows, columns, form)
     if constrained is not None:
@@ -148,10 +150,17 @@ def estimate(
             print_message(f"not among these: {n} reports under --version {other[:12]}")
 
 
+def _warn_of_simulated(stored: StoredWave) -> None:
+    """Say how many reports of a wave were simulated, if any were."""
+    if told := simulated_in(stored):
+        print_message(f"wave {stored.number}: {told}")
+
+
 def _warn(
     stored: StoredWave, estimates: list[Estimate], fakes: int, moved: dict[tuple[str, str], float]
 ) -> None:
     """Say how far fakes could have moved these estimates, and whether reports look like fakes."""
+    _warn_of_simulated(stored)
     if moved:
         worst: dict[str, float] = {}
         for row in estimates:
@@ -183,8 +192,9 @@ def plausibility(
     survey_id: str, wave: int | None, version: str | None, batch: bool, db: Path, form: str
 ) -> None:
     """Print whether reports look as their channels draw them, or some are fakes."""
-    checks = StoredWave(Store(db), survey_id, wave, version, batch).plausibility()
-    print_table(map(asdict, checks), PLAUSIBILITY_COLUMNS, form)
+    stored = StoredWave(Store(db), survey_id, wave, version, batch)
+    print_table(map(asdict, stored.plausibility()), PLAUSIBILITY_COLUMNS, form)
+    _warn_of_simulated(stored)
 
 
 @click.command()
@@ -204,5 +214,6 @@ def export(
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
     columns, parts = stored.reports()
+    _warn_of_simulated(stored)
     record(store, "export", f"{survey_id} {stored.version}, wave {stored.number}")
     print_pieces(pieces_of_columns(parts, columns, form))

@@ -96,6 +96,10 @@ def simulate(
         )
     if url:
         wave = _served_wave(url, survey, wave)
+        print_message(
+            f"{url}: cannot tell these reports from those of real people, and does not count them "
+            "as simulated; what goes into a database with --db is counted"
+        )
         sent = worked(survey, payloads(survey, rows, wave, seed))
         with Progress(len(rows)) as tick:
             outcomes = to_url(url, survey.id, sent, tick)
@@ -104,7 +108,7 @@ def simulate(
         if not given and store.file.is_served():
             raise StoreError(
                 f"{db}: is served to real people; name another database with --db, or this one, "
-                "if made-up reports are to be among theirs for good"
+                "if made-up reports are to be among theirs for good, counted as simulated"
             )
         states = store.surveys.waves(survey.id)
         if wave is None and states and "open" not in states.values():
@@ -118,7 +122,7 @@ def simulate(
             store.invitations.add(survey.id, wave, keys)
         sent = worked(survey, payloads(survey, rows, wave, seed))
         with Progress(len(rows)) as tick:
-            outcomes = to_store(store, survey.id, sent, tick)
+            outcomes = to_store(store, survey.id, sent, tick, simulated=True)
         store.close()
     result = {
         "survey": survey.id,

@@ -15,6 +15,7 @@ from server.headers import WITHOUT_PROGRAM
 from server.pages.respondents import message
 from server.store.studies import DELETED
 from server.store.surveys import Open
+from server.stored_fieldwork import fieldwork_of
 from server.stored_results import POOLED, StoredWave
 
 blueprint = Blueprint("public", __name__)
@@ -62,6 +63,7 @@ def _wave(current: Open, number: int) -> StoredWave:
 def _page(survey: Survey, view: View, shown: list[int]) -> str:
     found = found_in(view, None, survey.public)
     rows = [row for part in found.parts for row in part.rows]
+    fieldwork = fieldwork_of(the_store(), view.wave, batch=True)
     return render_template(
         "public.html",
         survey=survey,
@@ -70,8 +72,8 @@ def _page(survey: Survey, view: View, shown: list[int]) -> str:
         waves=shown,
         found=found,
         first=survey.text,
-        methods=methods(survey, view.wave.number, rows, view.wave.fieldwork),
-        label=label(survey),
+        methods=methods(survey, view.wave.number, rows, fieldwork),
+        label=label(survey, fieldwork),
     )
 
 

@@ -32,6 +32,7 @@ from server.console.blueprint import (
 )
 from server.console.study import study_page
 from server.extensions import the_store
+from server.stored_fieldwork import simulated_in
 from server.stored_results import POOLED, Missing, StoredWave, asked_now
 
 
@@ -158,6 +159,8 @@ class Found:
     moved: dict[tuple[str, str], float]
     #: The checks that reports fail which look unlike those of their channels.
     unlike: list[Plausibility]
+    #: How many reports were simulated, as a sentence; empty if none.
+    simulated: str
 
 
 def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) -> Found:
@@ -185,6 +188,7 @@ def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) 
         fakes,
         moved,
         [check for check in wave.plausibility() if check.looks == UNLIKE],
+        simulated_in(wave),
     )
 
 

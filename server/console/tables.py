@@ -18,6 +18,7 @@ from server import access
 from server.console.blueprint import asked_view, asked_wave, blueprint
 from server.extensions import the_store
 from server.store.log import Entry
+from server.stored_fieldwork import fieldwork_of
 from server.stored_ledger import ledger_of_survey
 from server.stored_results import Missing, StoredWave, pooled
 
@@ -32,11 +33,12 @@ def get_estimates(survey_id: str, form: str) -> Response:
     wave = view.wave
     estimates = wave.estimates(view.level, view.interval)
     rows = estimate_rows(survey_id, wave.version, wave.number, estimates)
-    columns = ESTIMATE_COLUMNS
+    columns: tuple[str, ...] = (*ESTIMATE_COLUMNS, "simulated")
     if view.population is not None:
         rows = with_totals(rows, totals(wave.survey, wave.tallies, estimates, view.population))
         columns += TOTAL_COLUMNS
-    text = pieces(rows, columns, form)
+    made_up = {"simulated": wave.simulated}
+    text = pieces([row | made_up for row in rows], columns, form)
     return send_table(text, form, survey_id, _named("estimates", wave))
 
 
@@ -74,8 +76,10 @@ def get_plausibility(survey_id: str, form: str) -> Response:
 @access.for_analysts
 def get_codebook(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
-    rows = map(asdict, codebook(wave.survey, pooled(the_store(), survey_id)))
-    text = pieces(rows, [field.name for field in fields(Code)], form)
+    made_up = {"simulated": wave.simulated if wave.shown else None}
+    codes = codebook(wave.survey, pooled(the_store(), survey_id))
+    columns = [*(field.name for field in fields(Code)), *made_up]
+    text = pieces([asdict(code) | made_up for code in codes], columns, form)
     return send_table(text, form, survey_id, f"codebook-{wave.survey.version[:8]}")
 
 
@@ -83,7 +87,8 @@ def get_codebook(survey_id: str, form: str) -> Response:
 @access.for_analysts
 def get_label(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
-    rows = map(asdict, label(wave.survey))
+    fieldwork = fieldwork_of(the_store(), wave, batch=True) if wave.shown else None
+    rows = map(asdict, label(wave.survey, fieldwork))
     text = pieces(rows, [field.name for field in fields(Fact)], form)
     return send_table(text, form, survey_id, f"label-{wave.survey.version[:8]}")
 
@@ -94,7 +99,8 @@ def get_methods(survey_id: str) -> Response:
     view = asked_view(survey_id)
     wave = view.wave
     rows = wave.estimates(view.level, view.interval)
-    text = methods(wave.survey, wave.number, rows, wave.fieldwork, view.population)
+    how = fieldwork_of(the_store(), wave, batch=True)
+    text = methods(wave.survey, wave.number, rows, how, view.population)
     access.record("download", f"{survey_id} methods.txt")
     return Response(f"{text}\n", content_type="text/plain; charset=utf-8")
 

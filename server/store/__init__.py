@@ -88,11 +88,13 @@ class Store:
 
         return Upkeep(self.file, self.surveys, self.reports, self.ledger)
 
-    def add(self, submissions: "Iterable[Submission]", today: date) -> "Sequence[Refusal | int]":
+    def add(
+        self, submissions: "Iterable[Submission]", today: date, simulated: bool = False
+    ) -> "Sequence[Refusal | int]":
         """Store a batch of submissions: `server.decision.take_in`."""
         from server.decision import take_in
 
-        return take_in(self.batches, submissions, today)
+        return take_in(self.batches, submissions, today, simulated)
 
     def copy_to(self, target: Path) -> None:
         """Copy the database to a new file, as `copies.copy_to` does."""

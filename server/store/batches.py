@@ -14,7 +14,7 @@ from analysis.survey.survey import Survey
 from server.decision import Asked, Decision, Key, Known, Move, Spent
 from server.store.blocks import answered_as, blocks
 from server.store.file import File
-from server.store.snapshots import read_cells, write_cells
+from server.store.snapshots import SO_FAR, read_cells, write_cells
 from server.store.surveys import Surveys, largest
 from server.wire import Submission
 
@@ -111,6 +111,11 @@ class Batches:
                 "ON CONFLICT DO UPDATE SET counts = added_counts(counts, ?7)",
                 [(*row[:4], *block) for row in rows for block in blocks(*row[4:])],
             )
+        connection.executemany(
+            "INSERT INTO simulated VALUES (?, ?, ?, ?4, ?5) ON CONFLICT DO UPDATE SET "
+            "reports = reports + ?5",
+            [(*key, SO_FAR, n) for key, n in decision.simulated],
+        )
         write_cells(connection, decision.cells)
 
     def _move(self, moves: Sequence[Move]) -> None:

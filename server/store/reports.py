@@ -12,6 +12,7 @@ from analysis.survey.survey import Survey
 from server.store.blocks import BLOCK, read_counts
 from server.store.file import File
 from server.store.locks import StoreError
+from server.store.snapshots import SO_FAR
 from server.store.surveys import Surveys
 
 #: How many reports are read at once: numpy is fast with them, and they take a few megabytes.
@@ -119,6 +120,21 @@ class Reports:
         )
         while batch := rows.fetchmany(AT_ONCE):
             yield msgspec.json.decode(f"[{','.join([payload for (payload,) in batch])}]")
+
+    def simulated(self, survey: Survey, wave: int, taken: int | None = None) -> int:
+        """Return how many of a wave's reports were simulated; `taken` is as above."""
+        sql = (
+            "SELECT coalesce(sum(reports), 0) FROM simulated "
+            "WHERE survey = ? AND version = ? AND wave = ? AND taken = ?"
+        )
+        moment = SO_FAR if taken is None else taken
+        key = survey.id, survey.version, wave, moment
+        return int(self._file.query(sql, *key).fetchone()[0])
+
+    def all_simulated(self, survey_id: str) -> int:
+        """Return how many reports of a survey were simulated, in all waves and versions."""
+        sql = "SELECT coalesce(sum(reports), 0) FROM simulated WHERE survey = ? AND taken = ?"
+        return int(self._file.query(sql, survey_id, SO_FAR).fetchone()[0])
 
     def kept(self, survey_id: str, wave: int) -> int:
         """Return how many reports of a wave are kept, of all versions."""

@@ -120,6 +120,23 @@ CREATE TABLE draft_version (draft TEXT, number INTEGER, at TEXT NOT NULL, who TE
 CREATE TABLE draft_file (draft TEXT, name TEXT, content BLOB NOT NULL,
     PRIMARY KEY (draft, name)) WITHOUT ROWID
 """,
+    # How many reports were simulated: so far (taken -1), and at each snapshot. No report bears a
+    # mark. Of what was stored before, the log has how many were sent to a version, which is the
+    # most that can be there; a trial has no others.
+    """
+CREATE TABLE simulated (survey TEXT, version TEXT, wave INTEGER, taken INTEGER,
+    reports INTEGER NOT NULL, PRIMARY KEY (survey, version, wave, taken)) WITHOUT ROWID;
+INSERT INTO simulated SELECT survey, version, wave, -1, min(n, made_up) FROM (
+    SELECT cell.survey, version, wave, n, CASE WHEN trial = 1 THEN n ELSE (
+        SELECT sum(CAST(substr(subject, length(cell.survey || version) + 4) AS INTEGER))
+        FROM log WHERE what = 'simulate'
+        AND subject LIKE cell.survey || ' ' || version || ', % made-up respondents') END AS made_up
+    FROM cell LEFT JOIN study ON study.survey = cell.survey WHERE version <> '')
+    WHERE made_up > 0;
+INSERT INTO simulated SELECT DISTINCT survey, version, wave, snapshot.taken,
+    min(snapshot.taken, reports) FROM snapshot JOIN simulated USING (survey, version, wave)
+    WHERE simulated.taken = -1
+""",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -6,6 +6,9 @@ from sqlite3 import Connection
 from analysis.survey.batches import Cell
 from server.decision import WHOLE, CellChange, Key
 
+#: What stands for the moment at which a number of simulated reports is that of all so far.
+SO_FAR = -1
+
 
 def read_cells(connection: Connection, survey_id: str) -> dict[Key, Cell]:
     """Return the cells of a survey that have a report, and that of all of it."""
@@ -47,6 +50,11 @@ def _take(connection: Connection, key: Key, n: int) -> None:
             f"block, counts FROM {table} WHERE survey = ?1 AND version = ?2 AND wave = ?3",
             (*key, n),
         )
+    connection.execute(
+        "INSERT INTO simulated SELECT survey, version, wave, ?4, reports FROM simulated "
+        "WHERE survey = ?1 AND version = ?2 AND wave = ?3 AND taken = ?5",
+        (*key, n, SO_FAR),
+    )
 
 
 def _drop(connection: Connection, key: Key, taken: Iterable[int]) -> None:
@@ -57,7 +65,9 @@ def _drop(connection: Connection, key: Key, taken: Iterable[int]) -> None:
                 "DELETE FROM total_snapshot WHERE survey = ? AND taken = ?", (key[0], n)
             )
         else:
-            connection.execute(
-                "DELETE FROM snapshot WHERE survey = ? AND version = ? AND wave = ? AND taken = ?",
-                (*key, n),
-            )
+            for table in ("snapshot", "simulated"):
+                connection.execute(
+                    f"DELETE FROM {table} "
+                    "WHERE survey = ? AND version = ? AND wave = ? AND taken = ?",
+                    (*key, n),
+                )

@@ -17,6 +17,7 @@ _OF_RESPONDENTS = (
     "tally",
     "report_size",
     "snapshot",
+    "simulated",
     "cell",
     "ledger",
     "respondent_total",

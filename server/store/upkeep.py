@@ -112,6 +112,8 @@ class Upkeep:
             tallied = question.randomizer.reports_in(tallies[question.id])
             if tallied != n:
                 yield f"{n} reports are tallied of one question, but {tallied} of {question.id}"
+        if (simulated := self._reports.simulated(survey, wave)) > n:
+            yield f"{simulated} reports are said to be simulated, of {n} that are tallied"
         sizes = self._reports.sizes(survey, wave)
         recount = {name: np.zeros_like(counts) for name, counts in tallies.items()}
         resized = {name: np.zeros_like(counts) for name, counts in sizes.items()}

@@ -88,7 +88,7 @@ class Trial:
             progress(stored / self.respondents)
 
         sent = payloads(survey, answers, wave, int(rng.integers(2**62)))
-        outcomes = to_store(store, survey.id, sent, tick)
+        outcomes = to_store(store, survey.id, sent, tick, simulated=True)
         store.surveys.close_waves(survey.id)
         for why, n in refused(outcomes):
             raise ValueError(f"{n} made-up reports were refused: {why}")

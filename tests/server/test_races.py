@@ -110,14 +110,16 @@ def test_a_submission_that_breaks_the_store_fails_alone(
     batches: list[int] = []
 
     class Watched(Store):
-        def add(self, batch: Iterable[Submission], today: date) -> Sequence[Refusal | int]:
+        def add(
+            self, batch: Iterable[Submission], today: date, simulated: bool = False
+        ) -> Sequence[Refusal | int]:
             def counted() -> Iterator[Submission]:
                 for one in batch:
                     batches[-1] += 1
                     yield one
 
             batches.append(0)
-            return super().add(counted(), today)
+            return super().add(counted(), today, simulated)
 
     read_many = Window.read_many
 

@@ -69,6 +69,7 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
         "report_size",
         "snapshot",
         "total_snapshot",
+        "simulated",
     }
     assert set(tables) == respondents | {
         "research_token",
