@@ -29,7 +29,14 @@ if TYPE_CHECKING:
         sentences,
         strongest_posterior,
     )
-    from analysis.study.changes import difference
+    from analysis.study.changes import Change, changes_of_shares, difference
+    from analysis.study.comparison import (
+        Comparison,
+        Slope,
+        compare_groups,
+        compare_waves,
+        slopes,
+    )
     from analysis.study.crosstab import CannotTell, Crosstab, crosstab
     from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
     from analysis.study.planning import (
@@ -76,7 +83,14 @@ _NAMES = {
         "sentences",
         "strongest_posterior",
     ),
-    "analysis.study.changes": ("difference",),
+    "analysis.study.changes": ("Change", "changes_of_shares", "difference"),
+    "analysis.study.comparison": (
+        "Comparison",
+        "Slope",
+        "compare_groups",
+        "compare_waves",
+        "slopes",
+    ),
     "analysis.study.crosstab": ("CannotTell", "Crosstab", "crosstab"),
     "analysis.study.hypotheses": ("HypothesisTest", "goodness_of_fit", "independence"),
     "analysis.study.planning": (
@@ -106,7 +120,9 @@ __all__ = [
     "MECHANISMS",
     "AnswersError",
     "CannotTell",
+    "Change",
     "Column",
+    "Comparison",
     "Crosstab",
     "DataError",
     "Estimate",
@@ -120,12 +136,16 @@ __all__ = [
     "Randomizer",
     "Regression",
     "ReportError",
+    "Slope",
     "Spend",
     "Survey",
     "SurveyError",
     "Total",
     "Trend",
+    "changes_of_shares",
     "columns_of",
+    "compare_groups",
+    "compare_waves",
     "comparison",
     "compose",
     "composition",
@@ -157,6 +177,7 @@ __all__ = [
     "sentences",
     "shifts",
     "sizes_of",
+    "slopes",
     "smallest",
     "split_cap",
     "strongest_posterior",

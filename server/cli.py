@@ -25,6 +25,9 @@ COMMANDS = {
     "log": ("log.log", "Print what researchers did."),
     "estimate": ("results.estimate", "Print debiased estimates with intervals."),
     "crosstab": ("crosstab.crosstab_", "Print how the answers to two questions go together."),
+    "test": ("compare.test_", "Print whether the true shares of a question can be these."),
+    "compare": ("compare.compare", "Print how shares differ between waves, or groups."),
+    "trend": ("compare.trend", "Print whether shares, or a mean, rise or fall over waves."),
     "regress": ("regress.regress_", "Fit a model with randomized outcomes or predictors."),
     "analyze": ("analyze.analyze", "Estimate from answers that were collected elsewhere."),
     "codebook": (

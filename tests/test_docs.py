@@ -28,6 +28,7 @@ from analysis.privacy.ledger import COLUMNS_BY
 from analysis.privacy.meaning import odds_table
 from analysis.study import hypotheses
 from analysis.study.codebook import Code
+from analysis.study.comparison import Comparison, Slope
 from analysis.study.crosstab.row import Row
 from analysis.study.planning import Plan, Power, Sampled, Split, WaveTotal
 from analysis.study.planning.share_width import of_share
@@ -100,7 +101,7 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 26
+    assert ran == 27
 
 
 def _run_python_of(page: str) -> None:
@@ -200,6 +201,8 @@ def test_columns_are_documented() -> None:
             Entry,
             Row,
             hypotheses.HypothesisTest,
+            Comparison,
+            Slope,
             Term,
             Code,
         )

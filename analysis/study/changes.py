@@ -114,7 +114,7 @@ def changes_of_shares(
     errors = np.where(unsure, np.maximum(by_reports, if_alike), by_reports)
     chances = 2 * ndtr(-np.abs(apart[known]) / if_alike[known])
     p_values, p_holm = np.full((2, len(apart)), np.nan)
-    p_values[known], p_holm[known] = chances, _stepped(chances)
+    p_values[known], p_holm[known] = chances, stepped(chances)
     fewest = min(first.n, second.n)
     return tuple(
         Change(
@@ -130,7 +130,7 @@ def changes_of_shares(
     )
 
 
-def _stepped(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+def stepped(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Holm's p-values of all of these together."""
     order = np.argsort(p_values)
     stepped = np.empty(len(p_values))

@@ -1,0 +1,301 @@
+"""Tables of comparisons: between two waves, between groups of another question, and over waves."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimate.columns import Column
+from analysis.estimate.intervals import FEW, Interval, check_level
+from analysis.estimate.intervals.ratio import fieller_interval
+from analysis.study.changes import changes_of_shares, stepped
+from analysis.study.crosstab.association import (
+    debiased_powers,
+    group_mean,
+    possible_amounts,
+)
+from analysis.study.crosstab.groups import Finding, contrasts, delta_error
+from analysis.study.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
+from analysis.study.trend import trend
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How much a share or a mean differs: that in `second` less that in `first`.
+
+    `quantity` is ``share`` (of `term`) or ``mean``. `estimate` and `std_error` are None if a group
+    is not shown to exist. `p_value` is of this quantity alone, `p_holm` of it as one of all shares
+    (Holm, Scandinavian Journal of Statistics 1979); both are None where nothing tells them, and
+    for groups, whose test is that of independence. Words in `flag` are ``few`` and ``unreliable``:
+    the interval has half of all that is possible, or reports do not show that a group exists.
+    """
+
+    quantity: str
+    term: str
+    first: str
+    second: str
+    estimate: float | None
+    std_error: float | None
+    conf_low: float
+    conf_high: float
+    conf_level: float
+    conf_method: str
+    p_value: float | None
+    p_holm: float | None
+    n: int
+    flag: str
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How much a share (of `term`) or a mean rises for each unit of the places of waves.
+
+    `waves` is their number, and all else as of a `Comparison`.
+    """
+
+    quantity: str
+    term: str
+    estimate: float
+    std_error: float
+    conf_low: float
+    conf_high: float
+    conf_level: float
+    conf_method: str
+    p_value: float
+    p_holm: float | None
+    waves: int
+    n: int
+    flag: str
+
+
+def compare_waves(
+    first: Column,
+    second: Column,
+    names: tuple[str, str],
+    confidence_level: float = 0.95,
+    *,
+    of_shares: bool = True,
+) -> list[Comparison]:
+    """Return the differences of all shares, and of the mean, between two waves or known groups.
+
+    Parameters
+    ----------
+    first, second : Column
+        Of one question and of different respondents; see `difference`.
+    names : pair of str
+        What the two are called.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+    of_shares : bool
+        Whether values are answers; not if they are the points to which numbers were rounded.
+
+    Raises
+    ------
+    ValueError
+        As `difference`; or of a mean, if somebody is needed who answered.
+    """
+    check_level(confidence_level)
+    rows, n = [], first.n + second.n
+    if of_shares:
+        rows = [
+            _row(
+                *("share", change.value, names, change.estimate, change.std_error),
+                *(change.interval, 2.0, confidence_level, n),
+                few=bool(change.flag),
+                p_values=(change.p_value, change.p_holm),
+            )
+            for change in changes_of_shares(first, second, confidence_level)
+        ]
+    if first.amounts is not None:
+        line = trend([first, second], confidence_level=confidence_level)
+        low, high = possible_amounts(first)
+        row = _row(
+            *("mean", "mean", names, line.slope, line.std_error),
+            *(line.interval, 2 * (high - low), confidence_level, n),
+            few=bool(line.flag),
+            p_values=(line.p_value, None),
+        )
+        rows.append(row)
+    return rows
+
+
+def compare_groups(
+    groups: Column,
+    column: Column,
+    reference: str | None = None,
+    confidence_level: float = 0.95,
+    *,
+    of_shares: bool = True,
+) -> list[Comparison]:
+    """Return the differences of shares, and of the mean, between groups of another question.
+
+    Nobody is seen to be in a group: shares within groups are ratios of debiased pairs. Intervals
+    are Fieller's, or where reports are few made of both groups' (MOVER); see `crosstab`.
+
+    Parameters
+    ----------
+    groups, column : Column
+        Of the same respondents, in the same order, each randomized by itself or in one draw.
+    reference : str, optional
+        The value of `groups` that others are compared with; the first if left out.
+    confidence_level : float
+        Of every interval by itself, in (0, 1).
+    of_shares : bool
+        As of `compare_waves`.
+
+    Raises
+    ------
+    ValueError
+        If the columns are of different respondents or of one report, groups are too many, or the
+        reference is none of them.
+    """
+    check_level(confidence_level)
+    if len(groups.values) > MOST_VALUES:
+        raise ValueError(
+            f"{groups.name}: expected at most {MOST_VALUES} groups, got {len(groups.values)}"
+        )
+    if reference is not None and reference not in groups.values:
+        raise ValueError(
+            f"{groups.name}: reference must be one of {', '.join(groups.values)}, got {reference!r}"
+        )
+    base = groups.values.index(reference) if reference is not None else 0
+    pairs = pairs_of(groups, column)
+    rows = []
+    for group, name in enumerate(groups.values):
+        if group == base:
+            continue
+        names = groups.values[base], name
+        for value, term in enumerate(column.values if of_shares else ()):
+            found, _ = contrasts(pairs, (group, base), value, confidence_level)
+            rows.append(_of_groups(pairs, "share", term, names, found, 2.0, confidence_level))
+        if column.amounts is not None:
+            low, high = possible_amounts(column)
+            found = difference_of_means(pairs, (group, base), confidence_level)
+            reach = 2 * (high - low)
+            rows.append(_of_groups(pairs, "mean", "mean", names, found, reach, confidence_level))
+    return rows
+
+
+def slopes(
+    columns: Sequence[Column],
+    values: Iterable[str] | None = None,
+    places: Sequence[float] | None = None,
+    confidence_level: float = 0.95,
+    *,
+    of_shares: bool = True,
+) -> list[Slope]:
+    """Return the trends of all shares and of the mean, or those of some values; see `trend`.
+
+    `of_shares` is as of `compare_waves`.
+    """
+    column, n = columns[0], sum(each.n for each in columns)
+    wanted = values
+    if wanted is None:
+        wanted = column.values if of_shares else ()
+    found = [("share", value, trend(columns, value, places, confidence_level)) for value in wanted]
+    holm = stepped(np.array([line.p_value for _, _, line in found])).tolist()
+    if values is None and column.amounts is not None:
+        found.append(("mean", "mean", trend(columns, None, places, confidence_level)))
+        holm.append(None)
+    return [
+        Slope(
+            *(quantity, term, line.slope, line.std_error, line.interval.low, line.interval.high),
+            *(confidence_level, line.interval.method, line.p_value, p_holm, len(columns), n),
+            line.flag,
+        )
+        for (quantity, term, line), p_holm in zip(found, holm, strict=True)
+    ]
+
+
+def difference_of_means(
+    pairs: Pairs, groups: tuple[int, int], confidence_level: float = 0.95
+) -> Finding:
+    """Return the mean of the second question in a group of the first, less that in another.
+
+    Both are ratios of debiased sums, of those who answered. The interval is Fieller's, or where
+    reports are few made of both means' intervals (MOVER); see `contrasts`.
+
+    Raises
+    ------
+    ValueError
+        If the values of the second question have no amounts.
+    """
+    powers = debiased_powers(pairs.second)
+    top, bottom = (group_mean(pairs, group, confidence_level) for group in groups)
+    if powers is None or top is None or bottom is None:
+        raise ValueError(f"{pairs.second.name}: its values must amount to something to have a mean")
+    low, high = possible_amounts(pairs.second)
+    scores = pairs.first.scores[:, list(groups)], powers[:, [1, 0]]
+    total, there, others, base = map(float, pairs.averages(*scores).ravel())
+    few = top.few or bottom.few
+    if there <= 0 or base <= 0:
+        return Finding(None, None, Interval(low - high, high - low, "none"), few)
+    slopes = np.array([[base, -others, -there, total], [0, base, 0, there]])
+    joint = slopes @ pairs.covariance(*scores) @ slopes.T
+    above, below = total * base - others * there, there * base
+    estimate = above / below
+    error = delta_error(np.array([1, -estimate]) / below, joint)
+    possible = low - high, high - low
+    interval = fieller_interval(above, below, joint, possible, confidence_level)
+    if few and interval.method != "none":
+        mean, other = np.clip([total / there, others / base], low, high).tolist()
+        ends = (
+            mean - other - hypot(mean - top.interval.low, bottom.interval.high - other),
+            mean - other + hypot(top.interval.high - mean, other - bottom.interval.low),
+        )
+        interval = Interval(max(possible[0], ends[0]), min(possible[1], ends[1]), "mover")
+    return Finding(estimate, error, interval, few)
+
+
+def _of_groups(
+    pairs: Pairs,
+    quantity: str,
+    term: str,
+    names: tuple[str, str],
+    found: Finding,
+    reach: float,
+    confidence_level: float,
+) -> Comparison:
+    few = found.few or pairs.n < FEW
+    return _row(
+        *(quantity, term, names, found.estimate, found.std_error),
+        *(found.interval, reach, confidence_level, pairs.n),
+        few=few,
+    )
+
+
+def _row(
+    quantity: str,
+    term: str,
+    names: tuple[str, str],
+    estimate: float | None,
+    std_error: float | None,
+    interval: Interval,
+    reach: float,
+    confidence_level: float,
+    n: int,
+    *,
+    few: bool,
+    p_values: tuple[float | None, float | None] = (None, None),
+) -> Comparison:
+    """Return a row, whose interval is unreliable if it has half of its `reach`, all possible."""
+    unreliable = interval.method == "none" or interval.high - interval.low >= reach / 2
+    return Comparison(
+        quantity,
+        term,
+        *names,
+        estimate=estimate,
+        std_error=std_error,
+        conf_low=interval.low,
+        conf_high=interval.high,
+        conf_level=confidence_level,
+        conf_method=interval.method,
+        p_value=p_values[0],
+        p_holm=p_values[1],
+        n=n,
+        flag=";".join(["few"] * few + ["unreliable"] * unreliable),
+    )

@@ -1,0 +1,344 @@
+"""`deniable test`, `compare` and `trend`: whether shares and means are the same."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analysis.core.domain import Estimand
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_survey import column_names, rounding
+from analysis.study.changes import difference
+from analysis.study.comparison import (
+    Comparison,
+    Slope,
+    compare_groups,
+    compare_waves,
+    slopes,
+)
+from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
+from server.commands import (
+    database,
+    form_of_table,
+    level_of_intervals,
+    only_batches,
+    print_message,
+    print_table,
+    refusals,
+    survey_id,
+    version_of_survey,
+    wave_number,
+    wave_of_survey,
+)
+from server.store import Store
+from server.stored_results import StoredWave
+
+question_of_survey = click.argument("question", metavar="QUESTION")
+form_of_comparison = partial(form_of_table, forms=("csv", "json", "text"))
+_TEST = tuple(field.name for field in fields(HypothesisTest))
+
+
+def _shares(_: click.Context, parameter: click.Parameter, text: str) -> dict[str, Fraction]:
+    """Return the shares of ``yes=0.2,no=4/5``, by value."""
+    shares: dict[str, Fraction] = {}
+    for part in text.split(","):
+        value, equals, share = part.rpartition("=")
+        try:
+            number = Fraction(share.strip())
+        except (ValueError, ZeroDivisionError):
+            number = Fraction(-1)
+        if not equals or not 0 <= number <= 1:
+            raise click.BadParameter(
+                f"expected VALUE=SHARE with a share from 0 to 1, such as yes=0.2,no=0.8, got "
+                f"{part[:64]!a}",
+                param=parameter,
+            )
+        if value.strip() in shares:
+            raise click.BadParameter(f"got {value.strip()[:64]!a} twice", param=parameter)
+        shares[value.strip()] = number
+    return shares
+
+
+@click.command(name="test")
+@survey_id
+@question_of_survey
+@click.option(
+    "--shares",
+    required=True,
+    metavar="VALUE=SHARE,..",
+    callback=_shares,
+    help="The share of each value, no-answer too, such as yes=0.2,no=0.8; fractions as 1/3.",
+)
+@wave_of_survey
+@version_of_survey
+@only_batches
+@database
+@form_of_comparison
+def test_(
+    survey_id: str,
+    question: str,
+    shares: dict[str, Fraction],
+    wave: int | None,
+    version: str | None,
+    batch: bool,
+    db: Path,
+    form: str,
+) -> None:
+    """Print whether the true shares of a question can be these (goodness of fit).
+
+    Of a question with several options name one: QUESTION.OPTION.
+    """
+    with refusals():
+        stored = StoredWave(Store(db), survey_id, wave, version, batch)
+        (column,) = _columns(stored, question)
+        if not _of_shares(stored, column):
+            raise ValueError(f"{column.name}: expected a question with shares, got a number")
+        missing = [value for value in column.values if value not in shares]
+        others = [value for value in shares if value not in column.values]
+        if missing or others:
+            raise ValueError(
+                f"{column.name}: --shares takes a share of each of {', '.join(column.values)}; "
+                f"missing are {', '.join(missing) or 'none'}, unknown "
+                f"{', '.join(other[:64] for other in others) or 'none'}"
+            )
+        total = float(sum(shares.values()))
+        if abs(total - 1) > 1e-6:
+            raise ValueError(f"{column.name}: --shares must sum to 1, got {total:.10g}")
+        test = goodness_of_fit(column, [float(shares[value]) for value in column.values])
+    where = _where(survey_id, stored, form) | {"wave": stored.number, "question": column.name}
+    print_table([{**where, **asdict(test)}], (*where, *_TEST), form)
+
+
+@click.command()
+@survey_id
+@question_of_survey
+@click.option(
+    "--waves",
+    nargs=2,
+    type=wave_number,
+    metavar="WAVE WAVE",
+    help="Which two waves are compared.  [the last two]",
+)
+@click.option("--groups", metavar="QUESTION", help="Compare those who gave its answers instead.")
+@click.option("--reference", metavar="VALUE", help="With which group others are compared.")
+@click.option("--tests", is_flag=True, help="Print the test of all answers together instead.")
+@wave_of_survey
+@version_of_survey
+@level_of_intervals
+@only_batches
+@database
+@form_of_comparison
+def compare(
+    survey_id: str,
+    question: str,
+    waves: tuple[int, int] | None,
+    groups: str | None,
+    reference: str | None,
+    tests: bool,
+    wave: int | None,
+    version: str | None,
+    level: float,
+    batch: bool,
+    db: Path,
+    form: str,
+) -> None:
+    """Print how shares, or means, differ between two waves, or between groups of another question.
+
+    Of a question with several options name one: QUESTION.OPTION.
+    """
+    if groups is None and (wave is not None or reference is not None):
+        option = "--wave" if wave is not None else "--reference"
+        raise click.UsageError(f"{option} goes with --groups; for two waves take --waves")
+    if groups is not None and waves is not None:
+        raise click.UsageError("expected --waves or --groups, got both")
+    store = Store(db)
+    with refusals():
+        if groups is None:
+            numbers = waves or _last_two(store, survey_id)
+            found = _two_waves(
+                [StoredWave(store, survey_id, one, version, batch) for one in numbers],
+                question,
+                level,
+            )
+        else:
+            stored = StoredWave(store, survey_id, wave, version, batch)
+            found = _groups(stored, groups, question, reference, level)
+        if found.test is None and tests:
+            raise ValueError(f"{question}: a number has no test of all answers together")
+    where = _where(survey_id, found.stored, form) | found.where
+    if tests and found.test is not None:
+        print_table([{**where, **asdict(found.test)}], (*where, *_TEST), form)
+        return
+    if found.test is not None:
+        print_message(
+            f"all answers together: {found.test.test}, statistic {found.test.statistic:.4g} on "
+            f"{found.test.df} degrees of freedom, p = {found.test.p_value:.2g}"
+        )
+    values = [field.name for field in fields(Comparison)]
+    print_table([{**where, **asdict(row)} for row in found.rows], (*where, *values), form)
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Rows, where they belong, and the test of all answers together; None of a number."""
+
+    stored: StoredWave
+    where: dict[str, Any]
+    test: HypothesisTest | None
+    rows: Sequence[Comparison]
+
+
+def _two_waves(waves: Sequence[StoredWave], question: str, level: float) -> _Compared:
+    """Compare a question's answers in two waves."""
+    earlier, later = (stored.number for stored in waves)
+    if earlier == later:
+        raise ValueError(f"--waves: expected two different waves, got {later} twice")
+    first, second = _of_waves(waves, question)
+    of_shares = _of_shares(waves[-1], second)
+    rows = compare_waves(first, second, (str(earlier), str(later)), level, of_shares=of_shares)
+    where = {"wave": f"{earlier},{later}", "question": second.name, "groups": None}
+    return _Compared(waves[-1], where, difference(first, second) if of_shares else None, rows)
+
+
+def _groups(
+    stored: StoredWave, groups: str, question: str, reference: str | None, level: float
+) -> _Compared:
+    """Compare a question's answers among those who gave the answers to another."""
+    columns = _columns(stored, groups, question)
+    if len(columns) != 2:
+        raise ValueError(f"expected two different questions, got {question} twice")
+    by, column = columns
+    if not _of_shares(stored, by):
+        raise ValueError(f"{by.name}: expected a question whose answers make groups, got a number")
+    of_shares = _of_shares(stored, column)
+    rows = compare_groups(by, column, reference, level, of_shares=of_shares)
+    where = {"wave": stored.number, "question": column.name, "groups": by.name}
+    return _Compared(stored, where, independence(by, column) if of_shares else None, rows)
+
+
+@click.command()
+@survey_id
+@question_of_survey
+@click.option("--value", "values", multiple=True, help="Of this share alone; may be given again.")
+@click.option("--waves", metavar="WAVE,..", help="Which waves.  [all]")
+@click.option("--at", metavar="NUMBER,..", help="Where they stand, such as years.  [their numbers]")
+@version_of_survey
+@level_of_intervals
+@only_batches
+@database
+@form_of_comparison
+def trend(
+    survey_id: str,
+    question: str,
+    values: tuple[str, ...],
+    waves: str | None,
+    at: str | None,
+    version: str | None,
+    level: float,
+    batch: bool,
+    db: Path,
+    form: str,
+) -> None:
+    """Print whether shares, or a mean, rise or fall over waves.
+
+    Of a question with several options name one: QUESTION.OPTION.
+    """
+    store = Store(db)
+    with refusals():
+        numbers = _numbers("--waves", waves, int) if waves else _every(store, survey_id)
+        if len(numbers) < 2 or len(set(numbers)) < len(numbers):
+            listed = ", ".join(map(str, numbers)) or "none"
+            raise ValueError(f"a trend needs two waves or more, each once, got {listed}")
+        places = _numbers("--at", at, float) if at else [*map(float, numbers)]
+        if len(places) != len(numbers):
+            raise ValueError(f"--at: expected {len(numbers)} numbers, got {len(places)}")
+        found = [StoredWave(store, survey_id, number, version, batch) for number in numbers]
+        columns = _of_waves(found, question)
+        of_shares = _of_shares(found[-1], columns[-1])
+        if values and not of_shares:
+            raise ValueError(f"--value: {question} is a number, which has a mean and no shares")
+        for value in values:
+            if value not in columns[-1].values:
+                known = ", ".join(columns[-1].values)
+                raise ValueError(f"--value: expected one of {known}, got {value[:64]!a}")
+        rows = slopes(columns, values or None, places, level, of_shares=of_shares)
+    where = _where(survey_id, found[-1], form)
+    where |= {"wave": ",".join(map(str, numbers)), "question": columns[0].name}
+    names = [field.name for field in fields(Slope)]
+    print_table([{**where, **asdict(row)} for row in rows], (*where, *names), form)
+
+
+def _numbers(option: str, text: str, kind: type[int] | type[float]) -> list[Any]:
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        wanted = "whole numbers" if kind is int else "numbers"
+        raise ValueError(
+            f"{option}: expected {wanted} with commas between, got {text[:64]!a}"
+        ) from None
+
+
+def _every(store: Store, survey_id: str) -> list[int]:
+    """Return the numbers of a survey's waves in order; raise Missing if there is no survey."""
+    StoredWave(store, survey_id)
+    return sorted(store.surveys.waves(survey_id))
+
+
+def _last_two(store: Store, survey_id: str) -> tuple[int, int]:
+    every = _every(store, survey_id)
+    if len(every) < 2:
+        raise ValueError(
+            f"expected two waves to compare, got {len(every)}; --groups compares groups of one"
+        )
+    return every[-2], every[-1]
+
+
+def _columns(stored: StoredWave, *wanted: str) -> list[Column]:
+    """Return columns of a wave, after printing what whoever reads them must know.
+
+    That numbers were rounded at random is left out: it spares means, and all here is of means.
+    """
+    columns, notes = stored.columns(wanted)
+    for note in notes:
+        if note not in map(rounding, stored.survey.questions):
+            print_message(note)
+    return columns
+
+
+def _of_waves(waves: Sequence[StoredWave], question: str) -> list[Column]:
+    """Return the column of a question in each wave, after saying if the same people answered."""
+    columns = [_columns(stored, question)[0] for stored in waves]
+    for stored, column in zip(waves, columns, strict=True):
+        if column.n < 2:
+            raise ValueError(
+                f"wave {stored.number}: expected two reports or more on {column.name} of version "
+                f"{stored.version[:12]}, got {column.n}"
+            )
+    survey, name = waves[-1].survey, columns[-1].name
+    asked = next(each for each in survey.questions if name in column_names(each))
+    if survey.access == "panel" or asked.memo is not None:
+        print_message(
+            f"{name}: the same people may have answered in these waves, but errors are those of "
+            "different people: too large if most keep their answers, so that less is found, and "
+            "too small if most change them"
+        )
+    return columns
+
+
+def _where(survey_id: str, stored: StoredWave, form: str) -> dict[str, Any]:
+    """Return where rows belong; in a text for people, of a version the first digits."""
+    version = stored.version[:12] if form == "text" else stored.version
+    return {"survey": survey_id, "version": version}
+
+
+def _of_shares(stored: StoredWave, column: Column) -> bool:
+    """Return whether the values of a column are answers, rather than the grid of a number."""
+    return all(
+        each.domain.estimand is not Estimand.MEAN
+        for each in stored.survey.questions
+        if each.id == column.name
+    )
