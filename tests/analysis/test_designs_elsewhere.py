@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -14,9 +15,10 @@ from analysis.core.errors import DataError, SurveyError
 from analysis.estimate.columns.data_file import Data, read_data
 from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.latent import Law, fitted
+from analysis.estimate.columns.latent_column import LatentColumn
 from analysis.estimate.columns.latent_design import LatentDesign
 from analysis.estimate.columns.measured import Fit, Wanted
-from analysis.estimate.columns.sample import one_by_one
+from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.estimates import Estimate
 
 FOLDER = Path(__file__).parents[2] / "examples/elsewhere"
@@ -205,6 +207,22 @@ def test_equal_weights_change_an_interval_by_hardly_more_than_students_t() -> No
         assert other.std_error == pytest.approx(one.std_error, rel=0.01)
         assert other.conf_low == pytest.approx(one.conf_low, abs=0.003)
         assert other.conf_method == "scaled-profile-likelihood"
+
+
+def test_reports_that_are_all_alike_have_no_point_as_interval() -> None:
+    table = _example("anchor")
+    (measured,) = table.measured.values()
+    assert isinstance(measured, LatentColumn)
+    alike = replace(measured, cells=np.tile(np.array([1, 3]), (500, 1)))
+    weights = np.random.default_rng(1).exponential(size=500)
+    for sample in (None, one_by_one(weights), Sample(weights, *_nothing(500), np.ones(1))):
+        rows = alike.estimates(Wanted(), sample)
+        assert min(row.conf_high - row.conf_low for row in rows) > 0.001
+
+
+def _nothing(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return strata and clusters of a simple sample."""
+    return np.zeros(n, dtype=np.int64), np.arange(n)
 
 
 def test_clusters_of_people_who_answer_alike_widen_intervals() -> None:

@@ -229,11 +229,16 @@ class Fitted:
         Where r other parameters are not told there, the statistic has no chi-square law of one
         degree of freedom (Davies, Biometrika 1977); one of 1 + r is not exceeded more often.
         """
+        fall, most = self._test(row, at, confidence_level)
+        return fall <= scale * most
+
+    def _test(self, row: Floats, at: float, confidence_level: float) -> tuple[float, float]:
+        """Return the statistic, and the most that it may be."""
         fall, point = self._fall(row, at)
         slopes = self.law.slopes(point) @ self.law.ways
         within = np.linalg.svd((self.law.ways.T @ row)[None])[2][1:].T
         untold = within.shape[1] - (_rank(slopes @ within) if within.size else 0)
-        return fall <= scale * float(chdtri(1 + untold, 1 - confidence_level))
+        return fall, float(chdtri(1 + untold, 1 - confidence_level))
 
     def interval(
         self,
@@ -258,14 +263,20 @@ class Fitted:
         ends = []
         for border in possible:
             self._points.clear()
-            if abs(border - here) < BORDER or self.allows(row, border, confidence_level, scale):
+            if abs(border - here) < BORDER:
                 ends.append(border)
                 continue
-            # The root of the fall is nearly linear.
-            end = brentq(
-                lambda at: sqrt(self.fall(row, at)) - reach, here, border, xtol=1e-6, rtol=1e-8
-            )
-            ends.append(float(end))
+            fall, most = self._test(row, border, confidence_level)
+            if fall <= scale * most:
+                ends.append(border)
+                continue
+            known = {here: -reach, border: sqrt(fall) - reach}
+
+            def over(at: float, known: dict[float, float] = known) -> float:
+                # The root of the fall is nearly linear.
+                return known[at] if at in known else sqrt(self.fall(row, at)) - reach
+
+            ends.append(float(brentq(over, here, border, xtol=1e-6, rtol=1e-8)))
         return ends[0], ends[1]
 
 

@@ -20,6 +20,9 @@ from analysis.estimate.intervals import FEW, Interval
 from analysis.estimate.quantity import Quantity, people_directly
 from analysis.estimate.totals import MEAN, PopulationTotal
 
+#: A variance so many times smaller than that of independent reports comes of reports that happen to
+#: be alike, of which noise leaves few.
+MOST_ALIKE = 4
 #: Of fewer expected reports the number is not nearly normal.
 FEWEST = 5
 
@@ -210,15 +213,18 @@ class LatentColumn:
         came from another person of weight 1.
         """
         covariance, influences = found.covariance, found.influences
+        # With weights, a likelihood alone is as of fewer people (Kish).
+        fewer = 1.0 if sample is None else self.n / sample.independent
         if covariance is None or influences is None:
-            # The likelihood itself tells all there is; with weights as of fewer people (Kish).
-            return None, 1.0 if sample is None else self.n / sample.independent
+            return None, fewer
         usual = float(row @ covariance @ row)
         if (sample is None and self.cells.shape[1] == 1) or usual <= 0:
-            return max(usual, 0.0), 1.0
+            return max(usual, 0.0), fewer
         if sample is None:
             sample = one_by_one(np.ones(self.n))
         moved = self.n * (influences @ row)[self.cells].sum(axis=1)
         # All of it counts as noise, which is there however many of the population were asked.
         _, variance = sample.ratio(moved, np.ones(self.n), moved**2)
+        if variance < usual / MOST_ALIKE:
+            return usual * fewer, fewer
         return variance, variance / usual
