@@ -1,12 +1,13 @@
 """`deniable analyze`: estimate from answers collected on paper, or by another tool."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from numpy.typing import NDArray
 
 from analysis.core.errors import DataError
@@ -104,10 +105,7 @@ def analyze(
     Without DATA, print a plan: what so many --respondents will tell. A formula is a program: run
     none that you do not trust.
     """
-    modes = {"--model": formula, "--table": columns, "--difference": difference}
-    given = [name for name, value in modes.items() if value]
-    if len(given) > 1:
-        raise click.UsageError(f"expected one of {', '.join(modes)}, got {' and '.join(given)}")
+    _check_options(options)
     if (data is None) == (respondents is None):
         raise click.UsageError(
             "expected DATA, or without it --respondents, for a plan; one of both"
@@ -125,8 +123,6 @@ def analyze(
         )
     interval = interval or known[0]
     wants_totals = wants_totals or population is not None
-    if wants_totals and (tests or formula is not None):
-        raise click.UsageError("totals are of estimates: leave out --totals and --population")
     with refusals():
         if formula is not None:
             _print_model(data, designs, formula, level, form, interval=interval, **options)
@@ -144,6 +140,35 @@ def analyze(
             return
         totals = partial(_totals, population=population) if wants_totals else None
         _print_estimates(parts, data.stem, wanted, constrained, totals, form)
+
+
+#: What is printed instead of estimates, by the parameter that asks for it, and its other options.
+_MODES = {
+    "formula": {"interval"},
+    "columns": {"tests"},
+    "difference": {"interval"},
+    "respondents": {"shares", "nulls", "half_width", "power"},
+    "tests": set[str](),
+}
+#: Options of estimates, and of all.
+_OF_ESTIMATES = {"interval", "simultaneous", "constrained", "wants_totals", "population"}
+_OF_ALL = {"data", "design", "level", "form"}
+
+
+def _check_options(of_model: Iterable[str]) -> None:
+    """Refuse options that what is asked for has no use for; `of_model` are those of a model."""
+    context = click.get_current_context()
+    named = {one.name: one.opts[0] for one in context.command.params if one.name is not None}
+    stated = {
+        name for name in named if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    mode = next((name for name in _MODES if name in stated), None)
+    uses = _OF_ALL | (_OF_ESTIMATES if mode is None else {mode, *_MODES[mode]})
+    if mode == "formula":
+        uses |= set(of_model)
+    if others := sorted(named[name] for name in stated - uses):
+        what = "estimates" if mode is None else named[mode]
+        raise click.UsageError(f"{what} cannot be combined with {', '.join(others)}")
 
 
 def _tell_dropped(table: Data, name: str = "") -> None:
@@ -232,9 +257,32 @@ def _print_model(
     _tell_dropped(table)
     if designs.population is not None:
         print_message("models have no finite population correction: errors are too large")
-    columns = {name: _numeric(column) for name, column in table.columns.items()}
+    numbers = {
+        name: powers[:, 1]
+        for name, measured in table.measured.items()
+        if (powers := measured.scrambled) is not None
+    }
+    _check_scrambled(numbers, formula, options)
+    columns = {
+        name: _numeric(measured.column)
+        for name, measured in table.measured.items()
+        if name not in numbers
+    }
     options |= _drawn(designs, table.sample)
-    print_model(formula, columns, table.known, level, form, **options)
+    print_model(formula, columns, table.known | numbers, level, form, **options)
+
+
+def _check_scrambled(names: Iterable[str], formula: str, options: Mapping[str, Any]) -> None:
+    """Refuse scrambled numbers, but as the outcome of a linear model with robust errors."""
+    outcome, _, predictors = formula.partition("~")
+    for name in names:
+        alone = outcome.strip().strip("`") == name and name not in names_in(predictors)
+        robust = options["family"] == "linear" and options["se"] == "sandwich"
+        if not (alone and robust):
+            raise DataError(
+                f'column "{name}": a scrambled number can be the outcome of a linear model, by '
+                f'itself: "{name} ~ ..." with --family linear --errors sandwich'
+            )
 
 
 def _drawn(designs: Designs, sample: Sample | None) -> dict[str, NDArray[Any]]:

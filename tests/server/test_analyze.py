@@ -143,7 +143,11 @@ def test_people_hide_more_when_asked_directly() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--table", "joined", "--model", "joined ~ age"], "expected one of --model, --table"),
+        (["--table", "joined", "--model", "joined ~ age"], "--model cannot be combined with --tab"),
+        (["--table", "joined", "--constrained", "em"], "--table cannot be combined with --constr"),
+        (["--family", "linear"], "estimates cannot be combined with --family"),
+        (["--share", "joined.1=0.1"], "estimates cannot be combined with --share"),
+        (["--respondents", "9"], "expected DATA, or without it --respondents"),
         (["--table", "joined", "--table", "joined"], "expected different columns of a table"),
         (["--table", "age", "--table", "town"], "expected a column with a design in the table"),
         (["--table", "joined", "--table", "nobody"], 'no column "nobody"; the file has joined'),
@@ -197,3 +201,15 @@ def test_wrong_plans_are_told(options: list[str], message: str) -> None:
     result = _planned("dice", *options)
     assert result.exit_code in (1, 2)
     assert message in result.stderr
+
+
+def test_scrambled_numbers_are_outcomes_of_linear_models() -> None:
+    robust = ["--family", "linear", "--errors", "sandwich"]
+    terms = json.loads(_run("scrambled", "--model", "income ~ region", *robust, "--json").stdout)
+    south = terms["terms"][1]
+    # 1,000 more in the south.
+    assert south["conf_low"] < 1000 < south["conf_high"]
+    for options in (["income ~ age"], ["age ~ income", *robust], ["log(income) ~ age", *robust]):
+        refused = _run("scrambled", "--model", *options)
+        assert refused.exit_code == 1
+        assert '"income ~ ..." with --family linear --errors sandwich' in refused.stderr

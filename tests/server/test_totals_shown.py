@@ -68,7 +68,7 @@ def test_data_from_elsewhere_have_totals() -> None:
     (row, _) = table(run(*asked, "--population", 9000))
     assert float(row["total"]) == pytest.approx(4950)
     refused = run(*asked, "--totals", "--model", "joined ~ age")
-    assert (refused.exit_code, "totals are of estimates" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "cannot be combined with --totals" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("name", "terms"), [("cheater", 3), ("scrambled", 1), ("lie-detector", 2)])
