@@ -1,5 +1,6 @@
 """The documentation is true: numbers, commands, keys, links, and what an installation holds."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -245,3 +246,42 @@ def test_an_installation_holds_all_that_runs(tmp_path: Path) -> None:
             if path.is_file() and "__pycache__" not in path.parts:
                 assert path.relative_to(ROOT).as_posix() in held
     assert not any(name.startswith("tests/") for name in held)
+
+
+def _formulas() -> list[int]:
+    """The numbers of the formulas of docs/methods.md, in their order."""
+    page = (ROOT / "docs/methods.md").read_text()
+    return [int(number) for number in re.findall(r"^\*\*\((\d+)\)\*\* ", page, flags=re.M)]
+
+
+def _cited(path: Path) -> list[int]:
+    """The numbers of formulas that docstrings of a module cite."""
+    tree = ast.parse(path.read_text())
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    texts = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds)]
+    found = (re.findall(r"docs/methods\.md,\s+((?:and |or |, |\s|\(\d+\))+)", one) for one in texts)
+    return [int(number) for some in found for text in some for number in re.findall(r"\d+", text)]
+
+
+def test_formulas_are_numbered_and_each_is_cited_by_the_code_that_computes_it() -> None:
+    formulas = _formulas()
+    assert formulas == list(range(1, len(formulas) + 1))
+    cited = {
+        number for path in sorted((ROOT / "analysis").rglob("*.py")) for number in _cited(path)
+    }
+    assert cited == set(formulas)
+
+
+def test_references_of_the_methods_are_numbered_and_each_is_cited() -> None:
+    text, _, references = (ROOT / "docs/methods.md").read_text().partition("## References\n")
+    listed = [int(number) for number in re.findall(r"^(\d+)\. ", references, flags=re.M)]
+    assert listed == list(range(1, len(listed) + 1))
+    used = re.findall(r"(?<!\w)\[(\d[\d, ]*)\](?!\()", text)
+    cited = {int(number) for some in used for number in some.split(",")}
+    assert cited <= set(listed)
+    # The others are those that sections on methods cite for a mechanism.
+    sources = (ROOT / "analysis/study/references.py").read_text()
+    plain = re.sub(r"\s|\"", "", sources)
+    for number in set(listed) - cited:
+        (line,) = re.findall(rf"^{number}\. (.*)\.$", references, flags=re.M)
+        assert re.sub(r"\s", "", line) in plain, line

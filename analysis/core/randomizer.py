@@ -49,7 +49,10 @@ class Randomizer(Generic[EncoderT, ChannelT]):
 
     @cached_property
     def ratio(self) -> Fraction:
-        """The largest ratio of the probabilities of one report under two answers; or `limit`."""
+        """The largest ratio of the probabilities of one report under two answers; or `limit`.
+
+        docs/methods.md, (38).
+        """
         return self.channel.ratio(self.encoder.apart) if self.limit is None else self.limit
 
     @cached_property

@@ -77,7 +77,8 @@ def unbiased(
     """Return scores of a channel's outputs with exactly the target as expectation, for each input.
 
     Where there are more outputs than inputs, they have the least variance when all inputs are
-    equally frequent: ``v = D⁻¹ Pᵀ (P D⁻¹ Pᵀ)⁻¹ target``, `D` the mean of the rows of `P`.
+    equally frequent: ``v = D⁻¹ Pᵀ (P D⁻¹ Pᵀ)⁻¹ target``, `D` the mean of the rows of `P`
+    (docs/methods.md, (9)).
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ def changes(
     `term` and `label` are those of the quantity, followed by ``:change`` and ``, change``; `n` is
     the smaller wave's.
 
-    Intervals are normal: the variances of both waves add up, as if other people had answered. If
-    the same people did and most keep their answer, intervals are wider than necessary: the people,
-    and with a memory their permanent noise, are the same in both. If most swap answers, intervals
-    are too narrow.
+    Intervals are normal (docs/methods.md, (15)): the variances of both waves add up, as if other
+    people had answered. If the same people did and most keep their answer, intervals are wider than
+    necessary: the people, and with a memory their permanent noise, are the same in both. If most
+    swap answers, intervals are too narrow.
 
     Parameters
     ----------

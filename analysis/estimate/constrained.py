@@ -47,7 +47,7 @@ def norm_sub(estimates: Floats) -> Floats:
 
     References
     ----------
-    Wang, Lopuhaä-Zwakenberg, Li, Skoric and Li, NDSS 2020 (Norm-Sub).
+    Wang, Lopuhaä-Zwakenberg, Li, Skoric and Li, NDSS 2020 (Norm-Sub); docs/methods.md, (25).
     By hand: (1.1, 0.2, -0.3) lose 0.15 each and become (0.95, 0.05, 0).
     """
     estimates = np.asarray(estimates, dtype=np.float64)

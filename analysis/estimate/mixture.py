@@ -42,7 +42,7 @@ class Mixture:
 
 
 def mixture(likelihood: Floats, times: Floats) -> Mixture:
-    """Maximize the likelihood by EM, accelerated where it is slow.
+    """Maximize the likelihood by EM, accelerated where it is slow: docs/methods.md, (24).
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 If m of n stored reports are fakes, the honest ones alone would have given another estimate. Which
 are fakes is not known, so the worst is assumed: that all fakes support a share, or none does, as
 far as there are such reports. By hand, for an average of scores: the estimate e loses m fakes of
-score s, and was moved by ``m (s - e) / (n - m)``.
+score s, and was moved by ``m (s - e) / (n - m)`` (docs/methods.md, (37)).
 
 A fake may be any report that the server takes: Cheu, Smith and Ullman, "Manipulation attacks in
 local differential privacy", IEEE S&P 2021; Cao, Jia and Gong, "Data poisoning attacks to local

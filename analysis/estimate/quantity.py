@@ -35,7 +35,10 @@ def possible_share(value: float, n: int) -> float:
 
 
 def people_directly(value: float, std_error: float, n: int) -> float:
-    """Return how many people, asked directly, would give a share with this standard error."""
+    """Return how many people, asked directly, would give a share with this standard error.
+
+    docs/methods.md, (5).
+    """
     possible = possible_share(value, n)
     return possible * (1 - possible) / std_error**2
 

@@ -1,9 +1,9 @@
 """How many people have an answer, and sums of their numbers: of respondents, or of a population.
 
 A total is the population's size times an average, and its interval that of the average with the
-finite population correction. This applies to sampling alone: what randomization adds is there even
-if everybody was asked. So the totals of the respondents themselves are those of a population of
-which everybody was asked.
+finite population correction (docs/methods.md, (34)). This applies to sampling alone: what
+randomization adds is there even if everybody was asked. So the totals of the respondents themselves
+are those of a population of which everybody was asked.
 """
 
 from collections.abc import Iterable, Mapping

@@ -28,7 +28,8 @@ class Share:
 
     A report supports the value with probability `p` if it is the respondent's, with `q` if another
     is. So the support count is binomial, and ``(count / trials - q) / (p - q)`` is unbiased (Wang
-    et al., USENIX Security 2017, section 3). `portion` of all reports are trials of this value.
+    et al., USENIX Security 2017, section 3; docs/methods.md, (3)). `portion` of all reports are
+    trials of this value.
     """
 
     term: str
@@ -61,7 +62,10 @@ class Share:
         return self._spread(share) / self._gap**2 / float(self.portion)
 
     def std_error(self, share: _Numbers, trials: int) -> _Numbers:
-        """Return the standard deviation of the estimate from so many trials, at each true share."""
+        """Return the standard deviation of the estimate from so many trials, at each true share.
+
+        docs/methods.md, (4).
+        """
         error: _Numbers = (self._spread(share) / trials) ** 0.5 / abs(self._gap)
         return error
 
@@ -98,10 +102,10 @@ class Mean:
     """How a mean is estimated: from a score that each cohort's symbols carry, in their order.
 
     The mean is over those who answered: the ratio of the averages of `scores` and `present`, times
-    `width`, plus `low`. The expectation of `scores` is the quantity, on a scale where it lies in
-    0..1, and 0 for no-answer; that of `present` is 1 for every answer and 0 for no-answer; that of
-    `squares`, where it is known, is the quantity's square (for numbers between two grid points,
-    plus the variance of rounding).
+    `width`, plus `low` (docs/methods.md, (10)). The expectation of `scores` is the quantity, on a
+    scale where it lies in 0..1, and 0 for no-answer; that of `present` is 1 for every answer and 0
+    for no-answer; that of `squares`, where it is known, is the quantity's square (for numbers
+    between two grid points, plus the variance of rounding).
 
     A report that counts for several symbols has the sum of their scores; `second` then gives, from
     a tally, the (symbols, symbols) average of the products of what one report counts.

@@ -107,7 +107,7 @@ class Krr(OneOfK):
     """k-ary randomized response: the true value with the largest weight, else any other.
 
     Warner, JASA 1965, for two values; Kairouz, Oh and Viswanath, JMLR 2016, section 4.1, for k.
-    Channel: `window` of width 1 with near/far = e^ε.
+    Its p and q: docs/methods.md, (1). Channel: `window` of width 1 with near/far = e^ε.
     By hand: k = 2, ε = ln 3 keeps the true value 3 times in 4.
 
     It has the least variance of all for few values or large ε.
@@ -141,6 +141,7 @@ class SubsetSelection(OneOfK):
     Ye and Barg, "Optimal schemes for discrete distribution estimation under locally differential
     privacy", IEEE Transactions on Information Theory 2018, section III; ω = max(1,
     round(k/(e^ε+1))). Channel: `subset` with include (k-ω) / (exclude ω) = e^ε.
+    Its p and q: docs/methods.md, (2).
     By hand: k = 4, ε = ln 3 gives ω = 1, which is k-ary randomized response.
 
     It has the least variance of all for many values at small ε. No other design has less for all of

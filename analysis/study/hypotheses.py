@@ -67,7 +67,7 @@ class HypothesisTest:
 
 
 def independence(first: Column, second: Column) -> HypothesisTest:
-    """Test whether the answers to two questions are independent.
+    """Test whether the answers to two questions are independent: docs/methods.md, (22).
 
     Noise that is drawn for each by itself keeps independent answers independent. So reports are
     tested, by the correlations of the scores of both (Pillai's trace). It is compared with that of
@@ -246,7 +246,7 @@ def widening(n: int, ranks: tuple[int, ...], squares: list[float]) -> float:
 def goodness_of_fit(
     column: Column, shares: Sequence[float] | NDArray[np.float64]
 ) -> HypothesisTest:
-    """Test whether the true shares are these.
+    """Test whether the true shares are these: docs/methods.md, (23).
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def trend(
     places: Sequence[float] | None = None,
     confidence_level: float = 0.95,
 ) -> Trend:
-    """Return the slope of a share, or of a mean, by weighted least squares.
+    """Return the slope of a share, or of a mean, by weighted least squares: docs/methods.md, (16).
 
     Parameters
     ----------

@@ -117,9 +117,9 @@ class Sample:
 
         References
         ----------
-        Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, sections 5.5 and 5.7;
-        for the noise Chaudhuri, Randomized Response and Indirect Questioning Techniques in Surveys,
-        2011, chapter 5.
+        docs/methods.md, (33). Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992,
+        sections 5.5 and 5.7; for the noise Chaudhuri, Randomized Response and Indirect Questioning
+        Techniques in Surveys, 2011, chapter 5.
         """
         total = float(self.weights @ below)
         if total == 0:

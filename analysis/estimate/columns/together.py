@@ -6,8 +6,8 @@ deviation of column i's debiased function from its mean m_i over all values,
 
     Π f_i(values)  is debiased as  Σ_T factor(T) · Π_{i in T} X_i · Π_{i not in T} m_i
 
-over all sets T of the columns of a draw: see `Pattern.factor`. All factors are 1 if a pattern's
-parts are independent, and then the sum is the product.
+over all sets T of the columns of a draw: see `Pattern.factor`, and docs/methods.md, (21). All
+factors are 1 if a pattern's parts are independent, and then the sum is the product.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""From tallies of hashed, randomized reports to the share of each candidate string."""
+"""From tallies of hashed, randomized reports to the share of each candidate string.
+
+docs/methods.md, (36), and docs/decode.md.
+"""
 
 from dataclasses import dataclass
 

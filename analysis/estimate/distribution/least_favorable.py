@@ -7,8 +7,8 @@ share is above τ: apart from noise, only then can their mean be above 0. Of all
 against a reference q are about q/f - 1. Here f is the law nearest to q, in relative entropy, among
 all laws of reports that a share of exactly τ allows (the least favorable one: Huber and Strassen,
 Annals of Statistics 1973). The solution of this convex problem proves what the scores promise, so a
-poor reference makes the test blunt, not wrong. Other linear conditions are tested in the same way:
-that the mean squared distance from some place is above a bound.
+poor reference makes the test blunt, not wrong (docs/methods.md, (35)). Other linear conditions are
+tested in the same way: that the mean squared distance from some place is above a bound.
 """
 
 from dataclasses import dataclass

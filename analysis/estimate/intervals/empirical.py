@@ -58,7 +58,8 @@ def empirical_interval(
 
     References
     ----------
-    Owen, Biometrika 1988; Qin and Lawless, Annals of Statistics 1994 (with parameters).
+    docs/methods.md, (20). Owen, Biometrika 1988; Qin and Lawless, Annals of Statistics 1994 (with
+    parameters).
     """
     least, most = possible
     reach = float(chdtri(1, 1 - confidence_level)) ** 0.5

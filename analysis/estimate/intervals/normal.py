@@ -74,6 +74,8 @@ def normal_intervals(
 def within_border(beyond: Any, reach: Any, most: float = 1.0) -> Any:
     """Return how far inside the border a normal mean is nearly as likely as at the border.
 
+    docs/methods.md, (14).
+
     Parameters
     ----------
     beyond : float, or array

@@ -17,7 +17,8 @@ def average_interval(scores: Floats, average: float, n: int, confidence_level: f
 
     Of all scores in a range, those at its ends spread the most. So this is the interval for the
     share of upper ends with the count, here not a whole number, that has this average. With two
-    scores it is exact; with more it is wide, but holds where few reports have extreme scores.
+    scores it is exact; with more it is wide, but holds where few reports have extreme scores
+    (docs/methods.md, (13)).
 
     Parameters
     ----------
@@ -161,7 +162,8 @@ def ratio_interval(
 ) -> Ratio:
     """Return the ratio of the averages of two scores over reports, known to lie in [0, 1].
 
-    The interval is Fieller's (Journal of the Royal Statistical Society B, 1954) with Student's t,
+    The interval is Fieller's (Journal of the Royal Statistical Society B, 1954; docs/methods.md,
+    (12)) with Student's t,
     clipped to [0, 1]; with `present` constant it is the ordinary t interval of a mean. It is all of
     [0, 1] if the lower average is not significantly above 0, or no two reports differ. If it lies
     outside [0, 1], it is replaced by the likelihood interval of a normal mean known to lie within.
@@ -191,7 +193,7 @@ def ratio_intervals(
     n: int,
     second: Floats | None = None,
 ) -> Ratios:
-    """Return `ratio_interval` of each of many samples of `n` reports.
+    """Return `ratio_interval` of each of many samples of `n` reports: docs/methods.md, (11).
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def clopper_pearson(
 
     References
     ----------
-    Clopper and Pearson, Biometrika 1934.
+    Clopper and Pearson, Biometrika 1934; docs/methods.md, (6).
     """
     tail = (1 - confidence_level) / 2
     # At the counts 0 and n the beta distribution is a point, and scipy returns NaN.
@@ -47,7 +47,7 @@ def wilson(
 
     References
     ----------
-    Wilson, Journal of the American Statistical Association 1927.
+    Wilson, Journal of the American Statistical Association 1927; docs/methods.md, (7).
     """
     z = float(ndtri((1 + confidence_level) / 2))
     support = count / n
@@ -90,7 +90,7 @@ def profile_likelihood(
 
     References
     ----------
-    Wilks, Annals of Mathematical Statistics 1938.
+    Wilks, Annals of Mathematical Statistics 1938; docs/methods.md, (8).
     """
 
     test = _LikelihoodTest(count, n, p, q, confidence_level)

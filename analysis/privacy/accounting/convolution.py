@@ -20,6 +20,8 @@ _POINTS = 2**16
 def compose(reports: Iterable[tuple[PrivacyLoss, int]]) -> PrivacyLoss:
     """Return the loss of all reports together: the sum of independent losses.
 
+    docs/methods.md, (39).
+
     It is proved where questions and waves are chosen without regard to this respondent's reports.
     Each mechanism may depend on earlier reports, its ε may not: if it does, only plain sums are
     privacy filters (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS 2021;

@@ -1,8 +1,9 @@
 """Two questions at once: shares of all pairs of answers, in groups and between them.
 
 If each answer was randomized by itself, debiased reports multiply: the product of two scores is 1
-on average for the true pair, and 0 for every other (Kronecker inversion). Of one draw for both
-answers their products are debiased in turn (`analysis.estimate.columns.together`).
+on average for the true pair, and 0 for every other (Kronecker inversion; docs/methods.md, (17)). Of
+one draw for both answers their products are debiased in turn
+(`analysis.estimate.columns.together`).
 """
 
 from collections.abc import Callable, Iterator

@@ -35,6 +35,7 @@ def group_share(pairs: Pairs, group: int, value: int, confidence_level: float = 
 
     `group` is the index of the value of the first question, `value` that of the second. Take
     `Pairs.turned` for groups by the second question. The interval is by empirical likelihood.
+    docs/methods.md, (19).
     """
     (among, there), covariance = _moments(pairs, [group], value)
     estimate = std_error = None

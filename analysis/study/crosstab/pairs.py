@@ -93,6 +93,8 @@ class Pairs:
     def covariance(self, left: Array, right: Array) -> Array:
         """Return the (i j, i j) covariance of raveled `averages`, linearized if there are weights.
 
+        docs/methods.md, (18).
+
         Raise `ValueError` if there are fewer than two respondents.
         """
         if self.n < 2:

@@ -62,7 +62,7 @@ class Equations:
 
     References
     ----------
-    Nakamura, Biometrika 1990 (corrected scores).
+    Nakamura, Biometrika 1990 (corrected scores); docs/methods.md, (30).
     """
 
     design: Array

@@ -53,7 +53,8 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
 
     References
     ----------
-    Bartus, Stata Journal 2005 (average marginal effects, and their errors by the delta method).
+    docs/methods.md, (31). Bartus, Stata Journal 2005 (average marginal effects, and their errors by
+    the delta method).
     """
     model = fit.model
     if not model.converged:

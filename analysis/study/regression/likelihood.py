@@ -1,7 +1,8 @@
 """The likelihood of a model whose predictors are latent: a mixture over their combinations.
 
 ``f = sum_u h(u | w) P(reports | u) g(y | x(u, w))``, with h a multinomial logit of the combination
-u on what is known, w. Without randomized predictors there is one combination, and h is 1.
+u on what is known, w (docs/methods.md, (26)). Without randomized predictors there is one
+combination, and h is 1.
 """
 
 from dataclasses import dataclass

@@ -58,6 +58,8 @@ class Outcome(Protocol):
 class Categories:
     """Categories seen through a channel; linear predictors are log-odds against the first.
 
+    docs/methods.md, (27).
+
     Attributes
     ----------
     chances : (k, n, cells or 1) array

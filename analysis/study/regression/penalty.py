@@ -5,9 +5,9 @@ A coefficient b has a log-F(1, 1) prior, the law of the logarithm of a number wi
 
     log(1 + e^b) - b / 2
 
-but for a constant: as if half an event and half a non-event had been seen besides. Of an odds ratio
-e^b it takes for granted, with 95 %, that it lies between 1/648 and 648. It does not move the
-intercept, so that shares of rare answers are not drawn toward a half.
+but for a constant (docs/methods.md, (32)): as if half an event and half a non-event had been seen
+besides. Of an odds ratio e^b it takes for granted, with 95 %, that it lies between 1/648 and 648.
+It does not move the intercept, so that shares of rare answers are not drawn toward a half.
 """
 
 from dataclasses import dataclass

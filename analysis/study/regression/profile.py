@@ -1,8 +1,9 @@
 """Profile-likelihood intervals and likelihood-ratio tests of linear functions of parameters.
 
-``l_p(t) = max l(phi)`` over all phi with ``c'phi = t``. The interval is of all t with
-``2 (l - l_p(t)) <= z^2``, where l is the maximum, and z the normal quantile. It need not be finite:
-where the likeliest share of a group is 0, its log-odds are minus infinity, and so is one limit.
+``l_p(t) = max l(phi)`` over all phi with ``c'phi = t``. The interval is of all t with ``2 (l -
+l_p(t)) <= z^2``, where l is the maximum, and z the normal quantile (docs/methods.md, (29)). It need
+not be finite: where the likeliest share of a group is 0, its log-odds are minus infinity, and so is
+one limit.
 """
 
 from dataclasses import dataclass, field

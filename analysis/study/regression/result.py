@@ -178,7 +178,8 @@ def covariance(
 
     References
     ----------
-    Huber, 5th Berkeley Symposium 1967; White, Econometrica 1982 (the sandwich).
+    docs/methods.md, (28). Huber, 5th Berkeley Symposium 1967; White, Econometrica 1982 (the
+    sandwich).
     """
     spread, flat = middle(information, meat)
     lost, size = np.linalg.norm(back @ flat, axis=1), np.linalg.norm(back, axis=1)
