@@ -50,6 +50,7 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/decoding.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/shares.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/totals.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/calibration.py 100
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/number.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/joint.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/inference/regression.py

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from analysis.core.errors import AnswersError, DataError, ReportError, SurveyError
     from analysis.core.randomizer import Randomizer
+    from analysis.estimate.calibration import Calibration, Margin
     from analysis.estimate.columns import Column, from_matrix
     from analysis.estimate.columns.of_survey import columns_of
     from analysis.estimate.estimates import Estimate, estimates
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "analysis.core.errors": ("AnswersError", "DataError", "ReportError", "SurveyError"),
     "analysis.core.randomizer": ("Randomizer",),
+    "analysis.estimate.calibration": ("Calibration", "Margin"),
     "analysis.estimate.columns": ("Column", "from_matrix"),
     "analysis.estimate.columns.of_survey": ("columns_of",),
     "analysis.estimate.estimates": ("Estimate", "estimates"),
@@ -119,6 +121,7 @@ _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "MECHANISMS",
     "AnswersError",
+    "Calibration",
     "CannotTell",
     "Change",
     "Column",
@@ -128,6 +131,7 @@ __all__ = [
     "Estimate",
     "HypothesisTest",
     "LedgerRow",
+    "Margin",
     "Plan",
     "Plausibility",
     "PopulationTotal",

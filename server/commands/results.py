@@ -1,7 +1,7 @@
 """`deniable estimate`, `plausibility` and `export`: what was collected, and what it tells."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from analysis.core.csv_json import pieces_of_columns
+from analysis.estimate.calibration.margins import read_margins
 from analysis.estimate.change import changes
 from analysis.estimate.constrained import Constrained, constrained_shares
 from analysis.estimate.estimates import (
@@ -21,6 +22,7 @@ from analysis.estimate.estimates import (
 )
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
+from server.calibrated import CALIBRATED_COLUMNS, calibrated
 from server.commands import (
     database,
     form_of_table,
@@ -64,6 +66,12 @@ from server.stored_results import StoredWave
     help="Add a column deff: the variance as a multiple of asking the same people directly.",
 )
 @of_totals
+@click.option(
+    "--margins",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Calibrate to the population's shares of answers to some questions, a TOML file.",
+)
 @only_batches
 @database
 @form_of_table
@@ -80,6 +88,7 @@ def estimate(
     deff: bool,
     wants_totals: bool,
     population: int | None,
+    margins: Path | None,
     batch: bool,
     db: Path,
     form: str,
@@ -94,6 +103,16 @@ def estimate(
         else [None if wave is None else int(wave)]
     )
     wants_totals = wants_totals or population is not None
+    if margins is not None:
+        others = simultaneous or wants_totals or deff or constrained or fakes or bins
+        if others or method != "clopper-pearson":
+            raise click.UsageError(
+                "--margins goes with --wave, --version, --level and --batch alone: calibrated "
+                "estimates have intervals of their own"
+            )
+        stored_waves = [StoredWave(store, survey_id, one, version, batch) for one in waves]
+        _print_calibrated(stored_waves, read_margins(margins), level, form)
+        return
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
     display: list[Constrained] = []
@@ -154,6 +173,26 @@ def _warn_of_simulated(stored: StoredWave) -> None:
     """Say how many reports of a wave were simulated, if any were."""
     if told := simulated_in(stored):
         print_message(f"wave {stored.number}: {told}")
+
+
+def _print_calibrated(
+    waves: Sequence[StoredWave],
+    shares: Mapping[str, Mapping[str, float]],
+    level: float,
+    form: str,
+) -> None:
+    """Print estimates that are calibrated to known shares, beside those that are not."""
+    rows: list[dict[str, Any]] = []
+    for stored in waves:
+        with refusals():
+            found = calibrated(stored, shares, level)
+        plain = {(row.question, row.term): row.estimate for row in stored.estimates(level)}
+        for row in estimate_rows(stored.survey.id, stored.version, stored.number, found.rows):
+            rows.append(row | {"uncalibrated": plain.get((row["question"], row["term"]))})
+        for note in found.notes:
+            print_message(f"wave {stored.number}: {note}")
+        _warn_of_simulated(stored)
+    print_table(rows, CALIBRATED_COLUMNS, form)
 
 
 def _warn(

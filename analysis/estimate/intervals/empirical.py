@@ -8,6 +8,8 @@ information, but where many are near 0, what cannot be taken from them is taken 
 a table of 5 × 5 with 5 cells that are not 0, such intervals cover .75 to .92.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import chdtri
 
@@ -78,22 +80,29 @@ def empirical_interval(
     inside = min(most, max(least, estimate))
     if inside != estimate:
         reach = float(np.hypot(reach, _fall(times, above - inside * below)))
-    low, high = (_end(times, above, below, inside, border, reach) for border in possible)
+
+    def fall(value: float) -> float:
+        return _fall(times, above - value * below)
+
+    low, high = (end_of_interval(fall, inside, border, reach) for border in possible)
     return Interval(low, high, "empirical-likelihood")
 
 
-def _end(
-    times: Floats, above: Floats, below: Floats, inside: float, outside: float, reach: float
+def end_of_interval(
+    fall: Callable[[float], float], inside: float, outside: float, reach: float
 ) -> float:
-    """Return where between a likely value and the border the fall passes `reach`, or the border."""
-    over = _fall(times, above - outside * below) - reach
+    """Return where between a likely value and the border the fall passes `reach`, or the border.
+
+    `fall` gives the root of a statistic that is nearly quadratic around the likeliest value.
+    """
+    over = fall(outside) - reach
     if inside == outside or over <= 0:
         return outside
-    under = _fall(times, above - inside * below) - reach
+    under = fall(inside) - reach
     # The fall is nearly linear, so that false position is fast (Illinois variant).
     for _ in range(_STEPS):
         middle = inside - under * (outside - inside) / (over - under)
-        here = _fall(times, above - middle * below) - reach
+        here = fall(middle) - reach
         if abs(here) < _NEAR:
             return middle
         if here < 0:

@@ -1,0 +1,108 @@
+"""Estimates of a stored wave, calibrated to known shares of the population."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from analysis.core.domain import Estimand
+from analysis.estimate.calibration import Calibration
+from analysis.estimate.calibration.margins import Margin
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_survey import column_names, has_columns, rounding
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate
+from analysis.survey.question import Question
+from server.stored_results import StoredWave
+
+#: The columns of the table of calibrated estimates.
+CALIBRATED_COLUMNS = (*ESTIMATE_COLUMNS, "uncalibrated")
+
+
+@dataclass(frozen=True)
+class CalibratedWave:
+    """The calibrated estimates of a wave; sentences that whoever reads them must know."""
+
+    rows: list[Estimate]
+    notes: list[str]
+
+
+def calibrated(
+    stored: StoredWave, shares: Mapping[str, Mapping[str, float]], level: float
+) -> CalibratedWave:
+    """Return the estimates of all questions that can be calibrated and are no margin.
+
+    Parameters
+    ----------
+    stored : StoredWave
+        Its reports are needed, since tallies do not tell who gave two answers.
+    shares : mapping
+        By question, or ``question.option``, the share of each answer in the population.
+    level : float
+        The confidence level of each interval.
+
+    Raises
+    ------
+    Missing
+        If a margin is no question of the survey, or reports were deleted.
+    ValueError
+        If a margin's shares do not fit its question, or respondents are too few for the noise.
+    """
+    margins = list(shares)
+    rows: list[Estimate] = []
+    notes: dict[str, None] = {}
+    untold = []
+    asked = {name.partition(".")[0] for name in margins}
+    for name in sorted(asked):
+        known = [question for question in stored.survey.questions if question.id == name]
+        if known and known[0].domain.estimand is Estimand.MEAN:
+            raise ValueError(f"{name}: expected a question with listed answers, got a number")
+    for question in stored.survey.questions:
+        if question.id in asked:
+            continue
+        if not has_columns(question):
+            untold.append(question.id)
+            continue
+        for place, name in enumerate(column_names(question)):
+            columns, told = stored.columns([*margins, name])
+            # Averages within groups are spared what pulls correlations toward 0.
+            notes |= dict.fromkeys(note for note in told if note != rounding(question))
+            found = [
+                Margin(column, one) for column, one in zip(columns, shares.values(), strict=False)
+            ]
+            rows += _of_column(stored, question, place, Calibration(found), columns[-1], level)
+    if untold:
+        left_out = ", ".join(untold)
+        notes[f"not calibrated, since texts and rankings make no columns: {left_out}"] = None
+    if not rows:
+        raise ValueError("margins: expected other questions to calibrate, got none")
+    return CalibratedWave(rows, list(notes))
+
+
+def _of_column(
+    stored: StoredWave,
+    question: Question,
+    place: int,
+    calibration: Calibration,
+    column: Column,
+    level: float,
+) -> Iterator[Estimate]:
+    """Yield the rows of a question, or of one of its options."""
+    labels = {"mean": "Mean", **stored.survey.labels(question)}
+    several = len(column_names(question)) > 1
+    values: list[int | None] = [None] * (column.amounts is not None)
+    if several:
+        values = [column.values.index("yes")]
+    elif question.domain.estimand is not Estimand.MEAN:
+        values += range(len(column.values))
+    for value in values:
+        quantity = calibration.quantity(column, value, level)
+        term = question.domain.columns[place].removeprefix(".") if several else quantity.term
+        row = Estimate.of(
+            quantity,
+            level,
+            labels.get(term, term),
+            question=question.id,
+            kind=question.spec["kind"],
+            n=column.n,
+            epsilon=column.epsilon,
+            mechanism=column.mechanism,
+        )
+        yield replace(row, term=term)
