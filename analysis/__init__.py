@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from analysis.core.randomizer import Randomizer
     from analysis.estimate.calibration import Calibration, Margin
     from analysis.estimate.columns import Column, from_matrix
+    from analysis.estimate.columns.data_file import Data, read_data
+    from analysis.estimate.columns.design_file import Designs, read_designs
+    from analysis.estimate.columns.joint_table import JointShare, joint_shares
+    from analysis.estimate.columns.measured import Wanted
     from analysis.estimate.columns.of_survey import columns_of
     from analysis.estimate.estimates import Estimate, estimates
     from analysis.estimate.plausibility import Plausibility, plausibility, sizes_of
@@ -67,6 +71,10 @@ _NAMES = {
     "analysis.core.randomizer": ("Randomizer",),
     "analysis.estimate.calibration": ("Calibration", "Margin"),
     "analysis.estimate.columns": ("Column", "from_matrix"),
+    "analysis.estimate.columns.data_file": ("Data", "read_data"),
+    "analysis.estimate.columns.design_file": ("Designs", "read_designs"),
+    "analysis.estimate.columns.joint_table": ("JointShare", "joint_shares"),
+    "analysis.estimate.columns.measured": ("Wanted",),
     "analysis.estimate.columns.of_survey": ("columns_of",),
     "analysis.estimate.estimates": ("Estimate", "estimates"),
     "analysis.estimate.plausibility": ("Plausibility", "plausibility", "sizes_of"),
@@ -127,9 +135,12 @@ __all__ = [
     "Column",
     "Comparison",
     "Crosstab",
+    "Data",
     "DataError",
+    "Designs",
     "Estimate",
     "HypothesisTest",
+    "JointShare",
     "LedgerRow",
     "Margin",
     "Plan",
@@ -146,6 +157,7 @@ __all__ = [
     "SurveyError",
     "Total",
     "Trend",
+    "Wanted",
     "changes_of_shares",
     "columns_of",
     "compare_groups",
@@ -162,6 +174,7 @@ __all__ = [
     "from_matrix",
     "goodness_of_fit",
     "independence",
+    "joint_shares",
     "ledger",
     "likelihood_ratio",
     "odds",
@@ -172,6 +185,8 @@ __all__ = [
     "power_of_change",
     "power_of_share",
     "powers",
+    "read_data",
+    "read_designs",
     "read_survey",
     "regress",
     "respondents_for",

@@ -128,6 +128,16 @@ def test_python_of_privacy_runs(
     assert rows[0] == "harassed 0.0608 2948 1.22"
 
 
+def test_python_of_data_from_elsewhere_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    _run_python_of("elsewhere.md")
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert rows[:3] == [["no", "0.847"], ["yes", "0.153"], ["t", "0.97"]]
+    assert sum(float(row[-1]) for row in rows[3:]) == pytest.approx(1, abs=0.002)
+
+
 def test_totals_in_the_documentation_are_computed() -> None:
     page = (ROOT / "docs/privacy.md").read_text()
     for n in (10, 100, 1000):

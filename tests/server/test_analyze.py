@@ -133,6 +133,23 @@ def test_numbers_of_many_values_correlate(tmp_path: Path) -> None:
     assert "income: a number with more than 64 values, or a scrambled one" in refused.stderr
 
 
+def test_a_randomized_scale_correlates_with_a_known_number_of_many_values(tmp_path: Path) -> None:
+    data, design = tmp_path / "d.csv", tmp_path / "d.toml"
+    # Wages rise by 100 with each point of the scale, which is always told.
+    data.write_text(
+        "y,wage\n" + "".join(f"{at % 3},{100 * (at % 3) + at / 9}\n" for at in range(99))
+    )
+    design.write_text(
+        '[columns.y]\nvalues = ["0", "1", "2"]\namounts = [0, 1, 2]\ndesign = "direct"\n'
+    )
+    files = ["analyze", str(data), "--design", str(design)]
+    rows = _rows(CliRunner().invoke(main, [*files, "--table", "wage", "--table", "y"]))
+    assert [row["quantity"] for row in rows] == ["correlation", "mean", "mean", "mean"]
+    assert 0.99 < float(rows[0]["estimate"]) < 1
+    assert rows[0]["first_question"] == "y"
+    assert float(rows[3]["estimate"]) == pytest.approx(200 + (2 + 98) / 2 / 9)
+
+
 def test_people_hide_more_when_asked_directly() -> None:
     rows = {row["term"]: row for row in _rows(_run("direct", "--difference", "asked", "thrown"))}
     assert float(rows["yes"]["estimate"]) == pytest.approx(0.255 - 0.13333333)
