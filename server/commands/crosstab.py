@@ -42,6 +42,7 @@ def crosstab_(
         stored = StoredWave(Store(db), survey_id, wave, version, batch)
         crossed = cross(stored, first, second, level)
         where = {"survey": survey_id, "version": stored.version, "wave": stored.number}
+        where |= {"simulated": stored.simulated}
         for note in crossed.notes:
             print_message(note)
         print_crossed(crossed, where, tests, form)

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from command_line import run, table
 from console_pages import Browsers, app, signed_in
+from openapi_schema_validator import OAS31Validator
 from test_access import HTTPS
 
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from server.deliver import to_store
+from server.openapi import document
 from server.store import Store
 from server.stored_results import StoredWave
 
@@ -91,6 +93,8 @@ def test_every_command_tells(mixed: Store, database: Path) -> None:
     ):
         result = run(*words, "--db", database)
         assert TOLD in result.stderr, (words, result.output)
+    pairs = table(run("crosstab", "canteen", "meat", "price", "--db", database))
+    assert {row["simulated"] for row in pairs} == {str(MADE_UP)}
     assert TOLD in run("codebook", "canteen", "--methods", "--db", database).stdout
     codes = table(run("codebook", "canteen", "--db", database))
     assert {row["simulated"] for row in codes} == {str(MADE_UP)}
@@ -115,6 +119,13 @@ def test_every_page_of_the_study_tells(mixed: Store, signed_in: Browsers) -> Non
     assert get("/api/surveys/canteen/estimates.csv").partition("\n")[0].endswith(",simulated")
     rows = json.loads(get("/api/surveys/canteen/estimates.json"))
     assert {row["simulated"] for row in rows} == {MADE_UP}
+    codes = json.loads(get("/api/surveys/canteen/codebook.json"))
+    assert {row["simulated"] for row in codes} == {MADE_UP}
+    components = document()["components"]
+    for name, described in (("Estimate", rows), ("Code", codes)):
+        schema = {"$ref": f"#/components/schemas/{name}", "components": components}
+        for row in described:
+            OAS31Validator(schema).validate(row)
     assert TOLD in get("/api/surveys/canteen/methods.txt")
     assert f"{MADE_UP} of {REAL + MADE_UP}" in get("/api/surveys/canteen/label.csv")
 

@@ -7,9 +7,9 @@ X the population's averages of them, and y(i) a function of the answer to anothe
 
     A = mean of x x',   c = mean of x y,   B = A^-1 c,   estimate  X'B
 
-is the regression estimator. It is also the average of w(i) y(i), whose weights w = X'A^-1 x make
-the average of w x equal to X (Deville and Särndal 1992, the linear case). With one margin it is
-post-stratification: the sum of known shares times the averages within groups.
+is the regression estimator (docs/methods.md, (40)). It is also the average of w(i) y(i), whose
+weights w = X'A^-1 x make the average of w x equal to X (Deville and Särndal 1992, the linear case).
+With one margin it is post-stratification: the sum of known shares times the averages within groups.
 
 Nobody sees x or y. But A and c are averages of products of two questions' answers, which debiased
 reports estimate without bias (`analysis.estimate.columns.together`). The weights themselves are
