@@ -41,7 +41,7 @@ const WITHOUT_MEANING = [
 ];
 const OF_NOTES = ['id', 'kind', 'new_page', 'section'];
 
-/** What is kept and derived under an id must be another's under no other. */
+/** What is kept or derived under an id must not be another's. */
 function checkId(id, others) {
   const isId = typeof id === 'string' && /^[a-z0-9][a-z0-9-]{0,63}$/.test(id);
   must(isId && !others.includes(id), 'expected a new id, of at most 64 of a-z, 0-9 and -', id);
@@ -74,10 +74,10 @@ function checkSpends({ id, stable = false, memory, shows_if: condition, ...state
 /** The tables of questions that are drawn together, if a survey has any. */
 const tablesOf = ({ together = [] }) => together;
 
-/** What is drawn as one, by its id: a question alone, or the questions of a table. */
+/** What is drawn as one, by its id, in order: a question, or those of a table. */
 function drawsOf(survey) {
   const tableOf = (id) => tablesOf(survey).find(({ questions }) => questions.includes(id));
-  return Object.fromEntries(asked(survey).map((question) => {
+  return new Map(asked(survey).map((question) => {
     const table = tableOf(question.id);
     const inTable = (id) => asked(survey).find((other) => other.id === id);
     return table ? [table.id, table.questions.map(inTable)] : [question.id, [question]];
@@ -87,7 +87,7 @@ function drawsOf(survey) {
 /** Whether a draw is that of a table. */
 const isJoint = ({ encoders }) => encoders !== undefined;
 
-/** Checks a survey: that its randomizers are sound, and fit their questions. */
+/** Checks that a survey's randomizers are sound, and fit their questions. */
 export function check(survey, randomizers) {
   checkId(survey.id, []);
   const [ids, earlier] = [[], {}];
@@ -141,8 +141,7 @@ function above({ questions }, { id, matrix }) {
   let found = { notes: [] };
   for (const entry of questions.slice(0, place + 1)) {
     const { section = found.section } = entry;
-    const isNew = section !== undefined && !isSame(section, found.section);
-    if (isNew) found = { section, notes: [] };
+    if (section !== undefined && !isSame(section, found.section)) found = { section, notes: [] };
     if (isNote(entry)) found.notes.push(without(entry, OF_NOTES));
   }
   let first = place;
@@ -179,7 +178,7 @@ function totals({ question, randomizer, memory }, used, times) {
  * these were kept are taken to have meant the same.
  */
 export async function priceOf(survey, randomizers) {
-  const priced = await Promise.all(Object.entries(drawsOf(survey)).map(async ([id, questions]) => {
+  const priced = await Promise.all([...drawsOf(survey)].map(async ([id, questions]) => {
     const randomizer = randomizers[id];
     const [question] = questions;
     // Nothing is remembered, and no memory has such a key: memories have a colon.
@@ -202,11 +201,11 @@ export async function priceOf(survey, randomizers) {
   };
 }
 
-/** The ids of the questions that a device is not asked in a wave, which follow from its key. */
+/** The ids of the questions that a device is not asked in a wave; they follow from its key. */
 export const unaskedOf = async (open, key) =>
   (open.survey.together ? together.unasked(open, key) : new Set());
 
-/** What must be known of each answer before it is drawn; never stored: it holds answers. */
+/** What must be known of each answer before it is drawn; never stored. */
 export async function prepare({ survey, randomizers }, answers, key, words) {
   const counted = shown(survey, answers);
   const prepared = {};
@@ -223,17 +222,17 @@ export async function prepare({ survey, randomizers }, answers, key, words) {
   return prepared;
 }
 
-/** The reports of what is drawn as one: of a question, or of those of a table. */
+/** The reports of what is drawn as one. */
 function reportsOf(questions, randomizer, prepared, words) {
   const parts = questions.map(({ id }) => prepared[id]);
   if (isJoint(randomizer)) return together.reportsOf(randomizer, parts, words);
   return parts.map(({ value, kept }) => randomize(value, randomizer, words, kept));
 }
 
-/** Draws the report of every question, once. `who` has random ids, and a pseudonym. */
+/** Draws the report of every question. `who` has random ids, and a pseudonym. */
 export function draw({ version, wave, survey, randomizers }, prepared, who, words) {
   const reports = {};
-  for (const [id, questions] of Object.entries(drawsOf(survey))) {
+  for (const [id, questions] of drawsOf(survey)) {
     const made = reportsOf(questions, randomizers[id], prepared, words);
     questions.forEach((question, part) => { reports[question.id] = made[part]; });
   }
@@ -246,7 +245,7 @@ export function draw({ version, wave, survey, randomizers }, prepared, who, word
  */
 export async function trial({ survey: whole, randomizers }, question, answer, newKey, words, count) {
   const isIt = (other) => other.id === question.id;
-  const [id, drawn] = Object.entries(drawsOf(whole)).find(([, questions]) => questions.some(isIt));
+  const [id, drawn] = [...drawsOf(whole)].find(([, questions]) => questions.some(isIt));
   const questions = drawn.map((other) => ({ ...other, shows_if: undefined }));
   const table = tablesOf(whole).find((other) => other.id === id);
   const survey = { id: whole.id, questions, together: table && [table] };

@@ -4,6 +4,8 @@ It is as strict as one description for all surveys can be. What else is true of 
 follows from its randomizers, which are served beside its questions.
 """
 
+import json
+import re
 from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
@@ -30,7 +32,7 @@ from server.console.tables import DELTAS
 from server.console.together import ROWS
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas, whole
-from server.wire import LINK_STATUS, STATUS, LinkQuery, _Body
+from server.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 
 blueprint = Blueprint("openapi", __name__)
 
@@ -216,6 +218,20 @@ def _download(table: str, form: str, row: Schema, about: str, can_miss: bool) ->
     answer["headers"] = {"Content-Disposition": {"schema": {"type": "string"}}}
     responses = {"200": answer, **_withheld(can_miss)}
     return _operation(f"get_{table}_{form}", about, responses, security=_SECURITY)
+
+
+def protocol_schema() -> Schema:
+    """Return the JSON Schema (2020-12) of what devices get and send, and of all that is in it."""
+    parts, found, waiting = _schemas(), dict[str, Schema](), ["OpenSurvey", "Submission", "Link"]
+    while waiting:
+        name = waiting.pop(0)
+        if name not in found:
+            found[name] = parts[name]
+            waiting += re.findall(r"#/components/schemas/(\w+)", json.dumps(found[name]))
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    whole = {"$schema": dialect, "title": PROTOCOL, "$defs": found}
+    schema: Schema = json.loads(json.dumps(whole).replace("#/components/schemas/", "#/$defs/"))
+    return schema
 
 
 def _schemas() -> Schema:

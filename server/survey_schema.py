@@ -5,7 +5,7 @@ from dataclasses import fields
 from analysis.core.channels import CHANNELS
 from analysis.core.channels.pattern import MOST_PARTS, Pattern
 from analysis.core.encoders import ENCODERS
-from analysis.core.memory import PROTOCOL
+from analysis.core.memory import PROTOCOL as MEMORY
 from analysis.mechanisms import MECHANISMS
 from analysis.mechanisms.joint_goals import AIMS
 from analysis.mechanisms.together import TOGETHER
@@ -24,6 +24,7 @@ from analysis.survey.json_schema import (
 from analysis.survey.kinds import KINDS
 from analysis.survey.study_file import MOST_MINUTES, STUDY_TEXTS
 from analysis.survey.survey import ACCESS, MOST_WORK, PAGE, PILOT
+from server.wire import PROTOCOL
 
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 WAVE: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
@@ -40,14 +41,12 @@ _PAIR: Schema = {"type": "array", "items": _DIGITS, "minItems": 2, "maxItems": 2
 
 def survey_schemas() -> dict[str, Schema]:
     """Return the components of a served survey, by their names."""
-    randomizer = {"encoder": _parts(ENCODERS), "channel": _parts(CHANNELS), "ratio": _PAIR}
-    more = {"delta": _PAIR, "permanent": _parts(CHANNELS), "forever": _PAIR}
-    pattern = _parts({Pattern.name: Pattern})
-    joint = {
-        "encoders": {"type": "array", "items": _parts(ENCODERS), "minItems": 2},
-        "ratio": _PAIR,
-        "each": _PAIR,
-    }
+    encoder, channel = reference("Encoder"), reference("Channel")
+    randomizer = {"encoder": encoder, "channel": channel, "ratio": _PAIR}
+    more = {"delta": _PAIR, "permanent": channel, "forever": _PAIR}
+    pattern = reference("Pattern")
+    encoders = {"type": "array", "items": encoder, "minItems": 2}
+    joint = {"encoders": encoders, "ratio": _PAIR, "each": _PAIR}
     whole = joint | {"channel": pattern}
     # Where each is asked some questions: a channel for each sort of these.
     some = joint | {"channels": {"type": "object", "additionalProperties": pattern}}
@@ -61,12 +60,15 @@ def survey_schemas() -> dict[str, Schema]:
                 "randomizers": {
                     "type": "object",
                     "propertyNames": IDENTIFIER,
-                    "additionalProperties": {
-                        "oneOf": [object_of(randomizer, more), object_of(whole), object_of(some)]
-                    },
+                    "additionalProperties": reference("Randomizer"),
                 },
-            }
+            },
+            {"protocol": {"const": PROTOCOL}},
         ),
+        "Randomizer": {"oneOf": [object_of(randomizer, more), object_of(whole), object_of(some)]},
+        "Encoder": _parts(ENCODERS),
+        "Channel": _parts(CHANNELS),
+        "Pattern": _parts({Pattern.name: Pattern}),
         "Survey": _survey(),
         "Question": _question(),
         "Note": object_of({"id": IDENTIFIER, "kind": {"const": NOTE}, "text": TEXT}, _placing()),
@@ -164,7 +166,7 @@ def _question() -> Schema:
         "delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         "epsilon_forever": POSITIVE,
         "stable": {"type": "boolean"},
-        "memory": {"type": "integer", "enum": [PROTOCOL]},
+        "memory": {"type": "integer", "enum": [MEMORY]},
     }
     schemas = []
     for name, kind in KINDS.items():

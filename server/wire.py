@@ -13,6 +13,10 @@ from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
 from server.proof_of_work import bits_of
 
+#: What a device and a server speak, as docs/protocol.md specifies it. It is named beside a survey,
+#: outside its digest; where it is not named it is this one.
+PROTOCOL = "deniable-1"
+
 #: The status of each reason to refuse; each is also the last word of the problem's `type`.
 STATUS = {
     "malformed": 400,

@@ -1,4 +1,5 @@
 /** The page of a survey starts here: page by page to the review, one press, and what follows. */
+import { must } from '../exact.js';
 import { pseudonym, versionOf, work } from '../hashes.js';
 import { shown } from '../logic.js';
 import * as memo from '../memo.js';
@@ -337,10 +338,9 @@ async function start() {
     delete extras.draft;
   }
   if (!isSecureContext) return say('insecure');
+  must([undefined, 'deniable-1'].includes(open.protocol), 'expected deniable-1', open.protocol);
   const version = await versionOf(survey, open.randomizers);
-  if (version !== open.version) {
-    throw new RangeError(`"version" expected ${version}, got ${open.version}`);
-  }
+  must(version === open.version, `"version" expected ${version}`, open.version);
   check(survey, open.randomizers);
   price = await priceOf(survey, open.randomizers);
   showImages();

@@ -13,6 +13,7 @@ from server.decision import WHOLE, CellChange, Key
 from server.store.file import File
 from server.store.locks import StoreError
 from server.store.snapshots import read_cells, write_cells
+from server.wire import PROTOCOL
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Open:
 
 def described(survey: Survey, wave: int, state: str) -> dict[str, Any]:
     """Return what the API and the page say about a survey; all of it is public."""
-    return {"version": survey.version, "wave": wave, "state": state, **survey.to_json()}
+    beside = {"protocol": PROTOCOL, "version": survey.version, "wave": wave, "state": state}
+    return beside | survey.to_json()
 
 
 def largest(versions: Sequence[Survey]) -> Steps:

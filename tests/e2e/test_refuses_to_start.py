@@ -33,9 +33,14 @@ def other_survey(data: dict[str, Any]) -> None:
     data["survey"]["privacy"]["cap"] = 1000
 
 
+def other_protocol(data: dict[str, Any]) -> None:
+    data["protocol"] = "deniable-2"
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
+        (other_protocol, "expected deniable-1"),
         (nearer, "ratio must be"),
         (dearer, '"team" expected ε of 1'),
         (other_version, '"version" expected'),
