@@ -27,8 +27,9 @@ const group = {
   flags: ({ parts, picked }) => parts + Number(picked === parts),
   isSound: (e) => e.picked >= 2 && e.picked <= Math.min(e.parts, 8) &&
     areGroups(e, group.cohorts(e), 2 ** e.picked),
-  fits: (e, { flags }, skips) =>
-    group.flags(e) === flags && e.inputs === 2 ** e.picked + Number(skips),
+  // Pairs of a ranking are flags, too, of which no number is the most.
+  fits: (e, { flags, most }, skips) =>
+    most && group.flags(e) === flags && e.inputs === 2 ** e.picked + Number(skips),
   encode(value, e, cohort) {
     whole('cohort', cohort, group.cohorts(e));
     if (value === null && e.inputs > 2 ** e.picked) return e.inputs - 1;

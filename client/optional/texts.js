@@ -79,8 +79,8 @@ const text = {
   values: ({ candidates, longest }) => ({ candidates, longest }),
   value(answer, question) {
     const { longest } = question;
-    // Normalizing a huge text takes long, and compatibility forms have 18 letters at most.
-    const plain = answer.length <= 36 * longest + 198 ? normalized(answer) : answer;
+    // Normalizing a huge text takes long, and it turns a letter into 18 at most.
+    const plain = [...answer].length <= 18 * longest + 99 ? normalized(answer) : answer;
     if (isSkipped(plain, question)) return null;
     mustAnswer(plain && plain !== 'no-answer' && [...plain].length <= longest, question);
     return plain;

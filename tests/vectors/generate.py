@@ -35,9 +35,11 @@ from analysis.survey.survey import version_of
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
+import devices
 import memories
 import samples
 import together
+import whole_surveys
 from tape import Tape, edges, error, given, refusal
 
 HERE = Path(__file__).parent
@@ -214,18 +216,23 @@ def remembered() -> dict[str, Any]:
     return {"cases": cases, "texts": texts, "refused": [refusal(one) for one in broken]}
 
 
+#: The id of the survey of those who remember.
+_SURVEY = "work-2026"
+
+
 def _remembered_case(name: str, one: Randomizer[Any, Any], values: list[Any]) -> dict[str, Any]:
     digest = bytes(range(32))
     draws = []
     for secret in ("00" * 32, "0123456789abcdef" * 4):
         for value in values:
-            memory = Memory.of(bytes.fromhex(secret), "work-2026", f"q-{name}", digest)
+            memory = Memory.of(bytes.fromhex(secret), _SURVEY, f"q-{name}", digest)
             tape = Tape(seeded_words("remembered", name, str(value)))
             report = one.randomize(given(value, one.encoder), tape, memory)
             case = {"secret": secret, "value": value, "words": tape.taken, "report": report}
             draws.append(case)
     waves = (0, 1, 2, 3, 5, 13) if one.stages else (0, 1, 3)
     return {
+        "survey": _SURVEY,
         "question": f"q-{name}",
         "digest": digest.hex(),
         "randomizer": one.to_json(),
@@ -270,6 +277,8 @@ def answers() -> dict[str, Any]:
     values, refused = [], []
     for question in samples.questions():
         texts = samples.NUMBERS if question["kind"] == "number" else samples.NAMES
+        if question["kind"] == "text":
+            texts = [*texts, *whole_surveys.longest(question["longest"])]
         for text in ["", "no-answer", *texts]:
             case = {"question": question, "answer": text}
             try:
@@ -309,7 +318,8 @@ def logic() -> dict[str, Any]:
             {"condition": tree, "answers": one, "holds": holds(tree, one)}
             for tree in trees
             for one in given
-        ]
+        ],
+        "shown": devices.shown(),
     }
 
 
@@ -353,6 +363,10 @@ def everything() -> dict[str, Any]:
         "versions": versions(),
         "together": together.together(),
         "pseudonyms": pseudonyms(),
+        "fit": devices.fit(),
+        "charges": devices.charges(),
+        "limits": devices.limits(),
+        "transcripts": devices.transcripts(),
     }
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+import devices
 import samples
 
 from analysis.core.domain import NO_ANSWER, Categories, Domain, Sets, Texts
@@ -54,6 +55,7 @@ def memories() -> dict[str, Any]:
                 so_far = [(versions[one], times) for one, times in counts.items()]
                 rows.append([place, spent_on(so_far), spent_on(so_far, stable=True)])
             prices.append({"versions": [one.to_json() for one in versions], "waves": rows})
+    bits += devices.few_bits()
     return {"bits": bits, "digests": digests, "prices": prices}
 
 
