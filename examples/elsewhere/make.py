@@ -87,6 +87,16 @@ def scrambled(rng: Generator, n: int = 600) -> Columns:
     }
 
 
+def unrelated_number(rng: Generator, n: int = 800) -> Columns:
+    """12 drinks a month, on average; in sample A told with probability .75, in B with .25.
+
+    Else people say how often they washed up, 18 times on average.
+    """
+    form, drinks, dishes = _halves(n), rng.negative_binomial(4, 0.25, n), rng.poisson(18, n)
+    own = rng.random(n) < np.where(form == "A", 0.75, 0.25)
+    return {"drinks": np.where(own, drinks, dishes), "form": form}
+
+
 def direct(rng: Generator, n: int = 900) -> Columns:
     """30 % drove drunk. A third are asked directly, where one in two of them says so; the others
     throw a die: 1 forces yes, 6 no. All are asked directly whether they drive to work: 60 % do.
@@ -111,6 +121,7 @@ MADE: dict[str, Callable[[Generator], Columns]] = {
     "extended-crosswise": extended_crosswise,
     "scrambled": scrambled,
     "direct": direct,
+    "unrelated-number": unrelated_number,
 }
 
 

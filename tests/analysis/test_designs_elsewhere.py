@@ -312,7 +312,7 @@ def test_a_file_without_one_of_the_samples_is_told(tmp_path: Path) -> None:
 
 
 def test_models_of_what_has_only_estimates_are_refused() -> None:
-    for name in ("unrelated", "cheater", "anchor", "scrambled"):
+    for name in ("unrelated", "cheater", "anchor", "scrambled", "unrelated-number"):
         with pytest.raises(DataError, match=r"column \"\w+\": "):
             _ = _example(name).columns
 

@@ -33,6 +33,7 @@ from analysis.estimate.columns import Column
 from analysis.estimate.columns.measured import Cells, Fit, Precision, Wanted
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
+from analysis.estimate.columns.unrelated_number import UnrelatedNumber, read_unrelated_number
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import Interval
@@ -43,6 +44,8 @@ from analysis.survey.mechanism_file import entry_of_matrix
 
 #: The name of these designs in a file.
 SCRAMBLED = "scrambled"
+#: How `replace` is written if the mean of what replaces numbers is to be estimated.
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -206,7 +209,7 @@ def is_scrambled(table: Table) -> bool:
     return isinstance(design, dict) and design.get("name") == SCRAMBLED
 
 
-def read_scrambled_design(table: Table) -> ScrambledDesign:
+def read_scrambled_design(table: Table) -> ScrambledDesign | UnrelatedNumber:
     """Return the design of a scrambled number.
 
     Raises
@@ -215,14 +218,18 @@ def read_scrambled_design(table: Table) -> ScrambledDesign:
         If a key or number is wrong, or reports tell nothing of the number.
     """
     design = table.take("design", _is_table, "a table")
-    table.finish()
     part = Table(design, f"{table.place}: design")
     part.take("name", lambda _: True, SCRAMBLED)
+    if part.peek("replace") == UNKNOWN:
+        return read_unrelated_number(table, part)
+    table.finish()
     truth = 0.0
     if part.peek("truth") is not None:
         truth = float(entry_of_matrix(part, "truth"))
     keys = ("multiply", "add", "replace")
-    given = {key: part.take(key, _is_table, "a table of mean and sd", None) for key in keys}
+    expected = dict.fromkeys(keys, "a table of mean and sd")
+    expected["replace"] += f', or "{UNKNOWN}"'
+    given = {key: part.take(key, _is_table, expected[key], None) for key in keys}
     laws = {key: _moments(part, key, value) for key, value in given.items() if value is not None}
     part.finish()
     if not laws or ("replace" in laws and len(laws) > 1) or truth == 1:

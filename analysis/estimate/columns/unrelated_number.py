@@ -1,0 +1,206 @@
+"""Two samples in which a number is replaced by one of a law of which nothing is known.
+
+With probability p_s, which differs between samples, a report is the number, and else the answer to
+an unrelated question, whose mean ν is the same in both. The means of reports are
+
+    E[report in s] = p_s μ + (1 - p_s) ν,
+
+two equations for the means μ of the numbers and ν. Greenberg, Kuebler, Abernathy and Horvitz,
+Journal of the American Statistical Association 1971.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from scipy.special import stdtrit
+
+from analysis.core.errors import DataError, SurveyError
+from analysis.estimate import Floats, Ints
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.measured import Cells, Fit, Precision, Wanted
+from analysis.estimate.columns.sample import Sample, one_by_one
+from analysis.estimate.columns.totals import times_population
+from analysis.estimate.constrained import Constrained
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import Interval
+from analysis.estimate.quantity import Quantity
+from analysis.estimate.totals import MEAN, PopulationTotal
+from analysis.survey.document import Table
+from analysis.survey.mechanism_file import entry_of_matrix
+
+#: What is estimated: the mean of the numbers, and that of the answers to the unrelated question.
+TERMS = (MEAN, "unrelated")
+#: What a plan has to know of both.
+_STATED = ("mean", "sd", "unrelated", "unrelated_sd")
+
+
+@dataclass(frozen=True)
+class UnrelatedNumber:
+    """The probability of the number itself in each of two samples, which a column names."""
+
+    sample: str
+    truths: Mapping[str, float]
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        return (self.sample,)
+
+    def is_report(self, cell: str) -> bool:
+        return False
+
+    @property
+    def slopes(self) -> Floats:
+        """(2, 2) how the means μ and ν follow from the means of reports in both samples."""
+        p = np.array(list(self.truths.values()))
+        return np.asarray(np.linalg.inv(np.column_stack([p, 1 - p])))
+
+    def precision(self, stated: Mapping[str, float]) -> list[Precision]:
+        """Return that of both means; `stated` has both, and both standard deviations."""
+        if set(stated) != set(_STATED) or min(stated["sd"], stated["unrelated_sd"]) < 0:
+            got = ", ".join(f"{term} = {value:g}" for term, value in stated.items()) or "nothing"
+            raise ValueError(
+                f"expected {', '.join(_STATED)}, of which deviations are at least 0, got {got}"
+            )
+        means = np.array([stated["mean"], stated["unrelated"]])
+        squares = means**2 + np.array([stated["sd"], stated["unrelated_sd"]]) ** 2
+        variances = []
+        for p in self.truths.values():
+            parts = np.array([p, 1 - p])
+            variances.append(float(parts @ squares - (parts @ means) ** 2))
+        # Each sample has half of the respondents.
+        of_terms = self.slopes**2 @ (2 * np.array(variances))
+        return [
+            Precision(term, float(mean), float(variance))
+            for term, mean, variance in zip(TERMS, means, of_terms, strict=True)
+        ]
+
+    def read(self, name: str, cells: Cells) -> "UnrelatedNumberColumn":
+        where = cells.codes(self.sample, list(self.truths), f'the samples of "{name}"')
+        for at, sample in enumerate(self.truths):
+            if (where == at).sum() < 2:
+                raise cells.error(
+                    f'column "{name}": expected 2 respondents at least in sample {sample}, got '
+                    f"{(where == at).sum()}"
+                )
+        return UnrelatedNumberColumn(name, self, cells.numbers(name), where)
+
+
+@dataclass(frozen=True)
+class UnrelatedNumberColumn:
+    """(n,) reports of respondents, and in which sample each was."""
+
+    name: str
+    design: UnrelatedNumber
+    reports: Floats
+    where: Ints
+
+    @property
+    def n(self) -> int:
+        return len(self.reports)
+
+    @property
+    def column(self) -> Column:
+        """Refuse: there is no table of all reports."""
+        raise DataError(
+            f'column "{self.name}": of a number that an unrelated one of unknown mean replaces, '
+            "both means can be told, and nothing else"
+        )
+
+    @property
+    def scrambled(self) -> None:
+        """None: no report by itself is worth a number, as the unrelated mean is not known."""
+
+    def fit(self, sample: Sample | None) -> Fit | None:
+        return None
+
+    def constrained(
+        self, rows: Sequence[Estimate], method: str, sample: Sample | None
+    ) -> list[Constrained]:
+        return []
+
+    def totals(
+        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
+    ) -> dict[tuple[str, str], PopulationTotal]:
+        means = [row for row in rows if row.term == MEAN]
+        return times_population(means, self.n, sample, population)
+
+    def _told(self, sample: Sample | None) -> tuple[Floats, Floats]:
+        """Return (2,) both means, and (n, 2) how far each respondent moves them."""
+        weights = np.ones(self.n) if sample is None else sample.weights
+        totals = np.bincount(self.where, weights, 2)
+        if not totals.all():
+            raise DataError(f'column "{self.name}": expected weights above 0 in both samples')
+        means = np.bincount(self.where, weights * self.reports, 2) / totals
+        apart = weights * (self.reports - means[self.where]) / totals[self.where]
+        return self.design.slopes @ means, apart[:, None] * self.design.slopes.T[self.where]
+
+    def influences(self, term: str, sample: Sample | None) -> Floats | None:
+        return np.asarray(self._told(sample)[1][:, TERMS.index(term)])
+
+    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+        """Return both means, whose intervals are Student's.
+
+        A finite population spares them nothing. They are flagged ``few`` where reports are few, or
+        skewed (Cochran's rule).
+        """
+        means, moved = self._told(sample)
+        drawn = one_by_one(np.ones(self.n)) if sample is None else sample
+        total = float(drawn.weights.sum())
+        reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
+        rows = []
+        for term, mean, influences in zip(TERMS, means, moved.T, strict=True):
+            above = influences * total / drawn.weights
+            _, variance = drawn.ratio(above, np.ones(self.n), above**2)
+            root = max(variance, 0.0) ** 0.5
+            interval = Interval(mean - reach * root, mean + reach * root, "student-t")
+            flags = ("few",) * bool(drawn.is_few(above))
+            quantity = Quantity(term, float(mean), root, interval, None, flags)
+            row = Estimate.of(
+                quantity,
+                wanted.confidence_level,
+                term.capitalize(),
+                question=self.name,
+                kind="number",
+                n=self.n,
+                epsilon=inf,
+                mechanism="scrambled",
+            )
+            rows.append(row)
+        return rows
+
+
+def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumber:
+    """Return such a design; `part` is the table of the column's design.
+
+    Raises
+    ------
+    SurveyError
+        If a key or number is wrong, or both samples have the same probability.
+    """
+    sample = table.take(
+        "sample",
+        lambda value: isinstance(value, str) and value.strip() != "",
+        "the name of the column that says in which sample a respondent was",
+    )
+    table.finish()
+    part.take("replace", lambda _: True, "")
+    given = part.take(
+        "truth",
+        lambda value: isinstance(value, dict) and len(value) == 2,
+        "a table of two samples, since the mean of what replaces numbers is unknown",
+    )
+    part.finish()
+    truths = {
+        name: float(
+            entry_of_matrix(Table({"truth": value}, f"{part.place}: sample {name}"), "truth")
+        )
+        for name, value in given.items()
+    }
+    one, other = truths.values()
+    if abs(one - other) < 1e-9:
+        raise SurveyError(
+            f"{part.place}: truth must differ between both samples, got {one:g} twice"
+        )
+    return UnrelatedNumber(sample, truths)
