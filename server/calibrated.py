@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, inf
 
 from analysis.core.domain import Estimand
 from analysis.estimate.calibration import Calibration
-from analysis.estimate.calibration.margins import Margin
+from analysis.estimate.calibration.margins import LEAST, Margin, TooNoisy
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import column_names, has_columns, rounding
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate
 from analysis.survey.question import Question
+from analysis.survey.survey import Survey
 from server.stored_results import StoredWave
 
+#: In tenths, the largest ε that is tried where one is too small.
+_MOST_TENTHS = 101
 #: The columns of the table of calibrated estimates.
 CALIBRATED_COLUMNS = (*ESTIMATE_COLUMNS, "uncalibrated")
 
@@ -67,13 +72,45 @@ def calibrated(
             found = [
                 Margin(column, one) for column, one in zip(columns, shares.values(), strict=False)
             ]
-            rows += _of_column(stored, question, place, Calibration(found), columns[-1], level)
+            try:
+                calibration = Calibration(found)
+            except TooNoisy as error:
+                raise error.with_epsilon(_epsilon_needed(stored.survey, error.margin)) from None
+            rows += _of_column(stored, question, place, calibration, columns[-1], level)
     if untold:
         left_out = ", ".join(untold)
         notes[f"not calibrated, since texts and rankings make no columns: {left_out}"] = None
     if not rows:
         raise ValueError("margins: expected other questions to calibrate, got none")
     return CalibratedWave(rows, list(notes))
+
+
+def _epsilon_needed(survey: Survey, margin: Margin) -> float | None:
+    """Return the least ε, in tenths, at which a margin could be used; inf if none is enough.
+
+    It is None where that is not known: where a mechanism takes no ε, or reports do not simply
+    support a value or not.
+    """
+    names = {name: question for question in survey.questions for name in column_names(question)}
+    question = names[margin.column.name]
+    mechanism, domain = question.mechanism, question.domain
+    if mechanism.parameters is not None or question.place is not None or not domain.alternatives:
+        return None
+    for tenths in range(ceil(10 * margin.column.epsilon), _MOST_TENTHS):
+        try:
+            randomizer = mechanism.compile(domain, Fraction(tenths, 10), question.spec)
+        except ValueError:
+            return None
+        by_term = {share.term: share for share in mechanism.shares(randomizer, domain).values}
+        if not by_term.keys() >= margin.shares.keys():
+            return None
+        n = margin.column.n
+        if all(
+            share >= LEAST * by_term[term].std_error(share, n)
+            for term, share in margin.shares.items()
+        ):
+            return tenths / 10
+    return inf
 
 
 def _of_column(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, isinf
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +70,34 @@ class Margin:
         return np.asarray(np.sqrt(np.maximum(variances, 0) / column.n))
 
     def check_told(self) -> None:
-        """Raise ValueError if respondents are too few for so much noise."""
+        """Raise TooNoisy if respondents are too few for so much noise."""
         ratios = self.known / np.maximum(self.errors, 1e-12)
         worst = int(np.argmin(ratios))
         if ratios[worst] < LEAST:
             needed = ceil(self.column.n * (LEAST / ratios[worst]) ** 2)
-            raise ValueError(
+            message = (
                 f"{self.column.name}: too few respondents to calibrate to: with {self.column.n:,} "
                 f'at ε = {self.column.epsilon:.3g} the share of "{self.column.answers[worst]}", '
                 f"{self.known[worst]:.4g}, has a standard error of {self.errors[worst]:.2g}, and "
-                f"it must be at most a quarter of it; that takes {needed:,} respondents, a larger "
-                "ε of this question, or answers that are joined"
+                f"it must be at most a quarter of it; that takes {needed:,} respondents"
             )
+            raise TooNoisy(message, self, needed)
+
+
+class TooNoisy(ValueError):
+    """Respondents are too few for the noise of a margin: it takes `needed`."""
+
+    def __init__(self, message: str, margin: Margin, needed: int) -> None:
+        super().__init__(f"{message}, a larger ε of this question, or answers that are joined")
+        self.message, self.margin, self.needed = message, margin, needed
+
+    def with_epsilon(self, epsilon: float | None) -> ValueError:
+        """Return an error that also says which ε it takes: None if nobody knows, inf if none do."""
+        if epsilon is None:
+            return self
+        if isinf(epsilon):
+            return ValueError(f"{self.message}, or answers that are joined; no ε is enough")
+        return ValueError(f"{self.message}, or ε = {epsilon:.1f} of this question")
 
 
 def read_margins(path: Path) -> dict[str, dict[str, float]]:
