@@ -243,3 +243,28 @@ def test_tests_and_a_model(columns: tuple[Column, Column]) -> None:
 
 def test_every_reference_of_a_methods_paragraph_is_on_the_page() -> None:
     assert [text for text in REFERENCES.values() if f". {text}." not in PAGE] == []
+
+
+def test_a_design_of_two_samples() -> None:
+    counts, n = np.array([220, 90]), 400
+
+    def missing(parameters: Array) -> float:
+        share, t = parameters
+        yes = share * t + (1 - share) * np.array([0.8, 0.2])
+        return -float(counts @ np.log(yes) + (n - counts) @ np.log(1 - yes))
+
+    start, within = np.array([0.4, 0.4]), [(1e-9, 1 - 1e-9)] * 2
+    best = minimize(missing, start, bounds=within, tol=1e-12)
+    share, t = best.x
+
+    def beyond(at: float) -> float:
+        fixed = minimize(lambda x: missing(np.array([at, x[0]])), [t], bounds=within[:1], tol=1e-12)
+        return 2 * (fixed.fun - best.fun) - Z**2
+
+    low, high = (brentq(beyond, share, end) for end in (0.05, 0.95))
+    slopes = np.array([[t - 0.8, share], [t - 0.2, share]])
+    yes = counts / n
+    covariance = np.linalg.inv((slopes.T * (n / yes / (1 - yes))) @ slopes)
+    assert [share, covariance[0, 0] ** 0.5, low, high, t] == near(
+        *result("stochastic lie detector")
+    )

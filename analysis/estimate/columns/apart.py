@@ -43,7 +43,7 @@ def differences(first: Data, second: Data, whole: Data, wanted: Wanted) -> list[
     """Return the differences of all terms that two columns have in common.
 
     The interval combines both columns' own, and heeds that some people reported on both (MOVER:
-    Zou, Psychological Methods 2007; Newcombe, Statistics in Medicine 1998).
+    Zou, Psychological Methods 2007; Newcombe, Statistics in Medicine 1998; docs/methods.md, (44)).
 
     Parameters
     ----------

@@ -7,7 +7,8 @@ could be 0 or 1 (corners),
 
     P(cell) = Σ_v share(v) Σ_c Π_j u_j^c_j (1 - u_j)^(1 - c_j) · chance(cell | v, c).
 
-Warner's design in one sample is the simplest case; two samples can tell one unknown more.
+Warner's design in one sample is the simplest case; two samples can tell one unknown more (see
+docs/methods.md, (41)).
 """
 
 from collections.abc import Sequence
@@ -248,6 +249,8 @@ class Fitted:
         possible: tuple[float, float] = (0.0, 1.0),
     ) -> tuple[float, float]:
         """Return both ends of the profile-likelihood interval of ``row @ parameters``.
+
+        See docs/methods.md, (42).
 
         Parameters
         ----------

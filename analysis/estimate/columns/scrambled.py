@@ -9,7 +9,7 @@ its square is quadratic, so that
 
 with a = p + r μ_S, b = r μ_T, A = p + r (μ_S² + σ_S²), B = 2 r μ_S μ_T, C = r (μ_T² + σ_T²) and
 r = 1 - p. Hence the mean and the variance of the numbers are told, whatever the laws are, and
-nothing else: quantiles would take the laws themselves.
+nothing else: quantiles would take the laws themselves (docs/methods.md, (43)).
 
 Eriksson, International Statistical Review 1973 (S = 0: T replaces the number); Pollock and Bek,
 Journal of the American Statistical Association 1976 (p = 0, S = 1: T is added); Eichhorn and Hayre,
