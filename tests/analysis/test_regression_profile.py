@@ -183,6 +183,18 @@ def test_perfect_separation_leaves_a_slope_one_limit_and_the_intercept_none() ->
     assert "perfect separation" in found.messages[0]
 
 
+def test_a_number_that_separates_between_two_near_values_has_one_limit() -> None:
+    # The likelihood is at its highest only where slopes are in the hundred thousands.
+    age = np.linspace(-1, 1, 1000)
+    found = regress("y ~ age", {}, {"age": age, "y": (age > 0).astype(int)})
+
+    def above(slope: float) -> float:
+        return -2 * float(np.log(expit(slope * np.abs(age))).sum()) - CUTOFF
+
+    assert found.terms[1].estimate == inf
+    assert found.terms[1].conf_low == pytest.approx(brentq(above, 1, 1e4), rel=1e-3)
+
+
 def test_what_reports_tell_nothing_of_has_no_limits() -> None:
     rng, _ = people(2000, 2)
     true = rng.integers(0, 2, 2000)

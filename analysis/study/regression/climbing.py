@@ -17,9 +17,16 @@ GAIN = 1e-9
 #: Other starts that are tried, and information (a standard error of 0.2) below which they are: with
 #: less, there are often several maxima, with more none was seen.
 _STARTS, WEAK = 4, 25.0
-#: No step is longer, an odds ratio of e^8 for a usual respondent: one from where the likelihood is
-#: flat must not end where it is flat for ever.
+#: Log-likelihood that is enough after so many rounds. A maximum at infinity, as where a number
+#: separates those who gave no answer, may be approached for ever; parameters that are finite there
+#: are within 0.015 of their standard errors.
+_PATIENCE, _ENOUGH = 60, 1e-4
+#: No first step is longer, an odds ratio of e^8 for a usual respondent: one from where the
+#: likelihood is flat must not end where it is flat for ever. The next may be twice as long as one
+#: that had to be cut.
 _FARTHEST = 8.0
+#: Log-likelihood: other starts climb until a step would gain less, and on if they may be higher.
+_ROUGH, _HOPE = 1e-3, 0.1
 #: What is as long is no step, but rounding errors where there is no curvature.
 _ENDLESS = 1e4
 #: The least curvature that is believed, as a part of that if latent values were seen.
@@ -44,7 +51,9 @@ def climb(
         indices = np.arange(1, len(start) + 1)
         for turn in range(1, _STARTS + 1):
             # Directions as different as random ones, and the same at every run.
-            trial, there = climb_from(likelihood.at(start + np.cos(turn * indices)))
+            trial, there = climb_from(likelihood.at(start + np.cos(turn * indices)), None, _ROUGH)
+            if trial.value > best.value - _HOPE:
+                trial, there = climb_from(trial)
             if trial.value > best.value + GAIN * (there <= reached):
                 best, reached = trial, there
             advance((1 + turn / _STARTS) / 2)
@@ -67,18 +76,22 @@ def climb_from(
     ways : (parameters, directions) array, optional
         Orthonormal columns: steps are their combinations; by default, all are possible.
     gain_at_end : float
-        Log-likelihood: the climb ends where a step would gain less than half of that.
+        Log-likelihood: the climb ends where a step would gain less than half of that; or than half
+        of `_ENOUGH`, if it has been long.
     advance : function, optional
         Called with the part of the most steps that were taken.
     """
     ways = np.eye(len(point.parameters)) if ways is None else ways
+    farthest = _FARTHEST
     for turn in range(ROUNDS):
         gradient = ways.T @ point.gradient
         step = _step(point, gradient, ways)
         gain = float(step @ gradient)
-        if not gain >= gain_at_end:
-            return point, abs(gain) < gain_at_end
-        length = min(1.0, _FARTHEST / float(np.linalg.norm(step)))
+        least = gain_at_end if turn < _PATIENCE else max(gain_at_end, _ENOUGH)
+        if not gain >= least:
+            return point, abs(gain) < least
+        size = float(np.linalg.norm(step))
+        length = most = min(1.0, farthest / size)
         slack = _ROUNDING * abs(point.value)
         along = ways @ step
         ahead = point.likelihood.at(point.parameters + length * along)
@@ -88,6 +101,7 @@ def climb_from(
                 return point, False
             ahead = point.likelihood.at(point.parameters + length * along)
         point = ahead
+        farthest = max(_FARTHEST, length * size * (2 if length == most < 1 else 1))
         advance((turn + 1) / ROUNDS)
     return point, False
 

@@ -161,24 +161,28 @@ class Point:
         scores = self.scores[:, :sloped]
         information[:sloped, :sloped] += (scores * times).T @ scores
         width, start = likelihood.shares.shape[1], 0
+        wide = (weighed[:, 1:, None] * likelihood.shares[:, None, :]).reshape(len(scores), -1)
         for slope, design in zip(first, likelihood.designs, strict=True):
             stop = start + design.shape[2]
-            for cell in range(1, self.given.shape[1]):
-                apart = design[:, cell] * slope[:, cell, None] - scores[:, start:stop]
-                cross = (apart * weighed[:, cell, None]).T @ likelihood.shares
-                at = sloped + (cell - 1) * width
-                information[start:stop, at : at + width] = -cross
-                information[at : at + width, start:stop] = -cross.T
+            sloped_design = design[:, 1:] * (weighed * slope)[:, 1:, None]
+            cross = sloped_design.reshape(len(scores), -1).T @ likelihood.shares
+            cross = cross.reshape(-1, stop - start, width).swapaxes(0, 1).reshape(stop - start, -1)
+            cross -= scores[:, start:stop].T @ wide
+            information[start:stop, sloped:] = -cross
+            information[sloped:, start:stop] = -cross.T
             start = stop
         return information
 
     def _blocks(self, weights: Array, rest: Array) -> Array:
         """Return designs' products with (predictors, predictors, n, cells) weights; then `rest`."""
         flat = [design.reshape(-1, design.shape[2]) for design in self.likelihood.designs]
-        blocks = [
-            [(left * weights[a, b].reshape(-1, 1)).T @ right for b, right in enumerate(flat)]
-            for a, left in enumerate(flat)
-        ]
+        blocks: list[list[Array]] = []
+        for a, left in enumerate(flat):
+            # Weights are symmetric.
+            blocks.append([blocks[b][a].T for b in range(a)])
+            blocks[a] += [
+                (left * weights[a, b].reshape(-1, 1)).T @ flat[b] for b in range(a, len(flat))
+            ]
         return np.asarray(scipy.linalg.block_diag(np.block(blocks), rest))
 
     def _spread(self, chances: Array) -> Array:
