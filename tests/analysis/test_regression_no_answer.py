@@ -1,5 +1,6 @@
 """Models of questions that may be left out: those who answered, and the others on request."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -141,3 +142,12 @@ def test_linear_models_of_those_who_answered_need_no_terms_of_others() -> None:
     found = regress("y ~ s", columns, {}, family="linear")
     assert [term.estimate for term in found.terms] == pytest.approx([-3.0, 3.0])
     assert any("a model of those who answered" in message for message in found.messages)
+
+
+def test_the_number_of_those_who_answered_is_told() -> None:
+    columns = optional(4, 0.1, epsilon=12.0)
+    # Next to no noise: reports are the answers.
+    both = int(((columns["y"].codes != 2) & (columns["x"].codes != 2)).sum())
+    message = next(text for text in regress("y ~ x", columns, {}).messages if "about" in text)
+    assert re.search(r"about (\d+) of 1500", message)[1] == str(both)  # type: ignore[index]
+    assert "n, log_likelihood, parameters and aic are of all" in message

@@ -133,8 +133,9 @@ def likeliest(
     known = np.array([term.estimate is not None for term in terms])
     value = point.of_reports - times.sum() * np.log(unit)
     weighted = rows.scale != 1 or not np.array_equal(times, rows.squares) or bool(rows.clusters)
+    answered = _answered(table, point) if left_out and reached else None
     messages = _messages(
-        table, family, penalty, reached, left_out, terms, sound[len(names) :].all()
+        table, family, penalty, reached, left_out, answered, terms, sound[len(names) :].all()
     )
     if prior and profiled:
         messages += _of_prior(terms, units, profiled.quantile)
@@ -207,6 +208,20 @@ def _of_no_answer(table: Table, prefixes: Sequence[str]) -> NDArray[np.bool_]:
     return np.concatenate([table.of_no_answer | away for away in of_outcome])
 
 
+def _answered(table: Table, point: Point) -> float:
+    """Return how many people are estimated to have answered all questions of the model."""
+    given = point.given[:, table.answering]
+    if isinstance(table.outcome, Column) and NO_ANSWER in table.outcome.values:
+        likelihood = point.likelihood
+        parts = np.split(point.parameters, np.cumsum(likelihood.parts)[:-1])
+        linear = np.stack([d @ part for d, part in zip(likelihood.designs, parts, strict=False)])
+        logits = np.concatenate([np.zeros_like(linear[:1]), linear])[:, :, table.answering]
+        order = [table.outcome.values[index] for index in levels(table.outcome)]
+        given = given * (1 - scipy.special.softmax(logits, axis=0)[order.index(NO_ANSWER)])
+    times = table.rows.times
+    return float(times @ given.sum(axis=1)) / float(times.sum()) * table.rows.n
+
+
 def _units(table: Table) -> Array:
     """Return (p,) what change of each term its coefficient is penalized for; 0 of an intercept."""
     units = []
@@ -247,12 +262,14 @@ def _messages(
     penalty: str,
     reached: bool,
     left_out: bool,
+    answered: float | None,
     terms: Sequence[Term],
     sound: np.bool_,
 ) -> list[str]:
     """Return what must be known to read the terms, or why some have no estimate.
 
-    `left_out` says whether there are terms of no answer that are not printed, and `sound` whether
+    `left_out` says whether there are terms of no answer that are not printed, `answered` how many
+    people are estimated to have given all answers, if that is known, and `sound` whether
     all parameters of errors and of the predictors' law are known.
     """
     messages = []
@@ -263,9 +280,10 @@ def _messages(
         reference, event = (table.outcome.values[index] for index in levels(table.outcome)[:2])
         messages.append(f"{table.name}: {event} against {reference}")
     if left_out:
+        many = "" if answered is None else f" (about {answered:.0f} of {table.rows.n})"
         messages.append(
-            f"a model of those who answered: {NO_ANSWER} has a probability and terms of its own, "
-            "which are not printed"
+            f"a model of those who answered{many}: {NO_ANSWER} has a probability and terms of its "
+            "own, which are not printed; n, log_likelihood, parameters and aic are of all"
         )
     elif isinstance(table.outcome, Column) and NO_ANSWER in table.outcome.values:
         messages.append(f"{NO_ANSWER} is a category of its own, with terms {NO_ANSWER}:...")
