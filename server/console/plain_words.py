@@ -1,5 +1,6 @@
 """What is technical of a draft, in words for researchers who are no statisticians."""
 
+from analysis.core.domain import Estimand
 from analysis.survey.question import Question
 
 #: What a device does with an answer, by the channel that draws.
@@ -43,7 +44,11 @@ def how(question: Question) -> str:
 def term(question: Question) -> str:
     """Return what a methods section calls that."""
     randomizer = question.randomizer
-    return (
+    told = (
         f"mechanism {question.mechanism.name}, channel {randomizer.channel.name}, ε = "
         f"{randomizer.epsilon:.4g}"
     )
+    if question.domain.estimand is not Estimand.MEAN:
+        return told
+    steps = randomizer.encoder.steps
+    return f"{told}, on a grid of {steps} step{'s' * (steps > 1)}"

@@ -22,7 +22,6 @@ def study_page(template: str, current: Open, **values: object) -> str:
         survey=current.survey,
         line=line,
         original=original,
-        simulated=0 if end else the_store().reports.all_simulated(current.survey.id),
         has_draft=the_store().drafts.get(current.survey.id) is not None,
         **values,
     )

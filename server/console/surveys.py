@@ -27,6 +27,8 @@ class Listed:
     #: How many days it still takes reports; None if it has no last day, or is closed.
     days_left: int | None
     attention: str
+    #: How many reports were simulated, in all waves; 0 of a trial or a pilot, which say so anyway.
+    simulated: int
 
     @property
     def title(self) -> str:
@@ -62,9 +64,10 @@ def listed(current: Open, day: date) -> Listed:
     last = min((one for one in ends if one), default=None)
     days = (last - day).days if last and state == "open" else None
     shown = shown_in(survey.id, current.wave)
-    return Listed(
-        current, study, state, shown, days, _attention(study, survey.is_pilot, state, shown, days)
-    )
+    attention = _attention(study, survey.is_pilot, state, shown, days)
+    is_copy = study.is_trial or survey.is_pilot
+    simulated = 0 if is_copy else store.reports.all_simulated(survey.id)
+    return Listed(current, study, state, shown, days, attention, simulated)
 
 
 def shown_in(survey_id: str, wave: int) -> int:

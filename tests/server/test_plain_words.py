@@ -24,6 +24,7 @@ def test_sentences_have_no_technical_term(path: Path) -> None:
         assert how(question).endswith(".")
         assert name not in how(question) or name == "together"
         assert f"mechanism {name}" in term(question)
+        assert ("on a grid of" in term(question)) == (question.spec["kind"] == "number")
 
 
 def test_what_is_done_before_is_told_of_encoders_that_are() -> None:

@@ -116,6 +116,7 @@ def test_every_page_of_the_study_tells(mixed: Store, signed_in: Browsers) -> Non
     assert all(one.endswith(TOLD) for one in verdicts)
     for address in ("/results/canteen", "/surveys/canteen", "/surveys/canteen/downloads"):
         assert "Simulated reports.</strong> 40 reports of this survey were" in get(address)
+    assert f"with {MADE_UP} simulated reports" in get("/surveys")
     assert get("/api/surveys/canteen/estimates.csv").partition("\n")[0].endswith(",simulated")
     rows = json.loads(get("/api/surveys/canteen/estimates.json"))
     assert {row["simulated"] for row in rows} == {MADE_UP}
