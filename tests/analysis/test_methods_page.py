@@ -259,7 +259,7 @@ def test_a_design_of_two_samples() -> None:
 
     def beyond(at: float) -> float:
         fixed = minimize(lambda x: missing(np.array([at, x[0]])), [t], bounds=within[:1], tol=1e-12)
-        return 2 * (fixed.fun - best.fun) - Z**2
+        return 2 * float(fixed.fun - best.fun) - Z**2
 
     low, high = (brentq(beyond, share, end) for end in (0.05, 0.95))
     slopes = np.array([[t - 0.8, share], [t - 0.2, share]])
