@@ -136,11 +136,11 @@ def test_planned_power_of_the_lie_detector_is_that_of_made_up_surveys() -> None:
     assert isinstance(design, LatentDesign)
     truth, row, rng = np.array([0.8, 0.2, 0.75]), np.array([0.0, 1, 0]), np.random.default_rng(7)
     chances, found = design.law.chances(truth).reshape(2, 2), 0
-    for _ in range(1000):
+    for _ in range(500):
         counts = np.concatenate([rng.multinomial(600, each) for each in chances]).astype(float)
         found += not fitted(design.law, counts).allows(row, 0.1, 0.95)
     planned = not_none(
         _plan("lie-detector", 1200, {"yes": 0.2, "t": 0.75}, {"yes": 0.1})["yes"].power
     )
-    # The standard error of the simulation is .016; the profile likelihood is not quite normal.
-    assert found / 1000 == pytest.approx(planned, abs=0.06)
+    # The standard error of the simulation is .02; the profile likelihood is not quite normal.
+    assert found / 500 == pytest.approx(planned, abs=0.1)
