@@ -37,6 +37,8 @@ GOAL, FAST = 0.93, 50
 ERROR = 1e-4
 NUMBERS = 100
 SKIPPED = 0.2
+#: Steps of a grid that an author may name, where the mechanism's own has one.
+NAMED = 20
 TERMS = ("mean", "variance", *QUARTILES)
 
 
@@ -49,6 +51,8 @@ class Cell:
     no_answer: bool
     shape: str
     n: int
+    #: Of the grid, if the survey's author names it.
+    steps: int | None = None
 
 
 def shapes() -> dict[str, NDArray[np.float64]]:
@@ -69,7 +73,8 @@ def question(cell: Cell) -> tuple[Any, Any, Numbers]:
     """Mechanism, randomizer and domain."""
     domain = Numbers(Fraction(0), Fraction(NUMBERS), NUMBERS, cell.no_answer)
     mechanism = MECHANISMS[cell.mechanism]
-    return mechanism, mechanism.compile(domain, Fraction(cell.epsilon), {}), domain
+    named = {} if cell.steps is None else {"steps": cell.steps}
+    return mechanism, mechanism.compile(domain, Fraction(cell.epsilon), named), domain
 
 
 def law_of_reports(cell: Cell, randomizer: Any) -> NDArray[np.float64]:
@@ -147,6 +152,7 @@ def coverage(draws: int) -> bool:
         ("laplace", "2", False),
     ]
     cells = [Cell(*kind, shape, n) for kind in kinds for shape in shapes() for n in (500, 2000)]
+    cells += [Cell("laplace", "1", False, shape, 2000, NAMED) for shape in shapes()]
     fine, apart = True, 0
     print(f"Coverage at .95, {draws} draws a cell; numbers 0..{NUMBERS}, widths in parentheses\n")
     heads = "".join(f"{term:>13}" for term in TERMS)
@@ -211,8 +217,9 @@ def bootstrap() -> bool:
 def bands(draws: int) -> None:
     """Print how often the bands cover; no goal: they have the bias of smoothing."""
     print(f"\nCoverage of bands of ten ranges (lowest, mean of ten), {draws} draws; no goal")
-    for name, shape, n in product(("optimal", "square-wave"), ("uniform", "skewed"), (500, 2000)):
-        cell = Cell(name, "1", False, shape, n)
+    named = (("optimal", None), ("square-wave", None), ("laplace", NAMED))
+    for (name, steps), shape, n in product(named, ("uniform", "skewed"), (500, 2000)):
+        cell = Cell(name, "1", False, shape, n, steps)
         _, randomizer, domain = question(cell)
         rng = np.random.default_rng(3)
         law, share = law_of_reports(cell, randomizer), shapes()[shape]
