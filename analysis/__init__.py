@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         split_cap,
         totals_of_waves,
     )
+    from analysis.study.ranking import Rank, ranks
     from analysis.study.regression import Regression, regress
     from analysis.study.trend import Trend, trend
     from analysis.survey.freeze import freeze, thaw
@@ -117,6 +118,7 @@ _NAMES = {
         "split_cap",
         "totals_of_waves",
     ),
+    "analysis.study.ranking": ("Rank", "ranks"),
     "analysis.study.regression": ("Regression", "regress"),
     "analysis.study.trend": ("Trend", "trend"),
     "analysis.survey.question": ("Question",),
@@ -149,6 +151,7 @@ __all__ = [
     "PrivacyLoss",
     "Question",
     "Randomizer",
+    "Rank",
     "Regression",
     "ReportError",
     "Slope",
@@ -185,6 +188,7 @@ __all__ = [
     "power_of_change",
     "power_of_share",
     "powers",
+    "ranks",
     "read_data",
     "read_designs",
     "read_survey",

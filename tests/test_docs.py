@@ -33,6 +33,7 @@ from analysis.study.comparison import Comparison, Slope
 from analysis.study.crosstab.row import Row
 from analysis.study.planning import Plan, Power, Sampled, Split, WaveTotal
 from analysis.study.planning.share_width import of_share
+from analysis.study.ranking import Rank
 from analysis.study.regression import Term
 from analysis.survey.check import Check
 from analysis.survey.kinds import KINDS
@@ -213,6 +214,7 @@ def test_columns_are_documented() -> None:
             Row,
             hypotheses.HypothesisTest,
             Comparison,
+            Rank,
             Slope,
             Term,
             Code,

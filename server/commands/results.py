@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from analysis.estimate.estimates import (
 )
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
+from analysis.study.ranking import RANK_COLUMNS, ranks, sentence
 from server.calibrated import CALIBRATED_COLUMNS, calibrated
 from server.commands import (
     database,
@@ -65,6 +67,11 @@ from server.stored_results import StoredWave
     is_flag=True,
     help="Add a column deff: the variance as a multiple of asking the same people directly.",
 )
+@click.option(
+    "--rank",
+    is_flag=True,
+    help="Print instead which ranks each answer can have, and whether the first is first.",
+)
 @of_totals
 @click.option(
     "--margins",
@@ -86,6 +93,7 @@ def estimate(
     bins: int | None,
     constrained: str | None,
     deff: bool,
+    rank: bool,
     wants_totals: bool,
     population: int | None,
     margins: Path | None,
@@ -103,15 +111,21 @@ def estimate(
         else [None if wave is None else int(wave)]
     )
     wants_totals = wants_totals or population is not None
-    if margins is not None:
+    if margins is not None or rank:
         others = simultaneous or wants_totals or deff or constrained or fakes or bins
-        if others or method != "clopper-pearson":
+        if others or method != "clopper-pearson" or (rank and margins is not None):
             raise click.UsageError(
-                "--margins goes with --wave, --version, --level and --batch alone: calibrated "
-                "estimates have intervals of their own"
+                f"{'--rank' if rank else '--margins'} goes with --wave, --version, --level and "
+                f"--batch alone: {'ranks' if rank else 'calibrated estimates'} have intervals of "
+                "their own"
             )
-        stored_waves = [StoredWave(store, survey_id, one, version, batch) for one in waves]
-        _print_calibrated(stored_waves, read_margins(margins), level, form)
+        stored_waves = [
+            StoredWave(store, survey_id, one, version, batch) for one in waves or [None]
+        ]
+        if margins is None:
+            _print_ranks(stored_waves, level, form)
+        else:
+            _print_calibrated(stored_waves, read_margins(margins), level, form)
         return
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
@@ -167,6 +181,21 @@ def estimate(
     for other, n in store.reports.per_version(survey_id).items():
         if other not in {row["version"] for row in rows}:
             print_message(f"not among these: {n} reports under --version {other[:12]}")
+
+
+def _print_ranks(waves: Sequence[StoredWave], level: float, form: str) -> None:
+    """Print the ranks of the answers to each question, and in words which of them is first."""
+    rows: list[dict[str, Any]] = []
+    for stored in waves:
+        found = ranks(stored.survey, stored.tallies, level)
+        where = {"survey": stored.survey.id, "version": stored.version, "wave": stored.number}
+        rows += [where | asdict(row) for row in found]
+        for question, its in groupby(found, lambda row: row.question):
+            print_message(f"wave {stored.number}, {question}: {sentence(list(its))}")
+        _warn_of_simulated(stored)
+    if not rows:
+        raise StoreError("--rank is for questions with two answers or more and reports: none here")
+    print_table(rows, RANK_COLUMNS, form)
 
 
 def _warn_of_simulated(stored: StoredWave) -> None:

@@ -17,6 +17,7 @@ from analysis.estimate.estimates import Estimate
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.estimate.plausibility import UNLIKE, Plausibility
 from analysis.estimate.totals import PopulationTotal, totals
+from analysis.study.ranking import ranks, sentence
 from analysis.study.verdict import Verdict, verdict
 from analysis.survey.pooling import Relabelled, poolable, relabelled, reworded
 from analysis.survey.question import Question
@@ -45,6 +46,8 @@ class Part:
     pictures: list[Markup]
     amounts: set[str]
     verdict: Verdict
+    #: What its answers' ranks say of the first, in words; empty without ranks.
+    ranking: str
     #: Changes since the wave before, by the term that changed; none in a first wave.
     changes: dict[str, Estimate]
     #: How many people have an answer, or the sum of their numbers, by term; none if not asked for.
@@ -105,6 +108,7 @@ def _part(
     every: list[Estimate],
     changed: list[Estimate],
     totals: dict[str, PopulationTotal],
+    ranking: str,
     view: View,
 ) -> Part:
     rows = _most(every) if question.domain.estimand is Estimand.TEXTS else every
@@ -136,6 +140,7 @@ def _part(
         pictures,
         amounts,
         verdict(question, every, view.level, rng=np.random.default_rng(0)),
+        ranking,
         {row.term.removesuffix(":change"): row for row in changed},
         totals,
         len(every) - len(rows),
@@ -170,6 +175,8 @@ def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) 
     earlier = before.estimates(view.level, view.interval) if before and before.shown else []
     changed = _by_question(changes(earlier, rows, view.level))
     people = {} if view.population is None else totals(survey, wave.tallies, rows, view.population)
+    order = groupby(ranks(survey, wave.tallies, view.level), lambda row: row.question)
+    ranking = {name: sentence(list(rows)) for name, rows in order}
     fakes, moved = wave.shifts()
     return Found(
         wave.n,
@@ -180,6 +187,7 @@ def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) 
                 _by_question(rows)[each.id],
                 changed.get(each.id, []),
                 {term: total for (name, term), total in people.items() if name == each.id},
+                ranking.get(each.id, ""),
                 view,
             )
             for each in survey.questions

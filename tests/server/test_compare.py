@@ -1,4 +1,4 @@
-"""`deniable test`, `compare` and `trend`, on three simulated waves."""
+"""`deniable test`, `compare`, `trend` and `estimate --rank`, on three simulated waves."""
 
 import sys
 from pathlib import Path
@@ -127,6 +127,22 @@ def test_trends_are_told(db: Path) -> None:
     assert [row["quantity"] for row in rows] == ["share"] * 4 + ["mean"]
     (pay,) = table(run("trend", "work", "pay", "--db", db))
     assert (pay["quantity"], pay["term"]) == ("mean", "mean")
+
+
+def test_ranks_are_printed_for_each_question(db: Path) -> None:
+    result = run("estimate", "work", "--rank", "--wave", "all", "--db", db)
+    rows = table(result)
+    assert [row["question"] for row in rows[:7]] == ["harassed"] * 2 + ["team"] * 2 + ["mood"] * 3
+    assert [row["wave"] for row in rows[::7]] == ["1", "2", "3"]
+    first = rows[0]
+    assert (first["term"], first["order"], first["rank_high"]) == ("no", "1", "1")
+    assert first["is_first"] == "True"
+    assert float(first["p_first"]) < 1e-6
+    assert rows[1]["p_first"] == ""
+    assert "wave 1, harassed: With 95 % confidence “No” is the more frequent" in result.stderr
+    wrong = run("estimate", "work", "--rank", "--deff", "--db", db)
+    assert wrong.exit_code == 2
+    assert "--rank goes with" in wrong.stderr
 
 
 def test_text_is_for_people(db: Path) -> None:

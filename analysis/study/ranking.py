@@ -1,0 +1,355 @@
+"""The order of a question's answers: which ranks each can have, and whether the first is first.
+
+Whether one answer is more frequent than another depends on the reports that support one of both
+alone. If both are equally frequent, each of these supports either with the same chance: a sign
+test, exact for any number of reports. Of reports that tallies count by value alone, how many
+support one of both alone is told by the channel's law, or bounded.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc, ndtr
+from scipy.stats import binom
+
+from analysis.core.domain import NO_ANSWER
+from analysis.estimate import Ints
+from analysis.estimate.intervals import FEW, check_level, share_interval
+from analysis.estimate.quantity import possible_share
+from analysis.mechanisms.base import Share, Shares
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+Array = NDArray[np.float64]
+
+#: With more reports on one of two values alone, the sign test is normal.
+_NORMAL = 5_000
+#: The error of the bounds of how many reports can support one of two values.
+_UNSURE = 1e-4
+#: If fewer of the reports that support a value support another, too, that is bounded by none.
+_OVERLAP = 0.1
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The rank of one answer among all answers to its question but no-answer; 1 is the first.
+
+    `order` is the rank of the unbiased `estimate`, and `rank_low` and `rank_high` the ranks that
+    the true share can have: all intervals of a question hold together with `conf_level`. Answers of
+    equal shares have all ranks that any order gives them.
+
+    `p_first`, of the first by its estimate alone, is a p-value of another answer being as frequent.
+    `is_first` is whether it is at most 1 - `conf_level`, or `rank_high` is 1. Since `p_first` is
+    of this one matter, and not of all ranks together, it can tell more than `rank_high`.
+    `conf_method` is ``sign`` (exact, or conservative) or ``normal``, which has the flag ``few``
+    with fewer than 100 reports.
+    """
+
+    question: str
+    term: str
+    label: str
+    estimate: float
+    order: int
+    rank_low: int
+    rank_high: int
+    conf_level: float
+    conf_method: str
+    is_first: bool
+    p_first: float | None
+    n: int
+    flag: str
+
+
+#: The columns of the table of ranks.
+RANK_COLUMNS = ("survey", "version", "wave", *(field.name for field in fields(Rank)))
+
+
+def ranks(
+    survey: Survey, tallies: Mapping[str, Ints], confidence_level: float = 0.95
+) -> list[Rank]:
+    """Return the ranks of the answers to all questions, those of each question by their order.
+
+    Questions have none whose reports tell no shares of two answers or more: numbers, texts and
+    rankings, and questions on which there is no report.
+
+    Parameters
+    ----------
+    survey, tallies
+        Those of `analysis.estimate.estimates.estimates`.
+    confidence_level : float
+        Of all ranks of a question together, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If there is no such level.
+
+    References
+    ----------
+    Klein, Wright and Wieczorek, JRSS A 2020, and Mogstad, Romano, Shaikh and Wilhelm, Review of
+    Economic Studies 2024 (ranks from simultaneous comparisons of all pairs); Holm, Scandinavian
+    Journal of Statistics 1979, and Shaffer, JASA 1986 (in steps, with what the rejected ones
+    imply); Hung and Fithian, Annals of Statistics 2019 (the first of a multinomial).
+    """
+    check_level(confidence_level)
+    rows: list[Rank] = []
+    for question in survey.questions:
+        compared = _compared(question, tallies[question.id])
+        if compared is not None:
+            rows += _ranks(question, compared, survey.labels(question), confidence_level)
+    return rows
+
+
+def sentence(rows: Sequence[Rank]) -> str:
+    """Return what the ranks of one question say of the first answer; empty if there are none."""
+    if not rows:
+        return ""
+    first = rows[0]
+    more, level = "most" if len(rows) > 2 else "more", f"{100 * first.conf_level:g} %"
+    if first.is_first:
+        p_first = first.p_first or 0.0
+        chance = "p < 0.0001" if p_first < 1e-4 else f"p = {p_first:.2g}"
+        return f"With {level} confidence “{first.label}” is the {more} frequent answer ({chance})."
+    possible = sum(row.rank_low == 1 for row in rows)
+    if first.rank_high < len(rows):
+        return (
+            f"“{first.label}” has the largest estimate. With {level} confidence it is among the "
+            f"first {first.rank_high} of {len(rows)}, and one of {possible} answers that can be "
+            f"the {more} frequent."
+        )
+    if possible < len(rows):
+        return (
+            f"“{first.label}” has the largest estimate, but with {level} confidence all that can "
+            f"be said is that one of {possible} answers is the {more} frequent."
+        )
+    return (
+        f"Which answer is the {more} frequent cannot be told: with {level} confidence it can be "
+        "any of them."
+    )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Answers with unbiased shares, and the p-values of each being as rare as any other.
+
+    `p_values` (k, k) are one-sided: where (i, j) is small, i is more frequent than j. `multinomial`
+    is whether each report supports one value, each equally likely if another is true.
+    """
+
+    terms: list[str]
+    estimates: Array
+    p_values: Array
+    method: str
+    multinomial: bool
+    n: int
+
+
+def _ranks(
+    question: Question, compared: _Compared, labels: Mapping[str, str], level: float
+) -> list[Rank]:
+    k, estimates = len(compared.terms), compared.estimates
+    above = surely_above(compared.p_values, 1 - level)
+    orders = [1 + int((estimates > share).sum()) for share in estimates]
+    first = int(np.argmax(estimates))
+    nearest = float(np.delete(compared.p_values[first], first).max())
+    p_first = min(1.0, (2 if compared.multinomial else k) * nearest)
+    flag = "few" if compared.method == "normal" and compared.n < FEW else ""
+    rows = [
+        Rank(
+            question=question.id,
+            term=term,
+            label=labels[term],
+            estimate=float(estimates[place]),
+            order=orders[place],
+            rank_low=1 + int(above[:, place].sum()),
+            rank_high=k - int(above[place].sum()),
+            conf_level=level,
+            conf_method=compared.method,
+            is_first=k - int(above[place].sum()) == 1 or (place == first and p_first <= 1 - level),
+            p_first=p_first if orders[place] == 1 else None,
+            n=compared.n,
+            flag=flag,
+        )
+        for place, term in enumerate(compared.terms)
+    ]
+    return sorted(rows, key=lambda row: row.order)
+
+
+def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
+    """Return (k, k) which values are more frequent than which; all are right but for `alpha`.
+
+    Hypotheses that i is no more frequent than j are rejected in steps. What is rejected implies
+    more: if i is above j, and j above h, then i is above h. With each step fewer hypotheses can be
+    true: those rejected are so many pairs of values that differ, of as many as groups of equal
+    values leave possible (Shaffer).
+    """
+    k = len(p_values)
+    differing = _numbers_of_differing_pairs(k)
+    above = np.zeros((k, k), dtype=np.bool_)
+    while True:
+        fewest = min(number for number in differing if number >= above.sum())
+        found = above | (p_values * (k * (k - 1) - fewest) <= alpha)
+        for middle in range(k):
+            found |= np.outer(found[:, middle], found[middle])
+        # A loop can only come of errors: then nothing is known.
+        if found.diagonal().any():
+            return np.zeros((k, k), dtype=np.bool_)
+        if (found == above).all():
+            return above
+        above = found
+
+
+def _numbers_of_differing_pairs(k: int) -> set[int]:
+    """Return in how many pairs k values can differ, of any groups of equal ones."""
+    squares = [{0}]
+    for size in range(1, k + 1):
+        squares.append({s + a * a for a in range(1, size + 1) for s in squares[size - a]})
+    return {(k * k - total) // 2 for total in squares[k]}
+
+
+def _compared(question: Question, counts: Ints) -> _Compared | None:
+    """Compare all pairs of answers; None if reports tell no shares of two answers or more."""
+    mechanism, domain, randomizer = question.mechanism, question.domain, question.randomizer
+    options = [column.removeprefix(".") for column in domain.columns if column]
+    answers = options or [value for value in domain.alternatives if value != NO_ANSWER]
+    shares = mechanism.shares(randomizer, domain)
+    kept = [place for place, share in enumerate(shares.values) if share.term in answers]
+    if len(kept) > 1:
+        return _of_supports(question, shares, kept, counts)
+    means = [mean for mean in mechanism.means(randomizer, domain) if mean.term in answers]
+    n = randomizer.reports_in(counts)
+    if len(means) < 2 or not all(mean.is_share for mean in means) or not n:
+        return None
+    scores = np.array([mean.floats[0] for mean in means])
+    cells = counts.reshape(-1) / n
+    estimates = scores @ cells
+    second = np.diag(cells) if means[0].second is None else means[0].second(counts)
+    products = scores @ second @ scores.T - np.outer(estimates, estimates)
+    squares = products.diagonal()[:, None] + products.diagonal() - 2 * products
+    errors = np.sqrt(np.maximum(0.0, squares) / max(1, n - 1))
+    p_values = _normal(estimates, errors)
+    return _Compared([mean.term for mean in means], estimates, p_values, "normal", False, n)
+
+
+def _of_supports(
+    question: Question, shares: Shares, kept: list[int], counts: Ints
+) -> _Compared | None:
+    """Compare values by how many reports support each; None if there are no reports on one."""
+    every, trials = shares.count(counts)
+    supports, trials = np.asarray(every)[kept], np.asarray(trials)[kept]
+    values = [shares.values[place] for place in kept]
+    terms = [value.term for value in values]
+    if not trials.all():
+        return None
+    told = list(zip(values, supports.tolist(), trials.tolist(), strict=True))
+    estimates = np.array([share.estimate(float(often), m) for share, often, m in told])
+    n, encoder = int(trials.max()), question.randomizer.encoder
+    alike = len({(share.p, share.q) for share in values}) == 1 == len(set(trials.tolist()))
+    if not alike or encoder.picks_part:
+        errors = np.array(
+            [
+                share.std_error(possible_share(share.estimate(float(often), m), m), m)
+                for share, often, m in told
+            ]
+        )
+        # Where reports tell of one value each, errors are independent. Elsewhere how they go
+        # together is not known, but that of a difference is at most the sum of both.
+        both = np.hypot if encoder.picks_part else np.add
+        p_values = _normal(estimates, np.asarray(both.outer(errors, errors)))
+        return _Compared(terms, estimates, p_values, "normal", False, n)
+    turned = supports if values[0].p > values[0].q else n - supports
+    channel = question.randomizer.channel
+    # Each report supports one value if all support equally many, and these are as many as reports.
+    single = channel.size_chances(1) is None and encoder.cohorts is None and int(sum(every)) == n
+    law = None if single else _law(question, values[0])
+    p_values = np.ones((len(kept), len(kept)))
+    for i, j in zip(*np.nonzero(np.subtract.outer(turned, turned) > 0), strict=True):
+        apart, together = int(turned[i] - turned[j]), int(turned[i] + turned[j])
+        if law is not None:
+            p_values[i, j] = law.p_value(n, (int(turned[i]), int(turned[j])), (kept[i], kept[j]))
+        else:
+            # Reports that support both, or neither, count in vain, and make the test conservative.
+            p_values[i, j] = _sign(together if single else min(together, 2 * n - together), apart)
+    multinomial = single and bool(question.domain.alternatives)
+    return _Compared(terms, estimates, p_values, "sign", multinomial, n)
+
+
+def _sign(told: int, apart: int) -> float:
+    """Return the chance that of so many reports, half of each kind, one has `apart` more.
+
+    It rises with `told`, by two at a time: so more reports than there are make it conservative.
+    """
+    return float(bdtrc((told + apart) // 2 - 1, told, 0.5))
+
+
+@dataclass(frozen=True)
+class _Law:
+    """How likely a report supports one of two values alone, by the channel.
+
+    `inside` (k, k) is that chance if one of both is true, and `outside` if another is.
+    """
+
+    share: Share
+    inside: Array
+    outside: Array
+
+    def p_value(self, n: int, supports: tuple[int, int], places: tuple[int, int]) -> float:
+        """Return the one-sided p-value of the first value being no more frequent than the second.
+
+        How many have one of both is bounded by exact intervals, whose error is added (Berger and
+        Boos, JASA 1994).
+        """
+        p, q = self.share.chances
+        apart, chances = supports[0] - supports[1], []
+        # Each of two intervals of rates misses on either side half as often as both may together.
+        rates = [share_interval(often, n, 1.0, 0.0, 1 - _UNSURE / 2) for often in supports]
+        for end in (sum(rate.low for rate in rates), sum(rate.high for rate in rates)):
+            both = min(1.0, max(0.0, (end - 2 * q) / (p - q)))
+            chances.append(both * self.inside[places] + (1 - both) * self.outside[places])
+        chance = min(1.0, max(chances))
+        if n * chance > _NORMAL:
+            return float(ndtr(-(apart - 1) / (n * chance) ** 0.5)) + _UNSURE
+        told = np.arange(apart, n + 1)
+        tails = bdtrc((told + apart + 1) // 2 - 1, told, 0.5)
+        return min(1.0, float(binom.pmf(told, n, chance) @ tails) + _UNSURE)
+
+
+def _law(question: Question, share: Share) -> _Law | None:
+    """Return the law of supports; None if it is not that of a channel alone, or not worth it.
+
+    It is not that with hashes and sets. It is not worth it where few reports support both values:
+    then a bound tells more.
+    """
+    asked = question.of_asked
+    encoder, channel, values = asked.randomizer.encoder, asked.randomizer.channel, asked.domain
+    k = len(values.alternatives)
+    if encoder.cohorts is not None or not k or share.p < share.q:
+        return None
+    apart, both = np.zeros((2, k, k, k))
+    for value in range(k):
+        mean, second = channel.moments(encoder.encode(value, 0, iter(())))
+        expected = np.full(k, float(share.q))
+        expected[value] = float(share.p)
+        if len(mean) < k or not np.allclose(mean[:k], expected, atol=1e-9):
+            return None
+        both[value] = second[:k, :k]
+        apart[value] = np.add.outer(mean[:k], mean[:k]) - 2 * both[value]
+    rate = float(share.p + (k - 1) * share.q) / k
+    if both.mean(axis=0)[0, 1] < _OVERLAP * rate:
+        return None
+    places = np.arange(k)
+    inside = np.maximum(apart[places, places], apart[places, places].T)
+    for value in range(k):
+        apart[value, value] = apart[value, :, value] = 0
+    outside = apart.max(axis=0) if k > 2 else inside
+    return _Law(share, np.clip(inside, 0, 1), np.clip(outside, 0, 1))
+
+
+def _normal(estimates: Array, errors: Array) -> Array:
+    """Return one-sided p-values of differences with these errors."""
+    apart = np.subtract.outer(estimates, estimates)
+    known = errors > 0
+    p_values = np.where(apart > 0, ndtr(-apart / np.where(known, errors, 1.0)), 1.0)
+    return np.where(known, p_values, 1.0)
