@@ -17,6 +17,7 @@ COMMANDS = {
     "plan": ("plan.plan", "Say how precise each question will be, before fielding."),
     "simulate": ("simulate.simulate", "Randomize a table of made-up answers, as devices would."),
     "publish": ("survey.publish", "Freeze a survey, and store it; print its version."),
+    "deploy": ("deploy.deploy", "Print the files of nginx, Caddy, systemd or compose."),
     "serve": ("serve.serve", "Publish surveys, open a wave of each, and serve them."),
     "invite": ("field.invite", "Print links, each for one person and one wave at a time."),
     "open": ("field.open_", "Open a wave, and close the others."),

@@ -48,7 +48,11 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 #: Only documents heed this header; with each module it would be half of what a phone waits for.
-OF_PAGES = {"Permissions-Policy": ", ".join(f"{name}=()" for name in _DENIED.split())}
+#: And a search engine that knows a survey's address would send people there who were not asked.
+OF_PAGES = {
+    "Permissions-Policy": ", ".join(f"{name}=()" for name in _DENIED.split()),
+    "X-Robots-Tag": "noindex",
+}
 #: The policy of researchers' pages: forms, but no program.
 WITHOUT_PROGRAM = (
     _POLICY.replace("script-src 'self'", "script-src 'none'")

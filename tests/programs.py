@@ -39,6 +39,7 @@ PROGRAMS = {
     # The display in which WebKit runs: it has none without.
     "xvfb": Program(("Xvfb",), "xvfb"),
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
+    "caddy": Program(("caddy",), "caddy"),
 }
 
 #: Chromium's options: no sandbox, since tests also run as root in containers; and no request but

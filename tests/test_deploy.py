@@ -1,4 +1,4 @@
-"""What `docs/deploy` starts exists, what must not be logged is not, and operators are told all."""
+"""What `deniable deploy` prints starts what exists, logs nothing, and operators are told all."""
 
 import json
 import re
@@ -8,15 +8,25 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
+from click.testing import CliRunner
 
 from analysis.survey.survey import LONGEST_REQUEST
 from server.cli import COMMANDS, main
+from server.deploy import KINDS, MESSAGES, Settings, SettingsError, made, unavailable
+from server.page_texts import LANGUAGES
 from server.store.inspection import empty_database, tables
 from server.writer import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
-NGINX = (DOCS / "deploy/nginx.conf").read_text()
-CONTAINERFILE = (DOCS / "deploy/Containerfile").read_text()
+SETTINGS = Settings("survey.example.org")
+FILES = {
+    name: text
+    for kind in ("caddy", "nginx", "systemd")
+    for name, text in made(kind, SETTINGS).items()
+}
+COMPOSE = made("compose", SETTINGS)
+NGINX, CONTAINERFILE = FILES["nginx.conf"], COMPOSE["Containerfile"]
 OPERATIONS = (DOCS / "operations.md").read_text()
 UNITS = {"s": 1, "k": 1024}
 
@@ -24,7 +34,7 @@ UNITS = {"s": 1, "k": 1024}
 def service() -> dict[str, str]:
     unit = ConfigParser(interpolation=None, strict=False)  # SystemCallFilter stands there twice
     unit.optionxform = str  # type: ignore[assignment, method-assign]
-    unit.read_string((DOCS / "deploy/deniable.service").read_text())
+    unit.read_string(FILES["deniable.service"])
     return dict(unit["Service"])
 
 
@@ -71,7 +81,7 @@ def test_starts_are_commands_with_researchers_apart(words: list[str]) -> None:
 def test_unit_starts_what_operators_install() -> None:
     program = shlex.split(service()["ExecStart"])[0]
     assert program == "/opt/deniable/bin/deniable"
-    assert program.removesuffix("deniable") + "pip install ." in OPERATIONS
+    assert program.removesuffix("deniable") + "pip install deniable-*.whl" in OPERATIONS
     folder = Path("/var/lib", service()["StateDirectory"])
     assert parsed(STARTS["unit"])[1]["db"] == folder / "deniable.db"
     assert service()["WorkingDirectory"] == str(folder)
@@ -89,11 +99,7 @@ def test_unit_keeps_no_request_and_no_token() -> None:
 
 def test_container_holds_the_program_alone_and_not_as_root() -> None:
     assert instruction("ENTRYPOINT") == ["deniable"]
-    copied = re.findall(r"^COPY (.*) /src/", CONTAINERFILE, re.M)
-    assert {word for line in copied for word in line.split()} == {
-        *("pyproject.toml", "README.md", "LICENSE"),
-        *("analysis", "client", "server"),
-    }
+    assert re.findall(r"^COPY (.*) /src/", CONTAINERFILE, re.M) == ["deniable-*.whl"]
     lines = CONTAINERFILE.splitlines()
     assert lines.index("USER deniable") < lines.index("VOLUME /data")
     assert parsed(STARTS["container"])[1]["db"] == Path("/data/deniable.db")
@@ -118,7 +124,7 @@ def test_proxy_buffers_what_the_collector_takes() -> None:
 def test_proxy_passes_nothing_of_respondents_on() -> None:
     assert setting("proxy_pass_request_headers") == ["off"]
     passed = {value.split()[0] for value in setting("proxy_set_header")}
-    assert passed == {"Accept-Encoding", "If-None-Match", "Content-Type", "Sec-Fetch-Site"}
+    assert passed == {"Host", "Accept-Encoding", "If-None-Match", "Content-Type", "Sec-Fetch-Site"}
     assert not re.search(r"remote_addr|forwarded_for|\$request_id|realip", NGINX)
     assert setting("ssl_session_tickets") == setting("ssl_session_cache") == ["off"]
 
@@ -126,6 +132,101 @@ def test_proxy_passes_nothing_of_respondents_on() -> None:
 def test_proxy_leads_to_the_respondents_port() -> None:
     port = parsed(STARTS["unit"])[1]["port"]
     assert setting("proxy_pass") == [f"http://127.0.0.1:{port}"]
+
+
+def test_proxy_serves_two_names_and_has_files_enough() -> None:
+    assert "ssl_reject_handshake on;" in NGINX
+    assert setting("return")[0] == "444"
+    assert int(setting("worker_rlimit_nofile")[0]) >= 2 * int(setting("worker_connections")[0])
+    both = made("nginx", Settings("survey.example.org", "results.example.org"))["nginx.conf"]
+    assert "server_name results.example.org;" in both
+    assert "results.example.org" not in NGINX
+
+
+def test_compose_file_hardens_both_and_gives_nobody_the_collector() -> None:
+    composed = yaml.safe_load(COMPOSE["compose.yaml"])
+    for service in composed["services"].values():
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["logging"] == {"driver": "none"}
+        assert service["mem_limit"] == service["memswap_limit"]
+        assert service["healthcheck"]["test"]
+    collector, proxy = composed["services"]["collector"], composed["services"]["proxy"]
+    assert collector["networks"] == ["inside"]
+    assert composed["networks"]["inside"] == {"internal": True}
+    assert "ports" not in collector
+    assert {one for one in proxy["ports"] if "127.0.0.1" not in one} == {"80:80", "443:443"}
+    mounted = {one.split(":")[0].removeprefix("./") for one in proxy["volumes"]}
+    assert mounted - set(COMPOSE) == {*composed["volumes"]} - {"collected"}
+    caddy = json.loads(COMPOSE["caddy.json"])
+    assert ":8001" in caddy["apps"]["http"]["servers"]["researchers"]["listen"]
+
+
+@pytest.mark.parametrize("text", [FILES["caddy.json"], COMPOSE["caddy.json"]])
+def test_caddy_keeps_no_log_and_gives_no_ticket(text: str) -> None:
+    caddy = json.loads(text)
+    (log,) = caddy["logging"]["logs"].values()
+    assert all(name.startswith("tls.") for name in log["include"])
+    assert caddy["apps"]["tls"]["session_tickets"] == {"disabled": True}
+    assert caddy["admin"]["disabled"]
+    assert all("logs" not in one for one in caddy["apps"]["http"]["servers"].values())
+
+
+def test_page_of_a_collector_that_is_away_is_whole_and_loads_nothing() -> None:
+    page, headers = unavailable()
+    assert {*MESSAGES} == {*LANGUAGES}
+    assert all(text in page for text in MESSAGES.values())
+    assert not re.search(r"https?:|src=|href=|url\(|<script|'", page)
+    assert len(page) < 4000  # nginx takes no longer word
+    assert "sha256-" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("host", "what"),
+    [
+        ("example.org/survey", "of its own"),
+        ("https://survey.example.org", "of its own"),
+        ("survey.example.org:8443", "expected a host name"),
+        ("survey", "expected a host name"),
+        ("a b.org; return 200", "expected a host name"),
+        ("", "expected a host name"),
+    ],
+)
+def test_names_that_are_no_hosts_are_refused(host: str, what: str) -> None:
+    with pytest.raises(SettingsError, match=what):
+        Settings(host)
+
+
+def test_paths_ports_and_names_must_be_apart_and_plain() -> None:
+    with pytest.raises(SettingsError, match="another name for researchers"):
+        Settings("survey.example.org", "Survey.example.org")
+    with pytest.raises(SettingsError, match="two ports"):
+        Settings("survey.example.org", port=8001)
+    for path in ("relative", "/etc/../root", "/etc/a;b", "/etc/a b"):
+        with pytest.raises(SettingsError, match="absolute path"):
+            Settings("survey.example.org", certificates=path)
+    with pytest.raises(SettingsError, match="under /var/lib"):
+        Settings("survey.example.org", folder="/srv/deniable")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_deploy_prints_one_file_or_writes_all(kind: str, tmp_path: Path) -> None:
+    words = ["deploy", kind, "--host", "Survey.Example.ORG", "--port", "8123"]
+    printed = CliRunner().invoke(main, words)
+    assert printed.exit_code == 0
+    assert CliRunner().invoke(main, [*words, "--output", str(tmp_path / "new")]).exit_code == 0
+    written = {path.name: path.read_text() for path in (tmp_path / "new").iterdir()}
+    assert written.keys() == KINDS[kind].keys()
+    assert printed.stdout == written[next(iter(KINDS[kind]))]
+    assert any("8123" in text for text in written.values())
+    assert not any("Survey.Example.ORG" in text for text in written.values())
+    assert not any("{{" in text or "{%" in text for text in written.values())
+    again = CliRunner().invoke(main, [*words, "--output", str(tmp_path / "new")])
+    assert again.exit_code == 1
+    assert "expected no such file" in again.stderr
+    refused = CliRunner().invoke(main, ["deploy", kind, "--host", "example.org/survey"])
+    assert refused.exit_code == 2
 
 
 #: Commands of authors and researchers, who need no server.
@@ -138,8 +239,11 @@ OTHERS = {
     "decode",
     "analyze",
     "codebook",
+    "compare",
     "crosstab",
     "regress",
+    "test",
+    "trend",
 }
 
 

@@ -1,142 +1,48 @@
-"""The nginx of `docs/deploy`, run as it is shipped, before a real collector."""
+"""nginx and Caddy, run as `deniable deploy` configures them, before a real collector."""
 
 import contextlib
 import http.client
 import json
-import os
-import re
 import socket
 import ssl
-import subprocess
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from collector import Collector
 from device import Device, answer, expect_state
 from limits import MOMENT
 from playwright.sync_api import Browser
-from programs import find
+from proxies import CLIENT, HOST, PLACES, RESEARCH_HOST, Proxy, caddy, free_port, nginx
 from test_other_sites import made_up
 
 from analysis.survey.survey import LONGEST_REQUEST
 
 pytestmark = pytest.mark.more
 
-CONFIGURATION = Path(__file__).parent.parent.parent / "docs/deploy/nginx.conf"
-#: An address of this machine that nothing else uses, by which a client can be found in files.
-CLIENT = "127.77.66.55"
-#: Where nginx would keep what does not fit into memory.
-PLACES = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 ANSWERS = {"smoked": "yes", "pet": "dog", "team": "office", "debts": "1234"}
 #: What the collector gets with each request besides: nginx's own.
 OF_PROXY = {"host", "connection", "content-length"}
 
 
-@dataclass
-class Proxy:
-    """A running nginx: its address, and the folder that has all its files."""
-
-    port: int
-    folder: Path
-
-    @property
-    def url(self) -> str:
-        return f"https://127.0.0.1:{self.port}"
-
-    def connect(self, *protocols: str) -> ssl.SSLSocket:
-        """A connection with TLS from the address `CLIENT`."""
-        context = ssl.create_default_context(cafile=str(self.folder / "certificate.pem"))
-        context.set_alpn_protocols(protocols or ("http/1.1",))
-        plain = socket.create_connection(("127.0.0.1", self.port), 30, (CLIENT, 0))
-        return context.wrap_socket(plain, server_hostname="127.0.0.1")
-
-    def request(
-        self, method: str, path: str, body: bytes | None = None, **headers: str
-    ) -> tuple[http.client.HTTPResponse, bytes]:
-        """An answer, and its body."""
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port)
-        connection.sock = self.connect()
-        with contextlib.closing(connection):
-            named = {name.replace("_", "-"): value for name, value in headers.items()}
-            connection.request(method, path, body, named)
-            response = connection.getresponse()
-            return response, response.read()
+#: Starts a proxy in a folder, before a collector of this address.
+Start = Callable[[Path, str], contextlib.AbstractContextManager[Proxy]]
+STARTS: dict[str, Start] = {"nginx": nginx, "caddy": caddy}
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
-@contextlib.contextmanager
-def nginx(folder: Path, upstream: str) -> Iterator[Proxy]:
-    """The shipped configuration with other ports, names and places, and nothing else changed."""
-    program = find("nginx")
-    if program is None:
-        pytest.fail("no nginx; python tests/programs.py nginx installs one")
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
-            *("-nodes", "-days", "2", "-subj", "/CN=survey.example.org"),
-            *("-addext", "subjectAltName=IP:127.0.0.1"),
-            *("-keyout", str(key), "-out", str(certificate)),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    port = free_port()
-    text = CONFIGURATION.read_text()
-    own_user = "" if os.geteuid() else "user root;"
-    places = "".join(f"    {name}_temp_path {folder / name};\n" for name in PLACES)
-    for old, new in (
-        ("user www-data;", own_user),
-        ("/run/nginx.pid", str(folder / "nginx.pid")),
-        ("    access_log off;\n", f"    access_log off;\n{places}"),
-        ("/etc/ssl/deniable/fullchain.pem", str(certificate)),
-        ("/etc/ssl/deniable/privkey.pem", str(key)),
-        ("listen 80;", f"listen 127.0.0.1:{free_port()};"),
-        ("        listen [::]:80;\n", ""),
-        ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
-        ("        listen [::]:443 ssl http2;\n", ""),
-        ("server_name survey.example.org;", "server_name 127.0.0.1;"),
-        ("http://127.0.0.1:8000;", f"{upstream};"),
-    ):
-        assert old in text, f"the configuration no longer has {old!r}: change the test with it"
-        text = text.replace(old, new)
-    file = folder / "nginx.conf"
-    file.write_text(text)
-    command = [program, "-p", str(folder), "-e", str(folder / "start.log"), "-c", str(file)]
-    tested = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
-    assert tested.returncode == 0, tested.stderr
-    process = subprocess.Popen([*command, "-g", "daemon off;"])
-    try:
-        wait_for(port, process)
-        yield Proxy(port, folder)
-    finally:
-        process.terminate()
-        process.wait(MOMENT)
-
-
-def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    while True:
-        assert process.poll() is None, "nginx has ended"
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
-            return
-        time.sleep(0.05)
+@pytest.fixture(scope="module", params=[*STARTS])
+def start(request: pytest.FixtureRequest) -> Start:
+    """Each proxy in turn."""
+    return STARTS[request.param]
 
 
 @pytest.fixture(scope="module")
 def proxy(
-    collector: Collector, tmp_path_factory: pytest.TempPathFactory
+    start: Start, collector: Collector, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxy]:  # fmt: skip
     """The shipped proxy before the collector."""
-    with nginx(tmp_path_factory.mktemp("nginx"), collector.url) as running:
+    with start(tmp_path_factory.mktemp("proxy"), collector.url) as running:
         yield running
 
 
@@ -224,11 +130,14 @@ def test_pages_and_modules_are_compressed_on_the_wire(
     ],
 )
 def test_of_encodings_only_gzip_is_passed_on(
-    tmp_path: Path, upstream: Upstream, accepted: str, passed: str | None
+    start: Start, tmp_path: Path, upstream: Upstream, accepted: str, passed: str | None
 ) -> None:
-    with nginx(tmp_path, upstream.url) as proxy, proxy.connect() as client:
-        client.sendall(f"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {accepted}\r\n\r\n".encode())
-        assert headers_of(upstream.receive(30)).get("accept-encoding") == passed
+    with start(tmp_path, upstream.url) as proxy, proxy.connect() as client:
+        client.sendall(
+            f"GET / HTTP/1.1\r\nHost: {HOST}\r\nAccept-Encoding: {accepted}\r\n\r\n".encode()
+        )
+        found = headers_of(upstream.receive(30)).get("accept-encoding")
+        assert (found if found == "gzip" else None) == passed
 
 
 def headers_of(request: bytes) -> dict[str, str]:
@@ -236,7 +145,9 @@ def headers_of(request: bytes) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in lines)
 
 
-def test_the_collector_gets_nothing_else_of_respondents(tmp_path: Path, upstream: Upstream) -> None:
+def test_the_collector_gets_nothing_else_of_respondents(
+    start: Start, tmp_path: Path, upstream: Upstream
+) -> None:
     needed = {
         "Accept-Encoding": "br, gzip;q=0.9",
         "Content-Type": "application/json",
@@ -256,10 +167,10 @@ def test_the_collector_gets_nothing_else_of_respondents(tmp_path: Path, upstream
         ),
         *("X-Real-IP", "Accept", "Accept-Language", "DNT", "Sec-CH-UA", "Sec-Fetch-Mode", "X-Mark"),
     )
-    with nginx(tmp_path, upstream.url) as proxy, proxy.connect() as client:
+    with start(tmp_path, upstream.url) as proxy, proxy.connect() as client:
         lines = [f"{name}: {value}" for name, value in needed.items()]
         lines += [f"{name}: canary" for name in marked]
-        lines += ["Host: canary", "Content-Length: 2"]
+        lines += [f"Host: {HOST}", "Content-Length: 2"]
         head = "POST /api/surveys/x/reports?canary=canary HTTP/1.1"
         client.sendall("\r\n".join([head, *lines, "", "{}"]).encode())
         received = upstream.receive(30)
@@ -268,7 +179,8 @@ def test_the_collector_gets_nothing_else_of_respondents(tmp_path: Path, upstream
     assert b"canary" not in received
     assert CLIENT.encode() not in received
     found = headers_of(received)
-    assert set(found) == {name.lower() for name in needed} | OF_PROXY
+    assert set(found) - OF_PROXY == {name.lower() for name in needed}
+    assert found["host"] in (HOST, upstream.url.removeprefix("http://"))
     assert found["accept-encoding"] == "gzip"
 
 
@@ -311,23 +223,30 @@ def test_other_sites_are_refused_through_it(
     assert collector.stored(survey) == 0
 
 
-def test_a_slow_body_does_not_reach_the_collector(tmp_path: Path, upstream: Upstream) -> None:
-    head = f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {LONGEST_REQUEST}\r\n\r\n".encode()
-    with nginx(tmp_path, upstream.url) as proxy, proxy.connect() as client:
-        before = {name: (tmp_path / name).stat().st_mtime_ns for name in PLACES}
+def places(folder: Path) -> dict[str, int]:
+    """When each folder in which nginx would keep something was changed; Caddy has none."""
+    return {name: (folder / name).stat().st_mtime_ns for name in PLACES if (folder / name).exists()}
+
+
+def test_a_slow_body_does_not_reach_the_collector(
+    start: Start, tmp_path: Path, upstream: Upstream
+) -> None:
+    head = f"POST / HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: {LONGEST_REQUEST}\r\n\r\n".encode()
+    with start(tmp_path, upstream.url) as proxy, proxy.connect() as client:
+        before = places(tmp_path)
         client.sendall(head + b" " * (LONGEST_REQUEST - 1))
         assert upstream.receive(2) == b""
         client.sendall(b" ")
         assert len(upstream.receive(30)) > LONGEST_REQUEST
         # A file that was made and deleted would have changed its folder.
-        assert {name: (tmp_path / name).stat().st_mtime_ns for name in PLACES} == before
+        assert places(tmp_path) == before
 
 
 def test_no_file_of_the_machine_has_a_respondents_address(
     proxy: Proxy, collector: Collector, survey: str
 ) -> None:
     body = made_up(collector, survey).encode()
-    places = {name: (proxy.folder / name).stat().st_mtime_ns for name in PLACES}
+    before = places(proxy.folder)
     path, kind = f"/api/surveys/{survey}/reports", {"Content_Type": "application/json"}
     for sent in (body, body, b"{", b" " * LONGEST_REQUEST, b" " * (LONGEST_REQUEST + 1)):
         proxy.request("POST", path, sent, **kind)
@@ -337,28 +256,124 @@ def test_no_file_of_the_machine_has_a_respondents_address(
         client.recv(65536)
     with socket.create_connection(("127.0.0.1", proxy.port), 30, (CLIENT, 0)) as client:
         client.sendall(b"no TLS at all\r\n\r\n" * 100)
-        client.recv(65536)
+        with contextlib.suppress(ConnectionError):
+            client.recv(65536)
     with (
         socket.create_connection(("127.0.0.1", proxy.port), 30, (CLIENT, 0)) as client,
         pytest.raises(ssl.SSLError),
     ):
         # Nobody has vouched for the certificate.
-        ssl.create_default_context().wrap_socket(client, server_hostname="127.0.0.1")
+        ssl.create_default_context().wrap_socket(client, server_hostname=HOST)
     for folder in (proxy.folder, collector.database.parent):
         for file in folder.rglob("*"):
             if file.is_file():
                 assert CLIENT.encode() not in file.read_bytes(), file
-    assert {name: (proxy.folder / name).stat().st_mtime_ns for name in PLACES} == places
+    assert places(proxy.folder) == before
+
+
+def plainly(proxy: Proxy, path: str, host: str) -> tuple[int, str, bytes]:
+    """What is answered without TLS: the status, where it leads, and the body."""
+    connection = http.client.HTTPConnection("127.0.0.1", proxy.plain_port, timeout=MOMENT)
+    with contextlib.closing(connection):
+        connection.request("GET", path, headers={"Host": host})
+        response = connection.getresponse()
+        return response.status, response.getheader("Location", ""), response.read()
 
 
 def test_http_leads_to_https_and_h2_is_spoken(proxy: Proxy) -> None:
     with proxy.connect("h2", "http/1.1") as client:
         assert client.selected_alpn_protocol() == "h2"
-    plain = re.search(r"listen 127\.0\.0\.1:(\d+);", (proxy.folder / "nginx.conf").read_text())
-    assert plain is not None
-    connection = http.client.HTTPConnection("127.0.0.1", int(plain[1]), timeout=MOMENT)
-    with contextlib.closing(connection):
-        connection.request("GET", "/s/x")
-        response: Any = connection.getresponse()
-        assert response.status == 308
-        assert response.getheader("Location").startswith("https://")
+    for host in (HOST, RESEARCH_HOST):
+        assert plainly(proxy, "/s/x", host)[:2] == (308, f"https://{host}/s/x")
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_no_session_can_be_taken_up_again(proxy: Proxy, version: ssl.TLSVersion) -> None:
+    with proxy.connect(version=version) as client:
+        client.sendall(f"GET /healthz HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+        session = client.session
+        assert session is None or not (session.has_ticket or len(session.id))
+
+
+def test_other_names_get_nothing(proxy: Proxy) -> None:
+    with pytest.raises(ssl.SSLError, match=r"ALERT|UNRECOGNIZED"):
+        proxy.connect(host="other.localhost")
+    with proxy.connect() as client, contextlib.suppress(ConnectionError, ssl.SSLError):
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: other.localhost\r\n\r\n")
+        assert client.recv(65536) == b""
+    with pytest.raises((http.client.HTTPException, ConnectionError)):
+        plainly(proxy, "/s/x", "other.localhost")
+
+
+def test_old_protocols_are_refused(proxy: Proxy) -> None:
+    with pytest.raises(ssl.SSLError), pytest.warns(DeprecationWarning, match="TLSv1_1"):
+        proxy.connect(version=ssl.TLSVersion.TLSv1_1)
+
+
+def test_bytes_and_headers_arrive_as_the_collector_sends_them(
+    proxy: Proxy, collector: Collector, survey: str
+) -> None:
+    packed = 0
+    for path in (f"/s/{survey}", "/me", "/client/page/survey.js", f"/api/surveys/{survey}"):
+        through, body = proxy.request("GET", path, Accept_Encoding="gzip")
+        there = http.client.HTTPConnection(collector.url.removeprefix("http://"))
+        with contextlib.closing(there):
+            there.request("GET", path, headers={"Accept-Encoding": "gzip"})
+            direct = there.getresponse()
+            assert body == direct.read()
+        own = {"server", "date", "connection", "transfer-encoding", "content-length"}
+        sent, arrived = (
+            sorted(
+                (name.lower(), value) for name, value in one.getheaders() if name.lower() not in own
+            )
+            for one in (direct, through)
+        )
+        assert arrived == sent
+        packed += through.getheader("Content-Encoding") == "gzip"
+    assert packed >= 3  # what is short is not
+
+
+def test_visitors_are_told_while_the_collector_is_away(start: Start, tmp_path: Path) -> None:
+    with start(tmp_path, f"http://127.0.0.1:{free_port()}") as proxy:
+        response, body = proxy.request("GET", "/s/x")
+        text = body.decode()
+    assert response.status == 502
+    assert (response.getheader("Content-Type") or "").startswith("text/html")
+    assert "default-src 'none'" in (response.getheader("Content-Security-Policy") or "")
+    assert response.getheader("X-Robots-Tag") == "noindex"
+    for tag in ("en", "de", "fr", "es", "ar"):
+        assert f'<p lang="{tag}"' in text
+    assert "//" not in text
+
+
+def test_researchers_have_a_name_of_their_own(
+    start: Start, tmp_path: Path, upstream: Upstream
+) -> None:
+    with start(tmp_path, upstream.url) as proxy, proxy.connect(host=RESEARCH_HOST) as client:
+        head = f"GET /results?wave=2 HTTP/1.1\r\nHost: {RESEARCH_HOST}\r\nCookie: a=b\r\n\r\n"
+        client.sendall(head.encode())
+        received = upstream.receive(30)
+    assert received.startswith(b"GET /results?wave=2 HTTP/1.1\r\n")
+    found = headers_of(received)
+    assert (found["host"], found["cookie"]) == (RESEARCH_HOST, "a=b")
+    assert CLIENT.encode() not in received
+
+
+def test_an_authority_finds_what_its_client_put_there(tmp_path: Path, upstream: Upstream) -> None:
+    folder = tmp_path / "acme/.well-known/acme-challenge"
+    folder.mkdir(parents=True)
+    (folder / "token").write_text("proof")
+    for parent in (tmp_path, *folder.relative_to(tmp_path).parents):
+        (tmp_path / parent).chmod(0o755)
+    with nginx(tmp_path, upstream.url) as proxy:
+        status, _, body = plainly(proxy, "/.well-known/acme-challenge/token", HOST)
+    assert (status, body) == (200, b"proof")
+
+
+def test_caddy_of_the_compose_file_serves_as_well(
+    tmp_path: Path, collector: Collector, survey: str
+) -> None:
+    with caddy(tmp_path, collector.url, in_compose=True) as proxy:
+        response, _ = proxy.request("GET", f"/s/{survey}")
+    assert response.status == 200
