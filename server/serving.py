@@ -23,6 +23,7 @@ from granian.log import LogLevels
 
 from server.app import PLANES, create_app
 from server.gateway import Gateway
+from server.supervision import notify, watch
 
 #: The most connections of a worker, if the system lets it open so many files, and the files that it
 #: opens for other purposes. More connections wait in the system's queue.
@@ -189,11 +190,13 @@ def _url(where: Address) -> str:
 
 
 def _announce(urls: list[str], ready: Callable[[str, str], None]) -> None:
-    """Wait until all addresses answer, however slow the machine is, and then say so."""
+    """Wait until all addresses answer, however slow the machine is, and say so; then watch them."""
     for url in urls:
         while not _answers(url):
             time.sleep(0.1)
     ready(*urls)
+    notify("READY=1")
+    watch(lambda: all(map(_answers, urls)))
 
 
 def _answers(url: str) -> bool:

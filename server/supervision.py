@@ -1,0 +1,35 @@
+"""Tell systemd that the server is ready, and that it still answers (sd_notify(3))."""
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable
+
+
+def notify(state: str) -> None:
+    """Send a state to the service manager that started this process, if one did."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address.startswith("@"):
+        address = "\0" + address[1:]  # Linux's abstract sockets
+    # A manager that is gone is no reason to stop serving.
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one:
+        one.sendto(state.encode(), address)
+
+
+def watch(answers: Callable[[], bool]) -> None:
+    """Send a sign of life twice in each period that the manager set, while the server answers.
+
+    It returns at once where no manager waits for signs. One that misses them starts the server
+    again: a database that cannot be read or a full disk is no reason, since that would not help.
+    """
+    period = os.environ.get("WATCHDOG_USEC", "")
+    meant = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+    if not (period.isdecimal() and int(period) and meant):
+        return
+    while True:
+        if answers():
+            notify("WATCHDOG=1")
+        time.sleep(int(period) / 2_000_000)
