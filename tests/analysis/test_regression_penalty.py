@@ -12,8 +12,9 @@ from narrowing import not_none
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import from_matrix
-from analysis.study.regression import regress
+from analysis.study.regression import Regression, regress
 from analysis.study.regression.penalty import LogF
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
@@ -67,24 +68,26 @@ def test_limits_of_a_rare_randomized_outcome_are_those_of_its_penalized_likeliho
     assert regress("y ~ g + age", {"y": column}, known).terms[1].conf_high == inf
 
 
-def test_a_randomized_predictor_has_the_penalty_and_its_law_has_none() -> None:
-    rng, _ = people(300, 3)
+def test_a_randomized_predictor_and_slopes_of_its_law_have_the_penalty() -> None:
+    rng, age = people(300, 3)
+    unit = 2 * age.std()
     latent, matrix = (rng.random(300) < 0.4).astype(int), krr(2, 2.0)
     y = np.where(latent == 1, rng.random(300) < 0.3, 0).astype(int)
     column = reported(rng, "x", "no yes", latent, matrix)
 
     def fall(b: Array) -> float:
-        share = expit(b[2])
+        share = expit(b[3] + b[4] * age)
         chances = sum(
-            weight
-            * matrix[column.codes, x]
-            * np.where(y == 1, expit(b[0] + b[1] * x), expit(-b[0] - b[1] * x))
+            weight * matrix[column.codes, x] * expit((2 * y - 1) * (b[0] + b[1] * age + b[2] * x))
             for x, weight in ((0, 1 - share), (1, share))
         )
-        return log_f(b[1:2]) - float(np.log(chances).sum())
+        penalized = b[[1, 2, 4]] * np.array([unit, 1, unit])
+        return log_f(penalized) - float(np.log(chances).sum())
 
-    found = regress("y ~ x", {"x": column}, {"y": y}, penalty="log-f")
-    agrees(found, fall, np.array([-0.4]))
+    found = regress("y ~ age + x", {"x": column}, {"y": y, "age": age}, penalty="log-f")
+    order = [term.term for term in found.terms]
+    assert order == ["Intercept", "age", "x[T.yes]"]
+    agrees(found, fall, np.array([-0.4, 0.0]))
 
 
 def test_the_unit_of_a_number_does_not_matter() -> None:
@@ -116,7 +119,28 @@ def test_terms_of_several_categories_and_counts_are_finite() -> None:
         assert np.isfinite(np.array(ends, dtype=np.float64)).all()
 
 
-def test_terms_that_are_not_printed_have_no_penalty() -> None:
+def test_slopes_of_those_who_left_a_number_out_have_the_penalty() -> None:
+    rng, age = people(400, 8)
+    latent = rng.integers(0, 2, 400)
+    # Who left x out is 1 above a value of age, and 0 below it: a slope without end.
+    left = rng.random(400) < 0.25
+    y = np.where(left, age > 0, rng.random(400) < 0.3 + 0.3 * latent).astype(int)
+    x = reported(rng, "x", "no yes no-answer", np.where(left, 2, latent), krr(3, 6.0))
+    plain, penalized = (
+        regress("y ~ x + age", {"x": x}, {"y": y, "age": age}, penalty=penalty)
+        for penalty in ("none", "log-f")
+    )
+
+    def hidden(found: Regression) -> float:
+        (slope,) = (term for term in found.nuisance if term.term == f"age[{NO_ANSWER}]")
+        return slope.estimate or inf
+
+    assert hidden(plain) > 20 > hidden(penalized) > 1
+    for one, other in zip(plain.terms, penalized.terms, strict=True):
+        assert one.estimate == pytest.approx(other.estimate, abs=0.1)
+
+
+def test_terms_of_no_answer_are_finite() -> None:
     rng = np.random.default_rng(5)
     true, matrix = np.repeat([0, 1, 2], [300, 280, 20]), krr(3, 2.0)
     values = "no yes no-answer"

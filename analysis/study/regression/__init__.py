@@ -113,9 +113,10 @@ def regress(
         ``category``: no-answer is a value like any other, so that those who left a predictor out
         share the coefficients of all others.
     penalty : str
-        ``none``, or ``log-f``: all printed coefficients but intercepts have log-F(1, 1) priors,
-        which keeps them finite. See `analysis.study.regression.penalty`. Not of a linear model, and
-        with profiles alone: Wald's intervals cover too seldom where a penalty is needed.
+        ``none``, or ``log-f``: all coefficients but intercepts have log-F(1, 1) priors, which keeps
+        them finite, also those of the predictors' law, and of those who left an answer out: see
+        `analysis.study.regression.penalty`. Not of a linear model, and with profiles alone: Wald's
+        intervals cover too seldom where a penalty is needed.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     effects : bool

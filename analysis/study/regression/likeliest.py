@@ -96,11 +96,14 @@ def likeliest(
     printed = np.arange(len(back)) < len(names)
     if left_out:
         printed[: len(names)] = ~absent
-    # Of the units of printed terms, an intercept has none: it is not penalized.
-    units = np.tile(_units(table), outcome.sloped)[printed[: len(names)]]
-    prior = None
-    if penalty == "log-f":
-        prior = LogF((units[:, None] * back[printed])[units > 0])
+    units = np.concatenate(
+        [
+            np.tile(_units(table), outcome.sloped),
+            np.zeros(outcome.flat),
+            np.tile(_units_of_shares(table), cells - 1),
+        ]
+    )
+    prior = LogF((units[:, None] * back)[units > 0]) if penalty == "log-f" else None
     likelihood = Likelihood(outcome, designs, shares[:, 0], chances, times, prior)
     profiling = interval == "profile" and not robust
     advance = progress or (lambda part: None)
@@ -138,7 +141,7 @@ def likeliest(
         table, family, penalty, reached, left_out, answered, terms, sound[len(names) :].all()
     )
     if prior and profiled:
-        messages += _of_prior(terms, units, profiled.quantile)
+        messages += _of_prior(terms, units[printed], profiled.quantile)
     model = Regression(
         terms=tuple(terms),
         n=rows.n,
@@ -223,14 +226,28 @@ def _answered(table: Table, point: Point) -> float:
 
 
 def _units(table: Table) -> Array:
-    """Return (p,) what change of each term its coefficient is penalized for; 0 of an intercept."""
+    """Return (p,) what change of each term its coefficient is penalized for; 0 of an intercept.
+
+    Those who left a predictor out have an intercept of their own.
+    """
     units = []
     for term, column in zip(table.terms, np.moveaxis(table.design, 2, 0), strict=True):
-        among = column[:, table.answering]
-        # A term of no answer is 0 for all who answered.
-        unit = unit_of(among if np.ptp(among) else column, table.rows.times)
-        units.append(0.0 if term == "Intercept" else unit)
+        # A number of those without an answer is 0 for all others, and does not vary among them.
+        parts = column[:, table.answering], column[:, ~table.answering], column
+        varying = next((part for part in parts if part.size and np.ptp(part)), column)
+        is_intercept = term in ("Intercept", f"Intercept[{NO_ANSWER}]")
+        units.append(0.0 if is_intercept else unit_of(varying, table.rows.times))
     return np.array(units)
+
+
+def _units_of_shares(table: Table) -> Array:
+    """Return (q,) the same for the law of the predictors."""
+    return np.array(
+        [
+            0.0 if term == "Intercept" else unit_of(column[:, None], table.rows.times)
+            for term, column in zip(table.shares_terms, table.shares.T, strict=True)
+        ]
+    )
 
 
 def _of_prior(terms: Sequence[Term], units: Array, quantile: float) -> list[str]:
