@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from datetime import date
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,8 @@ def test_pages_tell_of_those_among_the_reports_that_they_show(store: Store, surv
     store.surveys.open_wave(survey.id)
     for simulated, seed in ((True, 1), (False, 2), (True, 3)):
         sent = payloads(survey, [ANSWER] * 60, 1, seed)
-        for one in sent:  # one by one, so that each batch is complete when it is due
-            to_store(store, survey.id, iter([one]), lambda _: None, simulated=simulated)
+        while some := list(islice(sent, 10)):  # so that a batch is complete when it is due
+            to_store(store, survey.id, iter(some), lambda _: None, simulated=simulated)
     shown = StoredWave(store, survey.id, batch=True)
     # The snapshot that is shown has the first 100 or more: 60 simulated ones, then real ones.
     assert shown.is_open
