@@ -1,8 +1,13 @@
 """What a whole device does, by the modules as they are served, beside the vectors."""
 
+import sys
+import unicodedata
 from typing import Any
 
+import pytest
 from javascript import Run, vector
+
+from analysis.core.texts import normalized
 
 
 def test_encoders_fit_the_questions_of_the_reference(run: Run) -> None:
@@ -92,3 +97,19 @@ def test_whole_waves_are_the_bytes_and_the_charge_of_the_reference(run: Run) -> 
     given = [{**case, "order": [*case["words"]]} for case in cases]
     for case, got in zip(cases, run("report.js", _WAVE, given), strict=True):
         assert got == [case["body"], case["charge"], case["times"], 0]
+
+
+@pytest.mark.more
+def test_every_letter_is_normalized_as_by_the_pinned_unicode(run: Run) -> None:
+    # A browser that knows later versions must agree on the characters of this one.
+    letters = [
+        letter
+        for letter in map(chr, range(sys.maxunicode + 1))
+        if letter != "\0" and unicodedata.category(letter) not in ("Cn", "Cs")
+    ]
+    assert len(letters) > 280_000
+    # As two texts: a list of so many takes a minute to be sent.
+    sent = ["".join(letters), "\0".join(normalized(f"x{letter}y") for letter in letters)]
+    body = """const expected = v[1].split('\\0');
+      return [...v[0]].filter((one, at) => m.normalized(`x${one}y`) !== expected[at]);"""
+    assert run("optional/texts.js", body, sent) == []

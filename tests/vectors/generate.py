@@ -1,4 +1,6 @@
-"""Writes the vectors that bind Python to JavaScript: python tests/vectors/generate.py
+"""Writes the vectors that bind Python to JavaScript, and the schema of the protocol.
+
+    python tests/vectors/generate.py
 
 They are made by the Python reference and read by both languages; `tests/test_vectors.py` makes
 them again and compares. A change of a vector is a change of protocol. In a vector, a fraction is
@@ -6,6 +8,7 @@ written "1/3", and what is no number "NaN".
 """
 
 import json
+import re
 import sys
 from fractions import Fraction
 from functools import partial
@@ -32,6 +35,7 @@ from analysis.survey.freeze import freeze
 from analysis.survey.kinds import KINDS
 from analysis.survey.logic import holds
 from analysis.survey.survey import version_of
+from server.openapi import protocol_schema
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -375,3 +379,7 @@ if __name__ == "__main__":
         text = json.dumps(content, indent=None, ensure_ascii=True, separators=(",", ":"))
         # A case a line: short enough to read in a diff.
         (HERE / f"{name}.json").write_text(text.replace('},{"', '},\n{"') + "\n")
+    schema = json.dumps(protocol_schema(), ensure_ascii=True, separators=(",", ":"))
+    # A definition a line.
+    lines = re.sub(r'(?<=\})(,"[A-Z]\w+":)', r"\n\1", schema)
+    (HERE.parents[1] / "docs/protocol.schema.json").write_text(lines + "\n")
