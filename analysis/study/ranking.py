@@ -180,6 +180,8 @@ def _ranks(
 def surely_above(p_values: Array, alpha: float) -> NDArray[np.bool_]:
     """Return (k, k) which values are more frequent than which; all are right but for `alpha`.
 
+    docs/methods.md, (45).
+
     Hypotheses that i is no more frequent than j are rejected in steps. What is rejected implies
     more: if i is above j, and j above h, then i is above h. With each step fewer hypotheses can be
     true: those rejected are so many pairs of values that differ, of as many as groups of equal
