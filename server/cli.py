@@ -46,6 +46,7 @@ COMMANDS = {
     "restore": ("restore.restore", "Check a backup, and make a database from it."),
     "migrate": ("backup.migrate", "Bring an earlier release's database to this one's schema."),
     "audit": ("audit.audit", "Check what is stored, and what a server serves."),
+    "doctor": ("doctor.doctor", "Look at the proxy, the files and the machine of a collector."),
     "demo": ("serve.demo", "Replay a real survey of 6,366 people; serve its results."),
 }
 

@@ -76,7 +76,7 @@ def certificate(folder: Path) -> None:
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
-            *("-nodes", "-days", "2", "-subj", f"/CN={HOST}"),
+            *("-nodes", "-days", "30", "-subj", f"/CN={HOST}"),
             *("-addext", f"subjectAltName=DNS:{HOST},DNS:{RESEARCH_HOST}"),
             *("-keyout", str(folder / "privkey.pem"), "-out", str(folder / "fullchain.pem")),
         ],

@@ -1,0 +1,14 @@
+"""Look at a collector in the field: its proxy from outside, and the machine that it runs on."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at and seen; `advice` says what to do if that is not as it should be."""
+
+    part: str
+    subject: str
+    finding: str
+    ok: bool
+    advice: str = ""

@@ -1,0 +1,196 @@
+"""What the machine does with the collector's memory, files, limits and logs."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+from server.doctor import Check
+from server.health import ROOM
+from server.store import Store
+from server.store.file import beside
+
+#: Open files that a worker should be allowed: 4,096 connections, and its own.
+_FILES = 4608
+
+
+def look(db: Path, today: date, root: Path = Path("/")) -> Iterator[Check]:
+    """Yield what is seen on the machine of a database, whose system files are under `root`."""
+    yield from _modes(db)
+    yield _disk(db)
+    store = Store(db)
+    try:
+        yield Check(
+            "database",
+            "deletions",
+            "reports that were promised to be deleted are still there"
+            if store.upkeep.is_overdue(today)
+            else "nothing is overdue",
+            not store.upkeep.is_overdue(today),
+            "start the server, or run deniable close SURVEY-ID; then delete them in backups, too",
+        )
+    finally:
+        store.file.leave()
+    yield from _servers(root)
+    yield _swap(root)
+    yield _core_dumps(root)
+    yield from _proxy_logs(root)
+
+
+def _modes(db: Path) -> Iterator[Check]:
+    folder = db.absolute().parent
+    wanted = [path for path in (db, *beside(db)) if path.exists()]
+    open_ = [path.name for path in wanted if path.stat().st_mode & 0o077]
+    yield Check(
+        "database",
+        "file modes",
+        f"others can read {', '.join(open_)}" if open_ else "only its owner can read it",
+        not open_,
+        f"chmod 0600 {' '.join(open_)}",
+    )
+    loose = folder.stat().st_mode & 0o022
+    yield Check(
+        "database",
+        "folder",
+        f"others can write to {folder}" if loose else "others cannot write to it",
+        not loose,
+        f"chmod 0700 {folder}",
+    )
+    owners = {path.stat().st_uid for path in wanted}
+    yield Check(
+        "database",
+        "owner",
+        "all files are one user's" if len(owners) == 1 else "files of several users",
+        len(owners) == 1,
+        f"chown all {db.name}* to the user that the server runs as; run commands as that user",
+    )
+
+
+def _disk(db: Path) -> Check:
+    free = shutil.disk_usage(db.absolute().parent).free
+    needed = ROOM + 2 * db.stat().st_size
+    return Check(
+        "machine",
+        "disk",
+        f"{free // 2**20:,} MiB are free, {needed // 2**20:,} are needed",
+        free >= needed,
+        "make room: the file is written anew when a wave closes, and a backup is as large",
+    )
+
+
+def _servers(root: Path) -> Iterator[Check]:
+    found = list(_running(root))
+    yield Check(
+        "machine",
+        "servers",
+        f"{len(found)} of them run here" if found else "none runs here, or another user cannot see",
+        len(found) <= 1,
+        f"stop those that you do not mean: processes {' '.join(map(str, found))}",
+    )
+    for number in found:
+        limits = ""
+        with suppress(OSError):
+            limits = (root / f"proc/{number}/limits").read_text()
+        for subject, name, wanted in (
+            ("open files", "Max open files", _FILES),
+            ("core", "Max core file size", 0),
+        ):
+            line = re.search(rf"^{name}\s+(\S+)\s+(\S+)", limits, re.M)
+            if line is None:
+                continue
+            soft, hard = (float("inf") if one == "unlimited" else int(one) for one in line.groups())
+            good = hard >= wanted if wanted else soft == 0
+            yield Check(
+                "machine",
+                f"{subject} of process {number}",
+                f"a limit of {line[2] if wanted else line[1]}",
+                good,
+                f"LimitNOFILE=65536 in its unit: at least {_FILES}" if wanted else "LimitCORE=0",
+            )
+
+
+def _running(root: Path) -> Iterator[int]:
+    """Yield the numbers of the processes that are `deniable serve`."""
+    for path in sorted((root / "proc").glob("[0-9]*/cmdline")):
+        with suppress(OSError):
+            words = path.read_bytes().split(b"\0")
+            program = [word.rpartition(b"/")[2] for word in words[:4]]
+            for before, word in pairwise(program):
+                if word == b"serve" and before in (b"deniable", b"server.cli"):
+                    yield int(path.parent.name)
+
+
+def _swap(root: Path) -> Check:
+    lines = []
+    with suppress(OSError):
+        lines = (root / "proc/swaps").read_text().splitlines()[1:]
+    open_ = [name for name in (line.split()[0] for line in lines) if not _is_safe(root, name)]
+    return Check(
+        "machine",
+        "swap",
+        f"{', '.join(open_)} may keep requests on the disk" if open_ else "none without encryption",
+        not open_,
+        "swapoff, or encrypt it; MemorySwapMax=0 in the units of the collector and of the proxy",
+    )
+
+
+def _is_safe(root: Path, name: str) -> bool:
+    """Return whether a place of swap is in memory, or encrypted by the device mapper."""
+    device = os.path.basename(os.path.realpath(root / name.lstrip("/")))
+    with suppress(OSError):
+        return (root / f"sys/block/{device}/dm/uuid").read_text().startswith("CRYPT-")
+    return device.startswith("zram")
+
+
+def _core_dumps(root: Path) -> Check:
+    pattern = ""
+    with suppress(OSError):
+        pattern = (root / "proc/sys/kernel/core_pattern").read_text().strip()
+    # A program gets the dump whatever the limit; systemd's keeps none where the limit is 0.
+    kept = pattern.startswith("|") and "systemd-coredump" not in pattern
+    return Check(
+        "machine",
+        "core dumps",
+        f"a program gets them: {pattern}" if kept else "are kept within the limit of a process",
+        not kept,
+        "sysctl kernel.core_pattern=core, and LimitCORE=0 in the units",
+    )
+
+
+def _proxy_logs(root: Path) -> Iterator[Check]:
+    """Yield what nginx logs by its files, where this user can read them."""
+    file = root / "etc/nginx/nginx.conf"
+    try:
+        text = re.sub(r"(?m)#.*$", "", file.read_text())
+    except (OSError, UnicodeDecodeError):
+        return
+    wrong = [
+        f"{name} {value.strip()}"
+        for name, value in re.findall(r"\b(access_log|error_log|include)\s+([^;]+);", text)
+        if not (name == "access_log" and value.strip() == "off")
+        and not (name == "error_log" and value.split()[0] == "/dev/null")
+        and not (name == "include" and value.split()[0].endswith("mime.types"))
+    ]
+    if "access_log" not in text:
+        wrong.append("access_log as it is by default")
+    yield Check(
+        "proxy",
+        "logs of nginx",
+        f"addresses may be kept: {'; '.join(wrong)}" if wrong else "none is kept",
+        not wrong,
+        "access_log off; error_log /dev/null crit; and no include, in which others switch it on",
+    )
+    full = [
+        path.name for path in sorted((root / "var/log/nginx").glob("*.log*")) if path.stat().st_size
+    ]
+    yield Check(
+        "proxy",
+        "old logs of nginx",
+        f"/var/log/nginx has {', '.join(full)}" if full else "/var/log/nginx has none",
+        not full,
+        "delete them once you know that they are not needed",
+    )

@@ -1,0 +1,73 @@
+"""What `deniable doctor --url` sees through nginx, as shipped and with faults."""
+
+import socket
+from pathlib import Path
+
+import proxies
+import pytest
+from collector import Collector
+from proxies import HOST, Proxy, nginx, replaced
+
+from server.deploy import Settings, made
+from server.doctor import outside
+
+pytestmark = pytest.mark.more
+
+
+def wrong(proxy: Proxy) -> dict[str, str]:
+    """What is not as it should be. The collector of these tests has researchers on its port."""
+    authority = str(proxy.folder / "fullchain.pem")
+    found = [one for one in outside.look(proxy.url, authority) if not one.ok]
+    assert all(one.advice for one in found)
+    faults = {one.subject: one.finding for one in found}
+    assert faults.pop("researchers' pages") == "served to everybody: /surveys /results"
+    return faults
+
+
+@pytest.fixture(autouse=True)
+def _names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lead the names of these tests to this machine, as browsers do."""
+    there = socket.create_connection
+
+    def here(address: tuple[str, int], *others: float) -> socket.socket:
+        host, port = address
+        return there(("127.0.0.1" if host == HOST else host, port), *others)
+
+    monkeypatch.setattr(socket, "create_connection", here)
+
+
+def test_the_shipped_file_has_no_fault(tmp_path: Path, collector: Collector) -> None:
+    with nginx(tmp_path, collector.url) as proxy:
+        assert wrong(proxy) == {}
+
+
+FAULTS = {
+    "TLS 1.3": ("ssl_conf_command NumTickets 0;", ""),
+    "TLS 1.2": ("ssl_protocols TLSv1.2 TLSv1.3;", "ssl_protocols TLSv1.3;"),
+    "compression": ("proxy_set_header Accept-Encoding $compressed;", ""),
+    "other websites": ("proxy_set_header Sec-Fetch-Site $http_sec_fetch_site;", ""),
+    "another name": ("ssl_reject_handshake on;", ""),
+    "another host": ("return 444;", "return 200 hello;"),
+}
+
+
+@pytest.mark.parametrize("subject", FAULTS)
+def test_each_fault_is_seen(
+    subject: str, tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changed(kind: str, settings: Settings) -> dict[str, str]:
+        return {"nginx.conf": replaced(made(kind, settings)["nginx.conf"], FAULTS[subject])}
+
+    monkeypatch.setattr(proxies, "made", changed)
+    with nginx(tmp_path, collector.url) as proxy:
+        assert wrong(proxy).keys() == {subject}
+
+
+def test_a_certificate_that_nobody_vouches_for_is_seen(
+    tmp_path: Path, collector: Collector
+) -> None:
+    with nginx(tmp_path, collector.url) as proxy:
+        found = {one.subject: one for one in outside.look(proxy.url)}
+    assert not found["certificate"].ok
+    assert "browsers refuse it" in found["certificate"].finding
+    assert not found["pages"].ok

@@ -1,0 +1,175 @@
+"""What `deniable doctor` sees of a machine, on made-up ones that each have one fault."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from analysis.survey.survey_file import read_survey
+from server.cli import main
+from server.deliver import Unreachable
+from server.deploy import Settings, made
+from server.doctor import Check, machine, outside
+from server.store import Store
+
+EXAMPLE = Path(__file__).parents[2] / "examples/working-conditions.toml"
+TODAY = date(2026, 1, 1)
+LIMITS = """Limit                     Soft Limit           Hard Limit           Units
+Max core file size        {core}                    {core}                    bytes
+Max open files            1024                 {files}               files
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The system files of a machine that is as it should be."""
+    folder = tmp_path / "root"
+    for name, text in {
+        "proc/77/cmdline": "/opt/bin/python\0/opt/bin/deniable\0serve\0--db\0x\0",
+        "proc/77/limits": LIMITS.format(core=0, files=65536),
+        "proc/78/cmdline": "/bin/cat\0serve\0",
+        "proc/swaps": "Filename Type Size Used Priority\n/dev/zram0 partition 1 0 100\n",
+        "proc/sys/kernel/core_pattern": "|/lib/systemd/systemd-coredump %P\n",
+        "etc/nginx/nginx.conf": made("nginx", Settings("survey.example.org"))["nginx.conf"],
+        "var/log/nginx/access.log": "",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    file = tmp_path / "kept/deniable.db"
+    file.parent.mkdir(mode=0o700)
+    store = Store(file, create=True)
+    store.surveys.publish(read_survey(EXAMPLE))
+    store.close()
+    return file
+
+
+def wrong(db: Path, root: Path) -> dict[str, str]:
+    """What is not as it should be, and what was seen of it."""
+    found = [one for one in machine.look(db, TODAY, root) if not one.ok]
+    assert all(one.advice for one in found)
+    return {one.subject: one.finding for one in found}
+
+
+def test_a_machine_that_is_as_it_should_be(db: Path, root: Path) -> None:
+    assert wrong(db, root) == {}
+    subjects = {one.subject for one in machine.look(db, TODAY, root)}
+    assert {"disk", "deletions", "swap", "open files of process 77"} <= subjects
+
+
+def edit(name: str, text: str) -> Callable[[Path, Path], None]:
+    def change(db: Path, root: Path) -> None:
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    return change
+
+
+FAULTS: dict[str, tuple[Callable[[Path, Path], object], str, str]] = {
+    "modes": (lambda db, root: db.chmod(0o644), "file modes", "others can read deniable.db"),
+    "folder": (lambda db, root: db.parent.chmod(0o777), "folder", "others can write"),
+    "second": (edit("proc/9/cmdline", "python\0-m\0server.cli\0serve\0"), "servers", "2 of them"),
+    "files": (
+        edit("proc/77/limits", LIMITS.format(core=0, files=1024)),
+        "open files of process 77",
+        "1024",
+    ),
+    "core": (
+        edit("proc/77/limits", LIMITS.format(core="unlimited", files=65536)),
+        "core of process 77",
+        "unlimited",
+    ),
+    "swap": (edit("proc/swaps", "Filename\n/dev/sda2 partition 1 0 -2\n"), "swap", "/dev/sda2"),
+    "dumps": (edit("proc/sys/kernel/core_pattern", "|/bin/x %P"), "core dumps", "/bin/x"),
+    "log": (
+        edit("etc/nginx/nginx.conf", "access_log off; error_log /var/log/e;"),
+        "logs of nginx",
+        "error_log /var/log/e",
+    ),
+    "default log": (edit("etc/nginx/nginx.conf", "# access_log off;"), "logs of nginx", "default"),
+    "old logs": (edit("var/log/nginx/access.log", "1.2.3.4"), "old logs of nginx", "access.log"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_seen_alone(name: str, db: Path, root: Path) -> None:
+    change, subject, said = FAULTS[name]
+    change(db, root)
+    found = wrong(db, root)
+    assert found.keys() == {subject}
+    assert said in found[subject]
+
+
+def test_encrypted_swap_is_no_fault(db: Path, root: Path) -> None:
+    edit("proc/swaps", "Filename\n/dev/dm-1 partition 1 0 -2\n")(db, root)
+    assert wrong(db, root).keys() == {"swap"}
+    edit("sys/block/dm-1/dm/uuid", "CRYPT-LUKS2-x")(db, root)
+    assert wrong(db, root) == {}
+
+
+def test_what_was_to_be_deleted_is_seen(tmp_path: Path, root: Path) -> None:
+    db, survey = tmp_path / "kept/panel.db", tmp_path / "panel.toml"
+    db.parent.mkdir(mode=0o700)
+    text = EXAMPLE.with_name("staff-panel.toml").read_text()
+    survey.write_text(text)
+    for words in (["publish", str(survey)], ["open", "staff-panel"], INVITE):
+        assert CliRunner().invoke(main, [*words, "--db", str(db)]).exit_code == 0, words
+    assert [one.ok for one in deletions(db, root, date(2029, 6, 30))] == [True]
+    assert [one.ok for one in deletions(db, root, date(2029, 7, 1))] == [False]
+
+
+INVITE = ["invite", "staff-panel", "--count", "1", "--url", "https://survey.example.org"]
+
+
+def deletions(db: Path, root: Path, today: date) -> list[Check]:
+    return [one for one in machine.look(db, today, root) if one.subject == "deletions"]
+
+
+def test_a_full_disk_is_seen(db: Path, root: Path) -> None:
+    free = shutil.disk_usage(db.parent).free
+    with db.open("r+b") as file:
+        before = db.stat().st_size
+        file.truncate(free)  # a hole takes no room
+    try:
+        assert not machine._disk(db).ok
+    finally:
+        os.truncate(db, before)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://www.example.org/survey", "a host of its own"),
+        ("http://survey.example.org", "such as https://"),
+        ("survey.example.org", "such as https://"),
+        ("https://survey.example.org:x", "such as https://"),
+        ("https://127.0.0.1:1", "no answer"),
+    ],
+)
+def test_addresses_that_cannot_be_looked_at_are_refused(url: str, said: str) -> None:
+    with pytest.raises(Unreachable, match=said):
+        list(outside.look(url))
+
+
+def test_command_prints_what_it_saw_and_what_to_do(db: Path) -> None:
+    db.chmod(0o644)
+    words = ["doctor", "--db", str(db)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 1
+    assert "NO  database, file modes: others can read deniable.db" in done.stdout
+    assert "what to do: chmod 0600 deniable.db" in done.stdout
+    rows = json.loads(CliRunner().invoke(main, [*words, "--format", "json"]).stdout)
+    assert {"part", "subject", "finding", "ok", "advice"} == rows[0].keys()
+    missing = CliRunner().invoke(main, ["doctor", "--db", str(db.with_name("none.db"))])
+    assert missing.exit_code == 1
+    assert "expected a database" in missing.stderr
