@@ -11,12 +11,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, ndtr
-from scipy.stats import binom
+from scipy.special import bdtrc, gammaln, ndtr, xlog1py, xlogy
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate import Ints
-from analysis.estimate.intervals import FEW, check_level, share_interval
+from analysis.estimate.intervals import FEW, Interval, check_level, share_interval
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Share, Shares
 from analysis.survey.question import Question
@@ -25,7 +24,7 @@ from analysis.survey.survey import Survey
 Array = NDArray[np.float64]
 
 #: With more reports on one of two values alone, the sign test is normal.
-_NORMAL = 5_000
+_NORMAL = 1_000
 #: The error of the bounds of how many reports can support one of two values.
 _UNSURE = 1e-4
 #: If fewer of the reports that support a value support another, too, that is bounded by none.
@@ -266,11 +265,13 @@ def _of_supports(
     # Each report supports one value if all support equally many, and these are as many as reports.
     single = channel.size_chances(1) is None and encoder.cohorts is None and int(sum(every)) == n
     law = None if single else _law(question, values[0])
+    # Each of two intervals of rates misses on either side half as often as both may together.
+    rates = [share_interval(int(often), n, 1.0, 0.0, 1 - _UNSURE / 2) for often in turned]
     p_values = np.ones((len(kept), len(kept)))
     for i, j in zip(*np.nonzero(np.subtract.outer(turned, turned) > 0), strict=True):
         apart, together = int(turned[i] - turned[j]), int(turned[i] + turned[j])
         if law is not None:
-            p_values[i, j] = law.p_value(n, (int(turned[i]), int(turned[j])), (kept[i], kept[j]))
+            p_values[i, j] = law.p_value(n, apart, (rates[i], rates[j]), (kept[i], kept[j]))
         else:
             # Reports that support both, or neither, count in vain, and make the test conservative.
             p_values[i, j] = _sign(together if single else min(together, 2 * n - together), apart)
@@ -297,25 +298,31 @@ class _Law:
     inside: Array
     outside: Array
 
-    def p_value(self, n: int, supports: tuple[int, int], places: tuple[int, int]) -> float:
+    def p_value(
+        self, n: int, apart: int, rates: tuple[Interval, Interval], places: tuple[int, int]
+    ) -> float:
         """Return the one-sided p-value of the first value being no more frequent than the second.
 
-        How many have one of both is bounded by exact intervals, whose error is added (Berger and
-        Boos, JASA 1994).
+        How many reports have one of both is bounded by intervals of how many support each, whose
+        error is added (Berger and Boos, JASA 1994).
         """
         p, q = self.share.chances
-        apart, chances = supports[0] - supports[1], []
-        # Each of two intervals of rates misses on either side half as often as both may together.
-        rates = [share_interval(often, n, 1.0, 0.0, 1 - _UNSURE / 2) for often in supports]
+        chances = []
         for end in (sum(rate.low for rate in rates), sum(rate.high for rate in rates)):
             both = min(1.0, max(0.0, (end - 2 * q) / (p - q)))
             chances.append(both * self.inside[places] + (1 - both) * self.outside[places])
         chance = min(1.0, max(chances))
-        if n * chance > _NORMAL:
-            return float(ndtr(-(apart - 1) / (n * chance) ** 0.5)) + _UNSURE
-        told = np.arange(apart, n + 1)
+        mean, deviation = n * chance, (n * chance * (1 - chance)) ** 0.5
+        if mean > _NORMAL:
+            return min(1.0, float(ndtr(-(apart - 1) / mean**0.5)) + _UNSURE)
+        # Beyond nine deviations there is nothing but rounding.
+        told = np.arange(
+            max(apart, int(mean - 9 * deviation)), min(n, int(mean + 9 * deviation)) + 1
+        )
+        logs = gammaln(n + 1) - gammaln(told + 1) - gammaln(n - told + 1)
+        logs += xlogy(told, chance) + xlog1py(n - told, -chance)
         tails = bdtrc((told + apart + 1) // 2 - 1, told, 0.5)
-        return min(1.0, float(binom.pmf(told, n, chance) @ tails) + _UNSURE)
+        return min(1.0, float(np.exp(logs) @ tails) + _UNSURE)
 
 
 def _law(question: Question, share: Share) -> _Law | None:
