@@ -15,7 +15,6 @@ import rfc8785
 from openapi_schema_validator import OAS31Validator
 
 from server.openapi import protocol_schema
-from server.wire import STATUS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "docs" / name for name in ("protocol.md", "protocol-waves.md")]
@@ -280,11 +279,3 @@ def test_the_schema_is_that_of_the_api_and_holds_of_the_transcripts() -> None:
         sent.validate(json.loads(case["body"]))
         assert not got.is_valid(case["open"] | {"protocol": "deniable-2"})
         assert not sent.is_valid(json.loads(case["body"]) | {"protocol": "deniable-1"})
-
-
-def test_every_refusal_and_its_status_are_in_the_table() -> None:
-    rows = re.findall(r"^\| (\d{3}) \| (`[^|]*) \|", PAGES[0].read_text(), re.M)
-    told = {
-        word: int(status) for status, words in rows for word in re.findall(r"`([\w-]+)`", words)
-    }
-    assert told == STATUS
