@@ -6,7 +6,7 @@ from math import ceil
 
 from numpy.random import Generator
 
-from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.domain import NO_ANSWER, OTHER, Estimand
 from analysis.estimate.estimates import Estimate
 from analysis.study.planning import respondents_for
 from analysis.study.planning.check import or_none
@@ -14,7 +14,8 @@ from analysis.survey.question import Question
 from analysis.survey.survey import version_of
 
 #: An interval that spans so much of what is possible is sharp; up to the second, it tells large
-#: differences apart; beyond, nothing that a reader would ask for.
+#: differences apart; beyond, nothing that a reader would ask for. Spans are rounded to whole points
+#: before, so that a sentence and its number agree.
 SHARP, ROUGH = 0.1, 0.2
 
 
@@ -42,7 +43,8 @@ def verdict(
     question : Question
         Of any kind.
     rows : sequence of Estimate
-        Its estimates; of a number its mean counts, of all others the shares but that of no answer.
+        Its estimates; of a number its mean counts, of a text the texts that were found, of all
+        others the shares but that of no answer.
     level : float
         Of the intervals.
     rng : Generator
@@ -50,19 +52,26 @@ def verdict(
     """
     counted, width = _counted(question, rows)
     if not counted:
+        if rows and rows[0].n and question.domain.estimand is Estimand.TEXTS:
+            people = f"{rows[0].n:,} people"
+            return Verdict(f"No text was found: with {people} none stands out from chance.", None)
         return Verdict("Nothing can be told from these reports.", None)
-    spans = max(row.conf_high - row.conf_low for row in counted) / width
+    spans = max(map(_width, counted)) / width
     people, points = f"{counted[0].n:,} people", 100 * spans
-    widest = f"spans {points:.0f} points (± {points / 2:.0f})"
-    goal = f"{100 * ROUGH:.0f} points (± {50 * ROUGH:.0f})"
-    if question.domain.estimand is Estimand.MEAN:
-        widest, goal = f"of the mean spans {points:.0f} % of the range", f"{100 * ROUGH:.0f} %"
-    if spans <= SHARP:
-        return Verdict(f"Sharp: with {people} the widest interval {widest}.", spans)
-    if spans <= ROUGH:
-        told = f"Rough: with {people} the widest interval {widest}, so that only large differences"
-        return Verdict(f"{told} can be told.", spans)
-    told = f"With {people} an interval {widest}: this cannot tell much from little."
+    interval, goal = "the interval of the mean", f"{100 * ROUGH:.0f} %"
+    widest, wider = f"spans {points:.0f} % of the range", ""
+    if question.domain.estimand is not Estimand.MEAN:
+        interval = f"the {'widest ' * (len(counted) > 1)}interval of the answers"
+        widest = f"spans {points:.0f} points (± {points / 2:.0f})"
+        goal = f"{100 * ROUGH:.0f} points (± {50 * ROUGH:.0f})"
+        more = [row for row in rows if row.term == NO_ANSWER and _width(row) > spans]
+        wider = f" That of “{more[0].label}” is wider." if more else ""
+    if round(points) <= 100 * SHARP:
+        return Verdict(f"Sharp: with {people} {interval} {widest}.{wider}", spans)
+    if round(points) <= 100 * ROUGH:
+        told = f"Rough: with {people} {interval} {widest}, so that only large differences can be"
+        return Verdict(f"{told} told.{wider}", spans)
+    told = f"With {people} {interval} {widest}: this cannot tell much from little.{wider}"
     if question.domain.estimand is Estimand.TEXTS:
         # What is expected of texts is drawn, which takes seconds; intervals narrow as others do.
         needed: int | None = ceil(counted[0].n * (spans / ROUGH) ** 2)
@@ -81,7 +90,11 @@ def half_width(question: Question, rows: Sequence[Estimate]) -> float | None:
     It is in the unit of a number, else a share; None if nothing is estimated. `rows` are as above.
     """
     counted, _ = _counted(question, rows)
-    return max((row.conf_high - row.conf_low for row in counted), default=0) / 2 or None
+    return max(map(_width, counted), default=0) / 2 or None
+
+
+def _width(row: Estimate) -> float:
+    return row.conf_high - row.conf_low
 
 
 def _counted(question: Question, rows: Sequence[Estimate]) -> tuple[list[Estimate], float]:
@@ -94,6 +107,8 @@ def _counted(question: Question, rows: Sequence[Estimate]) -> tuple[list[Estimat
     if question.domain.estimand is Estimand.MEAN:
         return [row for row in rows if row.term == "mean"], float(means["mean"].width)
     left_out = {*means, NO_ANSWER}
+    if question.domain.estimand is Estimand.TEXTS:
+        left_out.add(OTHER)
     return [row for row in rows if row.term not in left_out], 1.0
 
 

@@ -1,11 +1,15 @@
 """The verdict on a question says what its intervals can tell, and how many people it would take."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from analysis.core.domain import OTHER
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.study.planning import expected
-from analysis.study.verdict import ROUGH, SHARP, Verdict, verdict
+from analysis.study.verdict import ROUGH, SHARP, Verdict, half_width, verdict
 from analysis.survey.question import Question
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
@@ -68,7 +72,7 @@ def test_few_reports_cannot_answer_and_it_is_said_how_many_would(survey: Survey)
     assert found.spans > ROUGH
     assert found.needed is not None
     assert found.sentence.startswith(
-        f"With 60 people an interval spans {100 * found.spans:.0f} points"
+        f"With 60 people the widest interval of the answers spans {100 * found.spans:.0f} points"
     )
     half = expected(question, found.needed, rng=np.random.default_rng(0)).half_width
     assert half <= ROUGH / 2
@@ -83,6 +87,49 @@ def test_more_reports_make_a_better_verdict(survey: Survey, people: int, word: s
     widest = max(row.conf_high - row.conf_low for row in rows if row.term != "no-answer")
     assert found.spans == widest
     assert (widest <= SHARP) == (word == "Sharp")
+
+
+def spanning(rows: list[Estimate], **widths: float) -> list[Estimate]:
+    """The same rows with intervals that are so wide."""
+    wide = {term.replace("_", "-"): width for term, width in widths.items()}
+    return [replace(row, conf_low=0.3, conf_high=0.3 + wide[row.term]) for row in rows]
+
+
+def test_the_word_follows_from_the_number_that_is_printed(survey: Survey) -> None:
+    question, rows = told(survey, "met", 1000)
+    for width, word in [(0.099, "Sharp"), (0.1034, "Sharp"), (0.106, "Rough"), (0.204, "Rough")]:
+        found = judged(question, spanning(rows, yes=width, no=0.09, no_answer=0.09))
+        assert found.sentence.startswith(f"{word}: with 1,000 people the widest interval of the")
+        assert f"spans {100 * width:.0f} points" in found.sentence
+
+
+def test_a_wider_interval_of_no_answer_is_told(survey: Survey) -> None:
+    question, rows = told(survey, "met", 1000)
+    found = judged(question, spanning(rows, yes=0.1, no=0.1, no_answer=0.13))
+    assert found.sentence.endswith("(± 5). That of “No answer” is wider.")
+    assert "wider" not in judged(question, spanning(rows, yes=0.1, no=0.1, no_answer=0.1)).sentence
+
+
+@pytest.mark.parametrize("candidates", ["", 'candidates = ["cheap", "good"]\n'])
+def test_all_other_texts_are_no_text_that_was_found(
+    survey: Survey, tmp_path: Path, candidates: str
+) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text(
+        'id = "t"\ntitle = "T"\n[[questions]]\nid = "why"\nkind = "text"\ntext = "?"\n'
+        f"{candidates}epsilon = 4\n"
+    )
+    (question,) = read_survey(path).questions
+    _, (yes, no, skipped) = told(survey, "met", 1000)
+    other = replace(yes, term=OTHER, label="Any other answer", conf_low=0.98, conf_high=1.0)
+    found = judged(question, [skipped, other])
+    assert found.sentence == "No text was found: with 1,000 people none stands out from chance."
+    assert found.spans is None
+    assert half_width(question, [skipped, other]) is None
+    cheap = replace(no, term="cheap", label="cheap", conf_low=0.2, conf_high=0.24)
+    found = judged(question, [cheap, skipped, replace(other, conf_low=0.5)])
+    assert found.spans == pytest.approx(0.04)
+    assert "with 1,000 people the interval of the answers spans 4 points" in found.sentence
 
 
 def test_a_mean_is_judged_by_its_range(survey: Survey) -> None:
