@@ -148,7 +148,7 @@ def _transcript(
         words[drawn.id] = tape.taken
     who: dict[str, Any] = {"rid": rid, "respondent": pseudonym(secret, survey.id)}
     if survey.access != "open":
-        who["token"] = whole_surveys.TOKEN
+        who["token"] = f"{whole_surveys.TOKEN}{device}"
     if survey.proof_of_work:
         who["work"] = work(survey.proof_of_work, survey.version, wave, rid)
     body = {"version": survey.version, "wave": wave, **who, "reports": reports}

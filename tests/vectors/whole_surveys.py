@@ -97,7 +97,8 @@ LIMITS: list[tuple[dict[str, Any], bool]] = [
     ({"randomizers/r": {**_KEPT, "permanent": {**_WINDOW, "near": 1, "far": 3}}}, False),
 ]
 
-TOKEN = "".join(chr(65 + place) for place in range(24))
+#: An invitation without its last digit.
+TOKEN = "".join(chr(65 + place) for place in range(23))
 
 
 def longest(most: int) -> list[str]:

@@ -1,0 +1,38 @@
+"""A server takes the bytes that the protocol's vectors send, and charges what devices do."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from analysis.survey.freeze import thaw
+from server.app import create_app
+from server.invitations import ISSUER
+from server.store import Store
+
+CASES = json.loads((Path(__file__).parents[1] / "vectors/transcripts.json").read_text())["cases"]
+
+
+def test_every_kind_of_question_is_taken_and_charged_as_devices_charge(tmp_path: Path) -> None:
+    database = tmp_path / "deniable.db"
+    store = Store(database, create=True)
+    for case in CASES:
+        opened = case["open"]
+        survey = thaw({key: opened[key] for key in ("survey", "randomizers")}, opened["version"])
+        store.surveys.publish(survey)
+        store.surveys.open_wave(survey.id, opened["wave"])
+        if case["token"] is not None:
+            store.invitations.add(survey.id, opened["wave"], [ISSUER.key(case["token"])])
+    client = create_app({"DATABASE": database}).test_client()
+    due = Counter[str]()
+    for case in CASES:
+        survey_id = case["open"]["survey"]["id"]
+        for status in (201, 200):
+            answer = client.post(
+                f"/api/surveys/{survey_id}/reports",
+                data=case["body"],
+                content_type="application/json",
+            )
+            assert answer.status_code == status, answer.get_json()
+        due[survey_id] += case["charge"]
+    charged = store.file.query("SELECT survey, sum(charged) FROM ledger GROUP BY survey")
+    assert dict(charged.fetchall()) == due
