@@ -27,6 +27,7 @@ test: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy docs/check_survey.py
 	@set -e; for folder in $(TYPED); do \
 	  echo "mypy $$folder"; MYPYPATH=$$folder:$(ELSEWHERE) $(BIN)/mypy $$folder*.py; done
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb

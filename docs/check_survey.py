@@ -123,11 +123,11 @@ def fits(e: Part, question: Part) -> bool:
         return kind in ("yes-no", "choice", "scale") and e.get("values", inputs) == n + skips
     if name == "grid":
         return bool(kind == "number" and (inputs > e["steps"] + 1) == skips)
-    if name in ("digest", "bloom", "prefix"):
-        is_open = "candidates" not in question
-        if kind != "text" or is_open != (name == "prefix"):
-            return False
-        return bool(name != "prefix" or e["lengths"][-1] >= question["longest"])
+    if name == "prefix":
+        is_open = kind == "text" and "candidates" not in question
+        return bool(is_open and e["lengths"][-1] >= question["longest"])
+    if name in ("digest", "bloom"):
+        return bool(kind == "text" and "candidates" in question)
     if name in ("order", "suborder"):
         orders = factorial(e.get("picked", n))
         return bool(kind == "rank" and e["items"] == n and inputs == orders + skips)
@@ -167,11 +167,9 @@ def constant(p: Part, c: Part, apart: Apart, waves: int) -> Fraction:
     if p["name"] == "bits":
         up, down = gain(p, c, waves, waves, 0), gain(p, c, waves, 0, waves)
         return max(up**more * down**fewer for more, fewer in apart)
-    near, far = c["near"] ** waves, c["far"] ** waves
-    rest = (p["inputs"] - 2) * p["far"] * far
-    return Fraction(
-        p["near"] * near + p["far"] * far + rest, p["far"] * near + p["near"] * far + rest
-    )
+    one, other, near, far = p["near"], p["far"], c["near"] ** waves, c["far"] ** waves
+    rest = (p["inputs"] - 2) * other * far
+    return Fraction(one * near + other * far + rest, other * near + one * far + rest)
 
 
 def partitions(waves: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
@@ -205,12 +203,11 @@ def windows(p: Part, c: Part, waves: int) -> Fraction:
         return prod((1 + q * (r - 1) * row / total for row in rows), start=Fraction(1))
 
     exact = g <= waves and (g == 2 or waves <= 6)
-    ratios = [
-        prod(mean(0, (n,)) for n in some)
-        / (least(0, some + (0,) * (g - len(some))) if exact else relaxed(some))
-        for some in partitions(waves, waves, g)
-    ]
-    bound = max(map(Fraction, ratios))
+    ratios = []
+    for some in partitions(waves, waves, g):
+        unlikely = least(0, some + (0,) * (g - len(some))) if exact else relaxed(some)
+        ratios.append(prod((mean(0, (n,)) for n in some), start=1 / unlikely))
+    bound = max(ratios)
     return bound if exact or g > waves else min(bound, Fraction(r * windows(p, c, waves - 1)))
 
 
