@@ -141,7 +141,7 @@ def test_a_study_is_run_from_the_browser_alone(
     expect(console.get_by_text("30 reports", exact=True)).to_be_visible()
     seen(console)
     console.get_by_role("link", name="Results").click()
-    expect(console.get_by_text("With 30 people an interval spans").first).to_be_visible()
+    expect(console.get_by_text("With 30 people the widest interval").first).to_be_visible()
     seen(console)
     for name in ("Privacy", "Downloads"):
         console.get_by_role("link", name=name, exact=True).click()
