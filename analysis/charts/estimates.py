@@ -12,6 +12,8 @@ from analysis.estimate.estimates import Estimate
 _SIDE, _ROW = 4.0, 46
 #: Letters that fit beside a number, on a phone.
 _LETTERS = 40
+#: What stands there without one.
+_UNTOLD = "cannot be told"
 #: The inner one of the nested intervals is that of even odds.
 _INNER = 0.5
 #: One dot for each twentieth; dots nearer than so many hundredths of the width are stacked.
@@ -95,17 +97,17 @@ def chart(
     for index, bar in enumerate(bars):
         top = _ROW * index + 4
         middle = top + 30
-        parts.append(text_at("0", f"{top + FONT}", shortened(bar.label, _LETTERS)))
+        estimate = _UNTOLD if bar.estimate is None else exactly(bar.estimate)
+        letters = _LETTERS - (len(_UNTOLD) // 2 if bar.estimate is None else 0)
+        parts.append(text_at("0", f"{top + FONT}", shortened(bar.label, letters)))
         parts += [_upright(axis(value), middle - 10, middle + 10, 0.2) for value in marks]
         parts += _dots(bar, axis, middle) if dots else _nested(bar, axis, middle)
-        if bar.estimate is not None:
-            parts.append(text_at("100%", f"{top + FONT}", exactly(bar.estimate), "end"))
-            if not dots:
-                parts.append(f'<circle cx="{axis(bar.estimate):.2f}%" cy="{middle}" r="5"/>')
+        parts.append(text_at("100%", f"{top + FONT}", estimate, "end"))
+        if bar.estimate is not None and not dots:
+            parts.append(f'<circle cx="{axis(bar.estimate):.2f}%" cy="{middle}" r="5"/>')
         told = f"{exactly(bar.conf_low)} to {exactly(bar.conf_high)}"
         if bar.direct is not None:
             told += f", asked directly {exactly(bar.direct[0])} to {exactly(bar.direct[1])}"
-        estimate = "no estimate" if bar.estimate is None else exactly(bar.estimate)
         described.append(f"{bar.label}: {estimate}, {told}")
     below = _ROW * len(bars) + FONT + 8
     parts += [_tick(axis(value), below, number(value, unit)) for value in marks]
@@ -116,12 +118,14 @@ def chart(
 
 
 def _nested(bar: Bar, axis: Axis, middle: float) -> list[str]:
-    """Return the interval, that of even odds in it, and a line for sampling alone."""
-    inner = bar.at((1 - _INNER) / 2), bar.at((1 + _INNER) / 2)
-    parts = [
-        _band(axis, bar.conf_low, bar.conf_high, middle, 12, 0.35),
-        _band(axis, *inner, middle, 12, 0.9),
-    ]
+    """Return the interval, that of even odds in it, and a line for sampling alone.
+
+    Without an estimate nothing says where in the interval the odds are even.
+    """
+    parts = [_band(axis, bar.conf_low, bar.conf_high, middle, 12, 0.35)]
+    if bar.estimate is not None:
+        inner = bar.at((1 - _INNER) / 2), bar.at((1 + _INNER) / 2)
+        parts.append(_band(axis, *inner, middle, 12, 0.9))
     if bar.direct is not None:
         low, high = map(axis, bar.direct)
         parts.append(

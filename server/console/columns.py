@@ -90,9 +90,25 @@ def asked_column(survey: Survey, field: str) -> str:
 
 
 def bars(rows: Iterable[tuple[str, dict[str, Any]]], level: float) -> list[Bar]:
-    """Return the bars of rows with labels; those without a finite interval are left out."""
+    """Return the bars of rows with labels; those without a finite interval are left out.
+
+    Where next to nothing can be said a bar has no estimate, which may be far from all that is
+    possible.
+    """
     return [
-        Bar(label, row["estimate"], row["conf_low"], row["conf_high"], level)
+        Bar(
+            label,
+            None if is_unreliable(row) else row["estimate"],
+            row["conf_low"],
+            row["conf_high"],
+            level,
+        )
         for label, row in rows
-        if None not in (row["estimate"], row["conf_low"], row["conf_high"])
+        if None not in (row["conf_low"], row["conf_high"])
+        and (row["estimate"] is not None or is_unreliable(row))
     ]
+
+
+def is_unreliable(row: dict[str, Any]) -> bool:
+    """Return whether next to nothing can be said, so that no estimate is shown."""
+    return "unreliable" in row["flag"].split(";")

@@ -1,12 +1,13 @@
 """Tables of two questions on the page Together."""
 
+from math import ceil
 from typing import Any
 
 from markupsafe import Markup
 
 from analysis.charts import chart
 from server.console.blueprint import View
-from server.console.columns import Names, asked_column, bars
+from server.console.columns import Names, asked_column, bars, is_unreliable
 from server.store.work import Job
 from server.stored_results import Missing
 from server.work.crossing import Crossing
@@ -33,6 +34,48 @@ def fields(asked: dict[str, Any]) -> dict[str, Any]:
 def title(asked: dict[str, Any], names: Names) -> str:
     """Return what the table is about, in the words of the survey."""
     return f"{names.column(asked['first'])} × {names.column(asked['second'])}"
+
+
+def reference(result: dict[str, Any]) -> str:
+    """Return the group that all others are compared with: the first one; empty if none is."""
+    groups = (row["first"] for row in result["rows"] if row["quantity"] == "row-share")
+    return next(groups, "")
+
+
+def telling(result: dict[str, Any], names: Names) -> list[str]:
+    """Return a sentence for each difference between groups whose interval has no 0 in it.
+
+    Of an estimate that is impossible, or next to which nothing can be said, the interval alone is
+    told: that is possible, and holds.
+    """
+    first, second = result["names"]
+    sentences = []
+    for row in result["rows"]:
+        low, high = row["conf_low"], row["conf_high"]
+        if row["quantity"] != "difference" or low <= 0 <= high:
+            continue
+        low, high = sorted((100 * abs(low), 100 * abs(high)))
+        by = f"{100 * abs(row['estimate'] or 0):.1f} points", f" ({low:.1f} to {high:.1f})"
+        if is_unreliable(row) or "out-of-range" in row["flag"]:
+            by = f"{low:.1f} to {high:.1f} points", ""
+        sentences.append(
+            f"“{names.value(second, row['second'])}” is {by[0]} "
+            f"{'more' if row['conf_low'] > 0 else 'less'} frequent among "
+            f"“{names.value(first, row['first'])}” than among "
+            f"“{names.value(first, reference(result))}”{by[1]}."
+        )
+    return sentences
+
+
+def independence(test: dict[str, Any]) -> str:
+    """Return in words how often chance alone makes so large a difference between reports."""
+    p_value = test["p_value"]
+    alike = "if they had nothing to do with each other, reports would differ"
+    if p_value < 0.001:
+        return f"{alike} so much in fewer than 1 of 1,000 studies"
+    if p_value < 0.05:
+        return f"{alike} so much in at most {ceil(1000 * p_value)} of 1,000 studies"
+    return f"{alike} as much in {100 * p_value:.0f} of 100 studies"
 
 
 def pictures(job: Job, names: Names) -> list[tuple[str, Markup]]:
