@@ -36,3 +36,25 @@ def test_every_kind_of_question_is_taken_and_charged_as_devices_charge(tmp_path:
         due[survey_id] += case["charge"]
     charged = store.file.query("SELECT survey, sum(charged) FROM ledger GROUP BY survey")
     assert dict(charged.fetchall()) == due
+
+
+def test_reasons_to_refuse_come_in_the_order_of_the_protocol(tmp_path: Path) -> None:
+    database = tmp_path / "deniable.db"
+    store = Store(database, create=True)
+    opened = CASES[-1]["open"]
+    survey = thaw({key: opened[key] for key in ("survey", "randomizers")}, opened["version"])
+    store.surveys.publish(survey)
+    store.surveys.open_wave(survey.id)
+    client = create_app({"DATABASE": database}).test_client()
+    # Each request has all faults from its own on.
+    words = ["media-type", "cross-site", "not-found", "too-large", "malformed"]
+    for fault, word in enumerate(words):
+        answer = client.post(
+            f"/api/surveys/{'none' if fault <= 2 else survey.id}/reports",
+            data="x" * (70_000 if fault <= 3 else 1),
+            content_type="text/plain" if fault == 0 else "application/json",
+            headers={"Sec-Fetch-Site": "cross-site" if fault <= 1 else "none"},
+        )
+        assert answer.get_json()["type"] == f"urn:deniable:problem:{word}"
+    page = (Path(__file__).parents[2] / "docs/protocol.md").read_text()
+    assert f"in this order: {', '.join(f'`{word}`' for word in words)}" in page
