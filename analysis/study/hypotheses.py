@@ -286,24 +286,30 @@ def goodness_of_fit(
     inverse, rank = inverse_and_rank(scored.covariance)
     effective = n / peak(counts, scored.centered, scored.covariance) / ALONE
     statistic = (n - 1) * float(away @ inverse @ away)
+    supports = _of_supports(column, wanted)
+    if supports:
+        # Reports that nobody made have no part in the covariance, so supports are counted on, too.
+        effective = min(effective, min(rarer for _, rarer in supports) / ALONE)
+    elif (wanted > 0).any():
+        effective = min(effective, n * float(wanted[wanted > 0].min()))
     flag = few_flag(n, effective)
-    if flag:
-        chances = _of_supports(column, wanted)
-        if chances:
-            p_value = min(1.0, len(chances) * min(chances))
-            return HypothesisTest(name, statistic, rank, p_value, "binomial", n, "")
+    if flag and supports:
+        p_value = min(1.0, len(supports) * min(chance for chance, _ in supports))
+        return HypothesisTest(name, statistic, rank, p_value, "binomial", n, "")
     p_value = 1.0
     if 0 < rank < n:
         p_value = float(fdtrc(rank, n - rank, statistic * (n - rank) / rank / (n - 1)))
     return HypothesisTest(name, statistic, rank, p_value, "hotelling", n, flag)
 
 
-def _of_supports(column: Column, shares: Array) -> list[float]:
-    """Return exact p-values of how many reports support each value; none if some score otherwise.
+def _of_supports(column: Column, shares: Array) -> list[tuple[float, float]]:
+    """Return exact p-values of how many reports support each value, and how many are expected to.
 
-    Where reports support a value or not, its debiased reports are two numbers. With mean 1 if the
-    value is true, and 0 if another is, they tell how likely support is. A value that all reports
-    support, or none does, is left out: then that cannot be told.
+    Of the latter it is the rarer: reports that support the value, or that do not. There are none if
+    some report scores otherwise. Where reports support a value or not, its debiased reports are two
+    numbers. With mean 1 if the value is true, and 0 if another is, they tell how likely support is.
+    If all reports support a value, or none does, that cannot be told: then its p-value is 1, and 0
+    are expected.
     """
     counts, found = column.counts(), []
     for scores, share in zip(column.scores[counts > 0].T, shares, strict=True):
@@ -312,11 +318,13 @@ def _of_supports(column: Column, shares: Array) -> list[float]:
         if not np.isclose(scores, np.where(scores > middle, high, low), 1e-9, 1e-9).all():
             return []
         if high - low < 1:
+            found.append((1.0, 0.0))
             continue
         support = (share - low) / (high - low)
         often = float(counts[counts > 0][scores > middle].sum())
         tails = bdtr(often, column.n, support), bdtrc(often - 1, column.n, support)
-        found.append(min(1.0, 2 * float(min(tails))))
+        p_value = min(1.0, 2 * float(min(tails)))
+        found.append((p_value, column.n * min(support, 1 - support)))
     return found
 
 

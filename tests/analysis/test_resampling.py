@@ -15,7 +15,7 @@ from analysis.study.hypotheses import goodness_of_fit, independence
 from analysis.study.resampling import outcomes_of
 
 sys.path.insert(0, str(Path(__file__).parent))
-from designs import krr, rare, sample
+from designs import bits, krr, rare, sample
 
 
 def test_tests_that_hang_on_a_few_reports_are_by_resampling() -> None:
@@ -67,3 +67,22 @@ def test_a_simulated_test_of_fit_rejects_as_often_as_it_says(shares: NDArray[np.
     size = float(multinomial.pmf(outcomes[rejects], n, law).sum())
     # The p-value is of 9,999 draws: its standard error is .002. By chi-square it is .11 and .07.
     assert 0.03 < size < 0.05 + 3 * 0.0022
+
+
+@pytest.mark.parametrize("supported", [True, False])
+def test_a_test_of_fit_does_not_trust_the_covariance_of_reports_that_nobody_made(
+    supported: bool,
+) -> None:
+    rng, epsilon, k = np.random.default_rng(23), 8, 3
+    q = 1 / (np.exp(epsilon) + 1)
+    told = (np.array(list(np.ndindex(*[2] * k))) - q) / (0.5 - q)
+    rejected = 0
+    for _ in range(200):
+        column = sample(bits(k, epsilon), rare(k), rng, n=100, listed=False)
+        column = replace(column, scores=told) if supported else column
+        found = goodness_of_fit(column, rare(k))
+        assert (found.method, found.flag) in {("binomial", ""), ("hotelling", "few")}
+        assert not supported or found.method == "binomial"
+        rejected += found.p_value <= 0.05 and not found.flag
+    # Of 200 at .05 at most 22 but with chance 5e-4. By Hotelling's T² 63 and 58 were.
+    assert rejected <= 22
