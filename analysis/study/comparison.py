@@ -78,7 +78,7 @@ def compare_waves(
     names: tuple[str, str],
     confidence_level: float = 0.95,
     *,
-    of_shares: bool = True,
+    has_shares: bool = True,
 ) -> list[Comparison]:
     """Return the differences of all shares, and of the mean, between two waves or known groups.
 
@@ -90,8 +90,9 @@ def compare_waves(
         What the two are called.
     confidence_level : float
         Of every interval by itself, in (0, 1).
-    of_shares : bool
-        Whether values are answers; not if they are the points to which numbers were rounded.
+    has_shares : bool
+        Whether the values are answers, so that shares are compared; False for a number, whose
+        values are grid points.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def compare_waves(
     """
     check_level(confidence_level)
     rows, n = [], first.n + second.n
-    if of_shares:
+    if has_shares:
         rows = [
             _row(
                 *("share", change.value, names, change.estimate, change.std_error),
@@ -129,7 +130,7 @@ def compare_groups(
     reference: str | None = None,
     confidence_level: float = 0.95,
     *,
-    of_shares: bool = True,
+    has_shares: bool = True,
 ) -> list[Comparison]:
     """Return the differences of shares, and of the mean, between groups of another question.
 
@@ -144,7 +145,7 @@ def compare_groups(
         The value of `groups` that others are compared with; the first if left out.
     confidence_level : float
         Of every interval by itself, in (0, 1).
-    of_shares : bool
+    has_shares : bool
         As of `compare_waves`.
 
     Raises
@@ -169,7 +170,7 @@ def compare_groups(
         if group == base:
             continue
         names = groups.values[base], name
-        for value, term in enumerate(column.values if of_shares else ()):
+        for value, term in enumerate(column.values if has_shares else ()):
             found, _ = contrasts(pairs, (group, base), value, confidence_level)
             rows.append(_of_groups(pairs, "share", term, names, found, 2.0, confidence_level))
         if column.amounts is not None:
@@ -186,16 +187,16 @@ def slopes(
     places: Sequence[float] | None = None,
     confidence_level: float = 0.95,
     *,
-    of_shares: bool = True,
+    has_shares: bool = True,
 ) -> list[Slope]:
     """Return the trends of all shares and of the mean, or those of some values; see `trend`.
 
-    `of_shares` is as of `compare_waves`.
+    `has_shares` is as of `compare_waves`.
     """
     column, n = columns[0], sum(each.n for each in columns)
     wanted = values
     if wanted is None:
-        wanted = column.values if of_shares else ()
+        wanted = column.values if has_shares else ()
     found = [("share", value, trend(columns, value, places, confidence_level)) for value in wanted]
     holm = stepped(np.array([line.p_value for _, _, line in found])).tolist()
     if values is None and column.amounts is not None:

@@ -65,6 +65,14 @@ class HypothesisTest:
     n: int
     flag: str
 
+    @property
+    def sentence(self) -> str:
+        """The result in words, for messages."""
+        return (
+            f"test of {self.test}: statistic {self.statistic:.4g}, df = {self.df}, "
+            f"p = {self.p_value:.2g} ({self.method}{'; few reports: unreliable' * bool(self.flag)})"
+        )
+
 
 def independence(first: Column, second: Column) -> HypothesisTest:
     """Test whether the answers to two questions are independent: docs/methods.md, (22).

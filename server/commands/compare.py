@@ -31,7 +31,6 @@ from server.commands import (
     refusals,
     survey_id,
     version_of_survey,
-    wave_number,
     wave_of_survey,
 )
 from server.store import Store
@@ -95,7 +94,7 @@ def test_(
     with refusals():
         stored = StoredWave(Store(db), survey_id, wave, version, batch)
         (column,) = _columns(stored, question)
-        if not _of_shares(stored, column):
+        if not _has_shares(stored, column):
             raise ValueError(f"{column.name}: expected a question with shares, got a number")
         missing = [value for value in column.values if value not in shares]
         others = [value for value in shares if value not in column.values]
@@ -118,9 +117,7 @@ def test_(
 @question_of_survey
 @click.option(
     "--waves",
-    nargs=2,
-    type=wave_number,
-    metavar="WAVE WAVE",
+    metavar="WAVE,WAVE",
     help="Which two waves are compared.  [the last two]",
 )
 @click.option("--groups", metavar="QUESTION", help="Compare those who gave its answers instead.")
@@ -135,7 +132,7 @@ def test_(
 def compare(
     survey_id: str,
     question: str,
-    waves: tuple[int, int] | None,
+    waves: str | None,
     groups: str | None,
     reference: str | None,
     tests: bool,
@@ -158,7 +155,7 @@ def compare(
     store = Store(db)
     with refusals():
         if groups is None:
-            numbers = waves or _last_two(store, survey_id)
+            numbers = _two_numbers(waves) if waves else _last_two(store, survey_id)
             found = _two_waves(
                 [StoredWave(store, survey_id, one, version, batch) for one in numbers],
                 question,
@@ -174,10 +171,7 @@ def compare(
         print_table([{**where, **asdict(found.test)}], (*where, *_TEST), form)
         return
     if found.test is not None:
-        print_message(
-            f"all answers together: {found.test.test}, statistic {found.test.statistic:.4g} on "
-            f"{found.test.df} degrees of freedom, p = {found.test.p_value:.2g}"
-        )
+        print_message(f"all answers together: {found.test.sentence}")
     values = [field.name for field in fields(Comparison)]
     print_table([{**where, **asdict(row)} for row in found.rows], (*where, *values), form)
 
@@ -198,10 +192,10 @@ def _two_waves(waves: Sequence[StoredWave], question: str, level: float) -> _Com
     if earlier == later:
         raise ValueError(f"--waves: expected two different waves, got {later} twice")
     first, second = _of_waves(waves, question)
-    of_shares = _of_shares(waves[-1], second)
-    rows = compare_waves(first, second, (str(earlier), str(later)), level, of_shares=of_shares)
+    has_shares = _has_shares(waves[-1], second)
+    rows = compare_waves(first, second, (str(earlier), str(later)), level, has_shares=has_shares)
     where = {"wave": f"{earlier},{later}", "question": second.name, "groups": None}
-    return _Compared(waves[-1], where, difference(first, second) if of_shares else None, rows)
+    return _Compared(waves[-1], where, difference(first, second) if has_shares else None, rows)
 
 
 def _groups(
@@ -212,12 +206,12 @@ def _groups(
     if len(columns) != 2:
         raise ValueError(f"expected two different questions, got {question} twice")
     by, column = columns
-    if not _of_shares(stored, by):
+    if not _has_shares(stored, by):
         raise ValueError(f"{by.name}: expected a question whose answers make groups, got a number")
-    of_shares = _of_shares(stored, column)
-    rows = compare_groups(by, column, reference, level, of_shares=of_shares)
+    has_shares = _has_shares(stored, column)
+    rows = compare_groups(by, column, reference, level, has_shares=has_shares)
     where = {"wave": stored.number, "question": column.name, "groups": by.name}
-    return _Compared(stored, where, independence(by, column) if of_shares else None, rows)
+    return _Compared(stored, where, independence(by, column) if has_shares else None, rows)
 
 
 @click.command()
@@ -258,14 +252,14 @@ def trend(
             raise ValueError(f"--at: expected {len(numbers)} numbers, got {len(places)}")
         found = [StoredWave(store, survey_id, number, version, batch) for number in numbers]
         columns = _of_waves(found, question)
-        of_shares = _of_shares(found[-1], columns[-1])
-        if values and not of_shares:
+        has_shares = _has_shares(found[-1], columns[-1])
+        if values and not has_shares:
             raise ValueError(f"--value: {question} is a number, which has a mean and no shares")
         for value in values:
             if value not in columns[-1].values:
                 known = ", ".join(columns[-1].values)
                 raise ValueError(f"--value: expected one of {known}, got {value[:64]!a}")
-        rows = slopes(columns, values or None, places, level, of_shares=of_shares)
+        rows = slopes(columns, values or None, places, level, has_shares=has_shares)
     where = _where(survey_id, found[-1], form)
     where |= {"wave": ",".join(map(str, numbers)), "question": columns[0].name}
     names = [field.name for field in fields(Slope)]
@@ -282,19 +276,26 @@ def _numbers(option: str, text: str, kind: type[int] | type[float]) -> list[Any]
         ) from None
 
 
+def _two_numbers(waves: str) -> list[int]:
+    numbers = _numbers("--waves", waves, int)
+    if len(numbers) != 2:
+        raise ValueError(f"--waves: expected two waves, such as 1,3, got {len(numbers)}")
+    return numbers
+
+
 def _every(store: Store, survey_id: str) -> list[int]:
     """Return the numbers of a survey's waves in order; raise Missing if there is no survey."""
     StoredWave(store, survey_id)
     return sorted(store.surveys.waves(survey_id))
 
 
-def _last_two(store: Store, survey_id: str) -> tuple[int, int]:
+def _last_two(store: Store, survey_id: str) -> list[int]:
     every = _every(store, survey_id)
     if len(every) < 2:
         raise ValueError(
             f"expected two waves to compare, got {len(every)}; --groups compares groups of one"
         )
-    return every[-2], every[-1]
+    return every[-2:]
 
 
 def _columns(stored: StoredWave, *wanted: str) -> list[Column]:
@@ -305,7 +306,7 @@ def _columns(stored: StoredWave, *wanted: str) -> list[Column]:
     columns, notes = stored.columns(wanted)
     for note in notes:
         if note not in map(rounding, stored.survey.questions):
-            print_message(note)
+            print_message(f"wave {stored.number}: {note}")
     return columns
 
 
@@ -335,8 +336,8 @@ def _where(survey_id: str, stored: StoredWave, form: str) -> dict[str, Any]:
     return {"survey": survey_id, "version": version}
 
 
-def _of_shares(stored: StoredWave, column: Column) -> bool:
-    """Return whether the values of a column are answers, rather than the grid of a number."""
+def _has_shares(stored: StoredWave, column: Column) -> bool:
+    """Return whether the values of a column are answers; those of a number are grid points."""
     return all(
         each.domain.estimand is not Estimand.MEAN
         for each in stored.survey.questions

@@ -56,11 +56,7 @@ def print_crossed(crossed: Crossed, where: dict[str, Any], tests: bool, form: st
     names = {"first_question": crossed.first.name, "second_question": crossed.second.name}
     rows: Sequence[Any] = [crossed.test] if tests else crossed.rows
     if not tests and not crossed.has_number and crossed.weights is None:
-        test = crossed.test
-        print_message(
-            f"independent? chi-square {test.statistic:.4g} on {test.df} degrees of freedom, "
-            f"p = {test.p_value:.2g}"
-        )
+        print_message(crossed.test.sentence)
     values = [field.name for field in fields(HypothesisTest if tests else Row)]
     table = [{**where, **names, **without_infinities(asdict(row))} for row in rows]
     print_table(table, [*where, *names, *values], form)

@@ -220,7 +220,6 @@ def _print_calibrated(
             rows.append(row | {"uncalibrated": plain.get((row["question"], row["term"]))})
         for note in found.notes:
             print_message(f"wave {stored.number}: {note}")
-        _warn_of_simulated(stored)
     print_table(rows, CALIBRATED_COLUMNS, form)
 
 

@@ -74,7 +74,7 @@ def test_waves_differ_as_changes_and_trends_say() -> None:
     assert (mean.first, mean.second, mean.term, mean.n) == ("1", "3", "mean", 1000)
     assert (mean.estimate, mean.p_value) == (line.slope, line.p_value)
     assert mean.conf_low < MEANS[1] - MEANS[0] < mean.conf_high
-    (only,) = compare_waves(first, second, ("1", "3"), of_shares=False)
+    (only,) = compare_waves(first, second, ("1", "3"), has_shares=False)
     assert only == mean
     rises = slopes([first, second], places=[2019, 2021])
     halves = [not_none(row.estimate) / 2 for row in shares]
@@ -100,7 +100,7 @@ def test_a_reference_that_is_none_is_refused() -> None:
 def test_differences_of_means_cover(n: int, epsilon: float, sizes: tuple[float, ...]) -> None:
     covered, times = np.zeros(2), 250
     for seed in range(times):
-        rows = compare_groups(*in_groups(n, epsilon, sizes, seed), of_shares=False)
+        rows = compare_groups(*in_groups(n, epsilon, sizes, seed), has_shares=False)
         for place, row in enumerate(rows):
             covered[place] += row.conf_low <= MEANS[place + 1] - MEANS[0] <= row.conf_high
     # A standard error of .014 at .95, and 3.3 of them.

@@ -91,9 +91,11 @@ def test_shares_that_are_not_true_are_refuted(db: Path) -> None:
 
 
 def test_waves_are_compared(db: Path) -> None:
-    result = run("compare", "work", "harassed", "--waves", 1, 3, "--db", db)
+    result = run("compare", "work", "harassed", "--waves", "1,3", "--db", db)
     yes, no = table(result)
-    assert "all answers together: difference, statistic" in result.stderr
+    assert "all answers together: test of difference: statistic" in result.stderr
+    for wave in (1, 3):
+        assert f"wave {wave}: 300 of 300 reports were simulated" in result.stderr
     assert float(yes["conf_low"]) < 0.4 < float(yes["conf_high"])
     assert float(no["estimate"]) == pytest.approx(-float(yes["estimate"]))
     assert (yes["wave"], yes["first"], yes["second"], yes["groups"]) == ("1,3", "1", "3", "")
@@ -164,9 +166,10 @@ def test_text_is_for_people(db: Path) -> None:
         (["test", "work", "nope", "--shares", "1=1"], "question: expected one of"),
         (["compare", "work", "mood", "--wave", "1"], "--wave goes with --groups"),
         (["compare", "work", "mood", "--reference", "lab"], "--reference goes with --groups"),
-        (["compare", "work", "mood", "--waves", "1", "1"], "two different waves, got 1 twice"),
-        (["compare", "work", "mood", "--waves", "1", "9"], "wave: expected one of 1, 2, 3, got 9"),
-        (["compare", "work", "mood", "--waves", "1", "2", "--groups", "team"], "got both"),
+        (["compare", "work", "mood", "--waves", "1,1"], "two different waves, got 1 twice"),
+        (["compare", "work", "mood", "--waves", "1,2,3"], "expected two waves, such as 1,3, got 3"),
+        (["compare", "work", "mood", "--waves", "1,9"], "wave: expected one of 1, 2, 3, got 9"),
+        (["compare", "work", "mood", "--waves", "1,2", "--groups", "team"], "got both"),
         (["compare", "work", "mood", "--groups", "mood"], "two different questions"),
         (["compare", "work", "mood", "--groups", "pay"], "pay: expected a question whose answers"),
         (["compare", "work", "pay", "--tests"], "a number has no test"),

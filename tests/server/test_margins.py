@@ -94,6 +94,7 @@ def test_estimates_are_those_of_the_population(db: Path) -> None:
     assert rows["insulted", "yes"]["uncalibrated"] == same["estimate"]
     assert "not calibrated, since texts and rankings make no columns: why" in result.stderr
     assert "was rounded at random" not in result.stderr
+    assert result.stderr.count("500 of 500 reports were simulated") == 1
 
 
 @pytest.mark.parametrize(
