@@ -1,9 +1,9 @@
 """The order of a question's answers: which ranks each can have, and whether the first is first.
 
-Whether one answer is more frequent than another depends on the reports that support one of both
-alone. If both are equally frequent, each of these supports either with the same chance: a sign
-test, exact for any number of reports. Of reports that tallies count by value alone, how many
-support one of both alone is told by the channel's law, or bounded.
+Two answers are compared by a sign test of the discordant reports, those that support exactly one of
+both. If both answers are equally frequent, each of these supports either with the same chance: the
+test is exact for any number of reports. Where tallies only count how many reports support each
+value, the number of discordant reports follows from the channel's law, or is bounded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ from analysis.survey.survey import Survey
 
 Array = NDArray[np.float64]
 
-#: With more reports on one of two values alone, the sign test is normal.
+#: With more discordant reports expected, the sign test is normal.
 _NORMAL = 1_000
-#: The error of the bounds of how many reports can support one of two values.
+#: The error of the bounds of how many reports can be discordant.
 _UNSURE = 1e-4
 #: If fewer of the reports that support a value support another, too, that is bounded by none.
 _OVERLAP = 0.1
@@ -269,27 +269,28 @@ def _of_supports(
     rates = [share_interval(int(often), n, 1.0, 0.0, 1 - _UNSURE / 2) for often in turned]
     p_values = np.ones((len(kept), len(kept)))
     for i, j in zip(*np.nonzero(np.subtract.outer(turned, turned) > 0), strict=True):
-        apart, together = int(turned[i] - turned[j]), int(turned[i] + turned[j])
+        difference, total = int(turned[i] - turned[j]), int(turned[i] + turned[j])
         if law is not None:
-            p_values[i, j] = law.p_value(n, apart, (rates[i], rates[j]), (kept[i], kept[j]))
+            p_values[i, j] = law.p_value(n, difference, (rates[i], rates[j]), (kept[i], kept[j]))
         else:
-            # Reports that support both, or neither, count in vain, and make the test conservative.
-            p_values[i, j] = _sign(together if single else min(together, 2 * n - together), apart)
+            # Reports that support both, or neither, may be counted: the test is conservative then.
+            discordant = total if single else min(total, 2 * n - total)
+            p_values[i, j] = _sign_test(discordant, difference)
     multinomial = single and bool(question.domain.alternatives)
     return _Compared(terms, estimates, p_values, "sign", multinomial, n)
 
 
-def _sign(told: int, apart: int) -> float:
-    """Return the chance that of so many reports, half of each kind, one has `apart` more.
+def _sign_test(discordant: int, difference: int) -> float:
+    """Return the chance that one of two equally likely kinds of reports has so many more.
 
-    It rises with `told`, by two at a time: so more reports than there are make it conservative.
+    It rises with `discordant`, by two at a time: a number that is too large is conservative.
     """
-    return float(bdtrc((told + apart) // 2 - 1, told, 0.5))
+    return float(bdtrc((discordant + difference) // 2 - 1, discordant, 0.5))
 
 
 @dataclass(frozen=True)
 class _Law:
-    """How likely a report supports one of two values alone, by the channel.
+    """How likely a report is discordant, supporting exactly one of two values, by the channel.
 
     `inside` (k, k) is that chance if one of both is true, and `outside` if another is.
     """
@@ -299,11 +300,11 @@ class _Law:
     outside: Array
 
     def p_value(
-        self, n: int, apart: int, rates: tuple[Interval, Interval], places: tuple[int, int]
+        self, n: int, difference: int, rates: tuple[Interval, Interval], places: tuple[int, int]
     ) -> float:
         """Return the one-sided p-value of the first value being no more frequent than the second.
 
-        How many reports have one of both is bounded by intervals of how many support each, whose
+        How many reports are discordant is bounded by intervals of how many support each, whose
         error is added (Berger and Boos, JASA 1994).
         """
         p, q = self.share.chances
@@ -314,14 +315,13 @@ class _Law:
         chance = min(1.0, max(chances))
         mean, deviation = n * chance, (n * chance * (1 - chance)) ** 0.5
         if mean > _NORMAL:
-            return min(1.0, float(ndtr(-(apart - 1) / mean**0.5)) + _UNSURE)
+            return min(1.0, float(ndtr(-(difference - 1) / mean**0.5)) + _UNSURE)
         # Beyond nine deviations there is nothing but rounding.
-        told = np.arange(
-            max(apart, int(mean - 9 * deviation)), min(n, int(mean + 9 * deviation)) + 1
-        )
-        logs = gammaln(n + 1) - gammaln(told + 1) - gammaln(n - told + 1)
-        logs += xlogy(told, chance) + xlog1py(n - told, -chance)
-        tails = bdtrc((told + apart + 1) // 2 - 1, told, 0.5)
+        least, most = int(mean - 9 * deviation), int(mean + 9 * deviation)
+        discordant = np.arange(max(difference, least), min(n, most) + 1)
+        logs = gammaln(n + 1) - gammaln(discordant + 1) - gammaln(n - discordant + 1)
+        logs += xlogy(discordant, chance) + xlog1py(n - discordant, -chance)
+        tails = bdtrc((discordant + difference + 1) // 2 - 1, discordant, 0.5)
         return min(1.0, float(np.exp(logs) @ tails) + _UNSURE)
 
 
@@ -336,7 +336,7 @@ def _law(question: Question, share: Share) -> _Law | None:
     k = len(values.alternatives)
     if encoder.cohorts is not None or not k or share.p < share.q:
         return None
-    apart, both = np.zeros((2, k, k, k))
+    discordant, both = np.zeros((2, k, k, k))
     for value in range(k):
         mean, second = channel.moments(encoder.encode(value, 0, iter(())))
         expected = np.full(k, float(share.q))
@@ -344,21 +344,22 @@ def _law(question: Question, share: Share) -> _Law | None:
         if len(mean) < k or not np.allclose(mean[:k], expected, atol=1e-9):
             return None
         both[value] = second[:k, :k]
-        apart[value] = np.add.outer(mean[:k], mean[:k]) - 2 * both[value]
+        discordant[value] = np.add.outer(mean[:k], mean[:k]) - 2 * both[value]
     rate = float(share.p + (k - 1) * share.q) / k
     if both.mean(axis=0)[0, 1] < _OVERLAP * rate:
         return None
     places = np.arange(k)
-    inside = np.maximum(apart[places, places], apart[places, places].T)
+    one = discordant[places, places]
+    inside = np.maximum(one, one.T)
     for value in range(k):
-        apart[value, value] = apart[value, :, value] = 0
-    outside = apart.max(axis=0) if k > 2 else inside
+        discordant[value, value] = discordant[value, :, value] = 0
+    outside = discordant.max(axis=0) if k > 2 else inside
     return _Law(share, np.clip(inside, 0, 1), np.clip(outside, 0, 1))
 
 
 def _normal(estimates: Array, errors: Array) -> Array:
     """Return one-sided p-values of differences with these errors."""
-    apart = np.subtract.outer(estimates, estimates)
+    differences = np.subtract.outer(estimates, estimates)
     known = errors > 0
-    p_values = np.where(apart > 0, ndtr(-apart / np.where(known, errors, 1.0)), 1.0)
+    p_values = np.where(differences > 0, ndtr(-differences / np.where(known, errors, 1.0)), 1.0)
     return np.where(known, p_values, 1.0)

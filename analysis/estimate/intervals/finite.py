@@ -1,11 +1,11 @@
 """The interval of how many of a finite population have a value, of whom some were drawn and asked.
 
-Of N people K have the value. n of them are drawn without replacement and report: a report supports
-the value with chance p if its respondent has it, and with chance q if not. So the number of
-reports that support it is a sum of two binomial numbers, whose sizes are a hypergeometric number
-and the rest of n. The interval has all K that neither one-sided test rejects, as Clopper and
-Pearson's has all shares: it holds at every K. If everybody was asked (N = n) the only chance is
-that of randomization.
+Of N people K have the value (the *carriers*). n of the N people are drawn without replacement and
+report. A report supports the value with chance p if its respondent has it, and else with chance q.
+So the number of reports that support it is a sum of two binomial numbers, whose sizes are a
+hypergeometric number and the rest of n. The interval has all K that neither one-sided test rejects,
+as Clopper and Pearson's has all shares: it holds at every K. If everybody was asked (N = n) the
+only chance is that of randomization.
 """
 
 from collections.abc import Callable
