@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from analysis.core.randomizer import Randomizer
     from analysis.estimate.calibration import Calibration, Margin
     from analysis.estimate.columns import Column, from_matrix
-    from analysis.estimate.columns.data_file import Data, read_data
+    from analysis.estimate.columns.apart import Difference, differences
+    from analysis.estimate.columns.data_file import Data, read_data, read_two
     from analysis.estimate.columns.design_file import Designs, read_designs
     from analysis.estimate.columns.joint_table import JointShare, joint_shares
     from analysis.estimate.columns.measured import Wanted
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         slopes,
     )
     from analysis.study.crosstab import CannotTell, Crosstab, crosstab
+    from analysis.study.design_plan import DesignPlan, Goals, design_plan
     from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
     from analysis.study.planning import (
         Plan,
@@ -72,7 +74,8 @@ _NAMES = {
     "analysis.core.randomizer": ("Randomizer",),
     "analysis.estimate.calibration": ("Calibration", "Margin"),
     "analysis.estimate.columns": ("Column", "from_matrix"),
-    "analysis.estimate.columns.data_file": ("Data", "read_data"),
+    "analysis.estimate.columns.apart": ("Difference", "differences"),
+    "analysis.estimate.columns.data_file": ("Data", "read_data", "read_two"),
     "analysis.estimate.columns.design_file": ("Designs", "read_designs"),
     "analysis.estimate.columns.joint_table": ("JointShare", "joint_shares"),
     "analysis.estimate.columns.measured": ("Wanted",),
@@ -103,6 +106,7 @@ _NAMES = {
         "slopes",
     ),
     "analysis.study.crosstab": ("CannotTell", "Crosstab", "crosstab"),
+    "analysis.study.design_plan": ("DesignPlan", "Goals", "design_plan"),
     "analysis.study.hypotheses": ("HypothesisTest", "goodness_of_fit", "independence"),
     "analysis.study.planning": (
         "Plan",
@@ -139,8 +143,11 @@ __all__ = [
     "Crosstab",
     "Data",
     "DataError",
+    "DesignPlan",
     "Designs",
+    "Difference",
     "Estimate",
+    "Goals",
     "HypothesisTest",
     "JointShare",
     "LedgerRow",
@@ -170,7 +177,9 @@ __all__ = [
     "composition",
     "crosstab",
     "deployments",
+    "design_plan",
     "difference",
+    "differences",
     "epsilon_for",
     "estimates",
     "freeze",
@@ -192,6 +201,7 @@ __all__ = [
     "read_data",
     "read_designs",
     "read_survey",
+    "read_two",
     "regress",
     "respondents_for",
     "respondents_for_change",
