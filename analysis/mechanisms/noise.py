@@ -100,15 +100,13 @@ class Noise(Mechanism):
         finer = [other for other in _TOLD if best < other <= domain.steps]
         others = [other for other in dict.fromkeys([best, *finer]) if other != steps]
         prices = ", ".join(
-            f"{_times(self._variance(other, epsilon, params) / spread)} for {_counted(other)}"
+            f"{_times(self._variance(other, epsilon, params) / spread)} with {_counted(other)}"
             for other in others
         )
         if not prices:
             return told
-        return (
-            f"{told}. With other steps at the mechanism's name, the mean takes so many times the "
-            f"respondents: {prices}"
-        )
+        needs = "the mean needs this many times the respondents"
+        return f"{told}. With another `steps`, {needs}: {prices}"
 
     def means(self, randomizer: Randomizer[Grid, Shift], domain: Numbers) -> tuple[Mean, ...]:
         return number_mean(randomizer, domain)

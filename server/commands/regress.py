@@ -70,8 +70,7 @@ _OPTIONS_OF_MODEL = (
     _choice(
         "--penalty",
         choices=PENALTIES,
-        meaning="For estimates that are infinite else: log-F(1, 1) priors of all coefficients but "
-        "the intercept.",
+        meaning="Keep estimates finite: log-F(1, 1) priors on all coefficients but the intercept.",
     ),
 )
 _INTERVAL = _choice(

@@ -161,7 +161,9 @@ def test_margins_that_are_none_are_refused(shares: dict[str, float], message: st
 
 def test_too_few_respondents_for_the_noise_are_refused_with_how_many_it_takes() -> None:
     margins, _, _ = _selected(500, 1, generator())
-    with pytest.raises(ValueError, match=r"share of \"c\", 0.2, has .* that takes 6\d\d resp"):
+    with pytest.raises(
+        ValueError, match=r"share of \"c\" is .* share 0.2 is .* That takes 6\d\d resp"
+    ):
         Calibration(margins)
     Calibration(_selected(700, 1, generator())[0])
 

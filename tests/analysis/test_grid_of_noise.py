@@ -69,7 +69,7 @@ def test_the_author_is_told_the_grid_and_what_others_cost(
     assert row.steps == (steps or 1)
     assert ("as its author asks" in row.remark) == (steps is not None)
     assert ("reports then tell the mean alone" in row.remark) == (steps is None)
-    prices = re.findall(r"([0-9.]+) for (\d+) step", row.remark)
+    prices = re.findall(r"([0-9.]+) with (\d+) step", row.remark)
     assert [int(other) for _, other in prices] == others
     laplace, domain = MECHANISMS["laplace"], Numbers(Fraction(0), Fraction(10), 10, False)
     for price, other in prices:
@@ -80,4 +80,4 @@ def test_the_author_is_told_the_grid_and_what_others_cost(
 
 def test_prices_beyond_reason_are_no_numbers() -> None:
     told = MECHANISMS["gaussian"].remark(DOMAIN, Fraction(1), {})
-    assert "1.18 for 2 steps, over 1,000 for 5 steps" in told
+    assert "1.18 with 2 steps, over 1,000 with 5 steps" in told

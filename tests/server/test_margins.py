@@ -103,7 +103,7 @@ def test_estimates_are_those_of_the_population(db: Path) -> None:
         ("[nobody]\na = 0.5\nb = 0.5\n", 1, "question: expected one of sex, insulted"),
         ("[age]\na = 0.5\nb = 0.5\n", 1, "age: expected a question with listed answers"),
         ("[sex]\nmen = 0.5\nothers = 0.5\n", 1, "sex: margins must have a share for each of"),
-        ("[sex]\nmen = 0.966\nwomen = 0.034\n", 1, "that takes 718 respondents, or ε = 5.8 of"),
+        ("[sex]\nmen = 0.966\nwomen = 0.034\n", 1, "That takes 718 respondents, or ε = 5.8 of"),
         ("[sex]\nmen = 0.99\nwomen = 0.01\n", 1, "or answers that are joined; no ε is enough"),
         ("[sex]\nmen = 0.9\nwomen = 0.2\n", 1, "shares must sum to 1, got 1.1"),
         ("[sex\n", 1, "margins.toml"),

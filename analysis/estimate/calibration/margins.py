@@ -76,10 +76,11 @@ class Margin:
         if ratios[worst] < LEAST:
             needed = ceil(self.column.n * (LEAST / ratios[worst]) ** 2)
             message = (
-                f"{self.column.name}: too few respondents to calibrate to: with {self.column.n:,} "
-                f'at ε = {self.column.epsilon:.3g} the share of "{self.column.answers[worst]}", '
-                f"{self.known[worst]:.4g}, has a standard error of {self.errors[worst]:.2g}, and "
-                f"it must be at most a quarter of it; that takes {needed:,} respondents"
+                f"{self.column.name}: too few respondents to calibrate: with {self.column.n:,} at "
+                f"ε = {self.column.epsilon:.3g}, the standard error of the share of "
+                f'"{self.column.answers[worst]}" is {self.errors[worst]:.2g}; at most a quarter of '
+                f"its known share {self.known[worst]:.4g} is allowed. That takes {needed:,} "
+                "respondents"
             )
             raise TooNoisy(message, self, needed)
 
