@@ -14,7 +14,12 @@ from analysis.estimate.columns import Column
 from analysis.estimate.intervals import FEW, Interval, check_level, normal_interval
 from analysis.study.crosstab.quotient import FEWEST
 from analysis.study.hypotheses import HypothesisTest, chi_square_test
-from analysis.study.resampling import MANY, drawn_apart, root, shuffled
+from analysis.study.resampling import (
+    MANY,
+    p_value_of_difference,
+    permutation_p_value,
+    square_root,
+)
 from analysis.study.scores import (
     ALONE,
     Scored,
@@ -48,17 +53,17 @@ def difference(first: Column, second: Column) -> HypothesisTest:
     name, n, statistic = "difference", first.n + second.n, float(apart @ inverse @ apart)
     fewest, effective = min(first.n, second.n), min(earlier.effective, later.effective)
     if rank and (effective < MANY or fewest < FEW):
-        turned = root(inverse)
+        turned = square_root(inverse)
         scores = earlier.scores @ turned, later.scores @ turned
         counts = first.counts(), second.counts()
         if of_one_design(first, second):
             # Both groups' different reports are columns of a table, and the groups its rows.
             table = block_diag(*counts)
             signs = np.array([[-1 / first.n], [1 / second.n]])
-            p_value, method = shuffled(table, signs, np.vstack(scores))
+            p_value, method = permutation_p_value(table, signs, np.vstack(scores))
             return HypothesisTest(name, statistic, rank, p_value, method, n, "")
         if first.whole and second.whole:
-            p_value, method = drawn_apart((earlier.law, later.law), scores, counts)
+            p_value, method = p_value_of_difference((earlier.law, later.law), scores, counts)
             return HypothesisTest(name, statistic, rank, p_value, method, n, "")
     return chi_square_test(name, statistic, rank, n, effective, fewest)
 
@@ -114,7 +119,7 @@ def changes_of_shares(
     errors = np.where(unsure, np.maximum(by_reports, if_alike), by_reports)
     chances = 2 * ndtr(-np.abs(apart[known]) / if_alike[known])
     p_values, p_holm = np.full((2, len(apart)), np.nan)
-    p_values[known], p_holm[known] = chances, stepped(chances)
+    p_values[known], p_holm[known] = chances, holm_adjusted(chances)
     fewest = min(first.n, second.n)
     return tuple(
         Change(
@@ -130,12 +135,12 @@ def changes_of_shares(
     )
 
 
-def stepped(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Holm's p-values of all of these together."""
+def holm_adjusted(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p-values adjusted for all of these together (Holm 1979)."""
     order = np.argsort(p_values)
-    stepped = np.empty(len(p_values))
-    stepped[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1))
-    return np.minimum(1.0, stepped)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1))
+    return np.minimum(1.0, adjusted)
 
 
 def _change_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import hypot
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.estimate.columns import Column
 from analysis.estimate.intervals import FEW, Interval, check_level
 from analysis.estimate.intervals.ratio import fieller_interval
-from analysis.study.changes import changes_of_shares, stepped
+from analysis.study.changes import changes_of_shares, holm_adjusted
 from analysis.study.crosstab.association import (
     debiased_powers,
     group_mean,
@@ -100,13 +101,16 @@ def compare_waves(
         As `difference`; or of a mean, if somebody is needed who answered.
     """
     check_level(confidence_level)
-    rows, n = [], first.n + second.n
+    rows = []
+    row_of = partial(_row, confidence_level=confidence_level, n=first.n + second.n)
     if has_shares:
         rows = [
-            _row(
-                *("share", change.value, names, change.estimate, change.std_error),
-                *(change.interval, 2.0, confidence_level, n),
-                few=bool(change.flag),
+            row_of(
+                "share",
+                change.value,
+                names,
+                Finding(change.estimate, change.std_error, change.interval, bool(change.flag)),
+                reach=2.0,
                 p_values=(change.p_value, change.p_holm),
             )
             for change in changes_of_shares(first, second, confidence_level)
@@ -114,10 +118,12 @@ def compare_waves(
     if first.amounts is not None:
         line = trend([first, second], confidence_level=confidence_level)
         low, high = possible_amounts(first)
-        row = _row(
-            *("mean", "mean", names, line.slope, line.std_error),
-            *(line.interval, 2 * (high - low), confidence_level, n),
-            few=bool(line.flag),
+        row = row_of(
+            "mean",
+            "mean",
+            names,
+            Finding(line.slope, line.std_error, line.interval, bool(line.flag)),
+            reach=2 * (high - low),
             p_values=(line.p_value, None),
         )
         rows.append(row)
@@ -164,20 +170,19 @@ def compare_groups(
             f"{groups.name}: reference must be one of {', '.join(groups.values)}, got {reference!r}"
         )
     base = groups.values.index(reference) if reference is not None else 0
-    pairs = pairs_of(groups, column)
-    rows = []
+    pairs, rows = pairs_of(groups, column), []
+    row_of = partial(_row, confidence_level=confidence_level, n=pairs.n)
     for group, name in enumerate(groups.values):
         if group == base:
             continue
         names = groups.values[base], name
         for value, term in enumerate(column.values if has_shares else ()):
             found, _ = contrasts(pairs, (group, base), value, confidence_level)
-            rows.append(_of_groups(pairs, "share", term, names, found, 2.0, confidence_level))
+            rows.append(row_of("share", term, names, found, reach=2.0))
         if column.amounts is not None:
             low, high = possible_amounts(column)
             found = difference_of_means(pairs, (group, base), confidence_level)
-            reach = 2 * (high - low)
-            rows.append(_of_groups(pairs, "mean", "mean", names, found, reach, confidence_level))
+            rows.append(row_of("mean", "mean", names, found, reach=2 * (high - low)))
     return rows
 
 
@@ -198,15 +203,25 @@ def slopes(
     if wanted is None:
         wanted = column.values if has_shares else ()
     found = [("share", value, trend(columns, value, places, confidence_level)) for value in wanted]
-    holm = stepped(np.array([line.p_value for _, _, line in found])).tolist()
+    holm = holm_adjusted(np.array([line.p_value for _, _, line in found])).tolist()
     if values is None and column.amounts is not None:
         found.append(("mean", "mean", trend(columns, None, places, confidence_level)))
         holm.append(None)
     return [
         Slope(
-            *(quantity, term, line.slope, line.std_error, line.interval.low, line.interval.high),
-            *(confidence_level, line.interval.method, line.p_value, p_holm, len(columns), n),
-            line.flag,
+            quantity=quantity,
+            term=term,
+            estimate=line.slope,
+            std_error=line.std_error,
+            conf_low=line.interval.low,
+            conf_high=line.interval.high,
+            conf_level=confidence_level,
+            conf_method=line.interval.method,
+            p_value=line.p_value,
+            p_holm=p_holm,
+            waves=len(columns),
+            n=n,
+            flag=line.flag,
         )
         for (quantity, term, line), p_holm in zip(found, holm, strict=True)
     ]
@@ -252,45 +267,26 @@ def difference_of_means(
     return Finding(estimate, error, interval, few)
 
 
-def _of_groups(
-    pairs: Pairs,
-    quantity: str,
-    term: str,
-    names: tuple[str, str],
-    found: Finding,
-    reach: float,
-    confidence_level: float,
-) -> Comparison:
-    few = found.few or pairs.n < FEW
-    return _row(
-        *(quantity, term, names, found.estimate, found.std_error),
-        *(found.interval, reach, confidence_level, pairs.n),
-        few=few,
-    )
-
-
 def _row(
     quantity: str,
     term: str,
     names: tuple[str, str],
-    estimate: float | None,
-    std_error: float | None,
-    interval: Interval,
+    found: Finding,
+    *,
     reach: float,
     confidence_level: float,
     n: int,
-    *,
-    few: bool,
     p_values: tuple[float | None, float | None] = (None, None),
 ) -> Comparison:
     """Return a row, whose interval is unreliable if it has half of its `reach`, all possible."""
+    interval = found.interval
     unreliable = interval.method == "none" or interval.high - interval.low >= reach / 2
     return Comparison(
         quantity,
         term,
         *names,
-        estimate=estimate,
-        std_error=std_error,
+        estimate=found.estimate,
+        std_error=found.std_error,
         conf_low=interval.low,
         conf_high=interval.high,
         conf_level=confidence_level,
@@ -298,5 +294,5 @@ def _row(
         p_value=p_values[0],
         p_holm=p_values[1],
         n=n,
-        flag=";".join(["few"] * few + ["unreliable"] * unreliable),
+        flag=";".join(["few"] * (found.few or n < FEW) + ["unreliable"] * unreliable),
     )

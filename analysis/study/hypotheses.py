@@ -17,7 +17,13 @@ from analysis.core.channels.pattern import Pattern
 from analysis.estimate.columns import Column
 from analysis.estimate.intervals import FEW
 from analysis.study.crosstab.pairs import Pairs, pairs_of
-from analysis.study.resampling import MANY, can_be_listed, drawn_anew, root, shuffled
+from analysis.study.resampling import (
+    MANY,
+    can_be_listed,
+    multinomial_p_value,
+    permutation_p_value,
+    square_root,
+)
 from analysis.study.scores import (
     ALONE,
     Scored,
@@ -112,8 +118,8 @@ def independence(first: Column, second: Column) -> HypothesisTest:
     df, wide = ranks[0] * ranks[1], widening(n, ranks, squares)
     name, table = "independence", pairs.counts
     if df and (n < FEW or wide > _WIDE) and table.shape[0] * table.shape[1] <= _MOST_PAIRS:
-        scores = (s.centered @ root(inv) for s, inv in zip(sides, inverses, strict=True))
-        p_value, method = shuffled(table, *scores)
+        scores = (s.centered @ square_root(inv) for s, inv in zip(sides, inverses, strict=True))
+        p_value, method = permutation_p_value(table, *scores)
         return HypothesisTest(name, statistic, df, p_value, method, n, "")
     p_value = float(chdtrc(df / wide, statistic / wide)) if df else 1.0
     flag = "few" if n < FEW or not df or wide > _WIDEST else ""
@@ -288,7 +294,7 @@ def goodness_of_fit(
         effective = n / peak(law, ratios - 1, covariance)
         statistic = n * float(away @ inverse @ away)
         if rank and (effective < MANY or can_be_listed(n, int((law > 0).sum()))):
-            p_value, method = drawn_anew(law, (ratios - 1) @ root(inverse), counts)
+            p_value, method = multinomial_p_value(law, (ratios - 1) @ square_root(inverse), counts)
             return HypothesisTest(name, statistic, rank, p_value, method, n, "")
         return chi_square_test(name, statistic, rank, n, effective)
     inverse, rank = inverse_and_rank(scored.covariance)

@@ -1,4 +1,4 @@
-"""P-values by the reports that could have been made, where too few were for a law of large numbers.
+"""Exact and Monte Carlo p-values, for tests that few reports decide, too few for chi-square.
 
 A statistic is the squared length of a sum of scores. Its p-value is exact where all outcomes can be
 listed. Elsewhere outcomes are drawn, always from the same seed: equal reports give equal p-values.
@@ -30,7 +30,7 @@ _BATCH = 1_000_000
 _ROUNDING = 1e-9
 
 
-def root(inverse: Array) -> Array:
+def square_root(inverse: Array) -> Array:
     """Return a (k, k) matrix whose product with its own transpose is this one.
 
     So a quadratic form is the squared length of a vector times the root.
@@ -39,8 +39,10 @@ def root(inverse: Array) -> Array:
     return np.asarray(directions * np.sqrt(np.maximum(0.0, sizes)))
 
 
-def drawn_anew(law: Array, scores: Array, counts: Array) -> tuple[float, str]:
+def multinomial_p_value(law: Array, scores: Array, counts: Array) -> tuple[float, str]:
     """Return the chance of a sum of scores at least as long as that of n reports, and the method.
+
+    All outcomes are listed if that is possible (``exact``), or else drawn (``simulated``).
 
     Parameters
     ----------
@@ -64,10 +66,10 @@ def drawn_anew(law: Array, scores: Array, counts: Array) -> tuple[float, str]:
     ), "simulated"
 
 
-def drawn_apart(
+def p_value_of_difference(
     laws: tuple[Array, Array], scores: tuple[Array, Array], counts: tuple[Array, Array]
 ) -> tuple[float, str]:
-    """Return as `drawn_anew` the p-value of the difference of the mean scores of two groups."""
+    """Return as `multinomial_p_value` that of a difference of the mean scores of two groups."""
     rng = _seeded()
     sizes = [int(each.sum()) for each in counts]
 
@@ -84,7 +86,7 @@ def drawn_apart(
     return p_value, "simulated"
 
 
-def shuffled(table: Array, rows: Array, columns: Array) -> tuple[float, str]:
+def permutation_p_value(table: Array, rows: Array, columns: Array) -> tuple[float, str]:
     """Return the p-value of how rows and columns go together, and the method.
 
     Tables with the same margins are as likely as if respondents were shuffled. The statistic is the

@@ -14,7 +14,7 @@ from analysis.study.changes import of_one_design
 from analysis.study.crosstab.association import debiased_powers
 from analysis.study.crosstab.pairs import MOST_VALUES
 from analysis.study.crosstab.quotient import FEWEST
-from analysis.study.resampling import MANY, shuffled
+from analysis.study.resampling import MANY, permutation_p_value
 from analysis.study.scores import likeliest_shares
 
 Array = NDArray[np.float64]
@@ -153,6 +153,12 @@ def _level(column: Column, value: str | None) -> _Level:
     return _Level(present, scores, counts, reach)
 
 
+def _pooled(levels: Sequence[_Level]) -> float:
+    """Return the estimate of all columns together."""
+    total = sum(float(level.counts @ level.scores) for level in levels)
+    return total / sum(float(level.counts @ level.present) for level in levels)
+
+
 def _if_alike(columns: Sequence[Column], levels: Sequence[_Level]) -> tuple[Array, Array]:
     """Return the variance of each level if all are alike, and how many reports make a difference.
 
@@ -164,9 +170,7 @@ def _if_alike(columns: Sequence[Column], levels: Sequence[_Level]) -> tuple[Arra
     same = all(column.values == values for column in columns)
     if same and any(column.whole for column in columns) and len(values) <= MOST_VALUES:
         shares = likeliest_shares(*columns)
-    pooled = sum(float(level.counts @ level.scores) for level in levels)
-    pooled /= sum(float(level.counts @ level.present) for level in levels)
-    found = []
+    pooled, found = _pooled(levels), []
     for column, level in zip(columns, levels, strict=True):
         peers = [
             other
@@ -192,10 +196,9 @@ def _if_alike(columns: Sequence[Column], levels: Sequence[_Level]) -> tuple[Arra
 
 def _by_shuffling(levels: Sequence[_Level], factors: Array) -> float:
     """Return the p-value of a slope by shuffling respondents among waves."""
-    pooled = sum(float(level.counts @ level.scores) for level in levels)
-    pooled /= sum(float(level.counts @ level.present) for level in levels)
+    pooled = _pooled(levels)
     table = block_diag(*(level.counts for level in levels))
     apart = np.concatenate([level.scores - pooled * level.present for level in levels])
     sizes = np.array([float(level.counts @ level.present) for level in levels])
-    p_value, _ = shuffled(table, (factors / sizes)[:, None], apart[:, None])
+    p_value, _ = permutation_p_value(table, (factors / sizes)[:, None], apart[:, None])
     return p_value

@@ -180,6 +180,15 @@ def _row(
     if found.estimate is not None and not low <= found.estimate <= high:
         flags.insert(0, "out-of-range")
     return Row(
-        *(quantity, *terms, found.estimate, found.std_error, interval.low, interval.high, level),
-        *(interval.method, None, n, ";".join(flags)),
+        quantity,
+        *terms,
+        estimate=found.estimate,
+        std_error=found.std_error,
+        conf_low=interval.low,
+        conf_high=interval.high,
+        conf_level=level,
+        conf_method=interval.method,
+        likeliest=None,
+        n=n,
+        flag=";".join(flags),
     )
