@@ -1,6 +1,6 @@
 """How the reports of a stored wave came: what sections on methods, labels and notes tell of it."""
 
-from analysis.study.methods import Fieldwork, simulated_of
+from analysis.study.methods import Fieldwork
 from server.store import Store
 from server.stored_results import StoredWave
 
@@ -22,8 +22,3 @@ def fieldwork_of(store: Store, wave: StoredWave, batch: bool = False) -> Fieldwo
         in_batches=batch,
         left_out=len(wave.left_out) if batch else 0,
     )
-
-
-def simulated_in(wave: StoredWave) -> str:
-    """Return how many of a wave's reports were simulated, as a sentence; empty if none."""
-    return simulated_of(Fieldwork(wave.n, simulated=wave.simulated))

@@ -189,6 +189,11 @@ class StoredWave:
         self._check_unchanged()
         return sum(counts)
 
+    @property
+    def simulated_sentence(self) -> str:
+        """How many reports were simulated; empty if none."""
+        return simulated_of(Fieldwork(self.n, simulated=self.simulated))
+
     def shifts(self, fakes: int | None = None) -> tuple[int, dict[tuple[str, str], float]]:
         """Return how far fakes among the reports could have moved each estimate.
 
@@ -271,7 +276,7 @@ class StoredWave:
         told = [each.randomizer.asked_many(every[name]) for name, each in questions.items()]
         told += [_told(questions[name], places, every[name]) for name, places in crossed.items()]
         counted, notes = np.all(told, axis=0), list(filter(None, map(rounding, questions.values())))
-        notes += filter(None, [simulated_of(Fieldwork(self.n, simulated=self.simulated))])
+        notes += filter(None, [self.simulated_sentence])
         if not counted.all():
             if not counted.any():
                 raise ValueError(

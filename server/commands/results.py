@@ -24,7 +24,6 @@ from analysis.estimate.estimates import (
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
 from analysis.study.ranking import RANK_COLUMNS, ranks, sentence
-from server.calibrated import CALIBRATED_COLUMNS, calibrated
 from server.commands import (
     database,
     form_of_table,
@@ -42,7 +41,7 @@ from server.commands import (
 )
 from server.commands.shares import of_shares, warn_of_constrained
 from server.store import Store, StoreError
-from server.stored_fieldwork import simulated_in
+from server.stored_calibration import CALIBRATED_COLUMNS, calibrated
 from server.stored_results import StoredWave
 
 
@@ -119,21 +118,51 @@ def estimate(
                 f"--batch alone: {'ranks' if rank else 'calibrated estimates'} have intervals of "
                 "their own"
             )
-        stored_waves = [
-            StoredWave(store, survey_id, one, version, batch) for one in waves or [None]
-        ]
-        if margins is None:
-            _print_ranks(stored_waves, level, form)
-        else:
-            _print_calibrated(stored_waves, read_margins(margins), level, form)
-        return
+    stored_waves = [StoredWave(store, survey_id, one, version, batch) for one in waves or [None]]
+    if rank:
+        _print_ranks(stored_waves, level, form)
+    elif margins is not None:
+        _print_calibrated(stored_waves, read_margins(margins), level, form)
+    else:
+        printed = _print_estimates(
+            stored_waves,
+            level,
+            form,
+            method=method,
+            simultaneous=simultaneous,
+            bins=bins,
+            constrained=constrained,
+            fakes=fakes,
+            deff=deff,
+            wants_totals=wants_totals,
+            population=population,
+        )
+        for other, n in store.reports.per_version(survey_id).items():
+            if other not in printed:
+                print_message(f"not among these: {n} reports under --version {other[:12]}")
+
+
+def _print_estimates(
+    waves: Sequence[StoredWave],
+    level: float,
+    form: str,
+    *,
+    method: str,
+    simultaneous: bool,
+    bins: int | None,
+    constrained: str | None,
+    fakes: int | None,
+    deff: bool,
+    wants_totals: bool,
+    population: int | None,
+) -> set[str]:
+    """Print estimates, and how they changed from wave to wave; return the versions printed."""
     rows: list[dict[str, Any]] = []
     before: list[Estimate] = []
     display: list[Constrained] = []
     untold: dict[str, None] = {}  # why there are no ranges, each reason once
     told = bins is None
-    for number in waves or [None]:
-        stored = StoredWave(store, survey_id, number, version, batch)
+    for stored in waves:
         estimates = stored.estimates(level, method, simultaneous)
         ranges: list[Estimate] = []
         rng = np.random.default_rng(0)  # a fixed seed: each run prints the same
@@ -155,21 +184,22 @@ def estimate(
             "constrained": {(share.question, share.term): share.share for share in shares},
             "deff": {(row.question, row.term): row.design_effect for row in estimates},
         }
-        printed = estimate_rows(survey_id, stored.version, stored.number, every)
+        printed = estimate_rows(stored.survey.id, stored.version, stored.number, every)
         if wants_totals:
             with refusals():
                 printed = with_totals(
                     printed, totals(stored.survey, stored.tallies, estimates, population)
                 )
+        simulated = stored.simulated
         for row in printed:
             key = row["question"], row["term"]
             values = {column: found.get(key) for column, found in more.items()}
-            rows.append(row | values | {"simulated": stored.simulated})
+            rows.append(row | values | {"simulated": simulated})
         _warn(stored, estimates, assumed, moved)
     asked = {"fake_shift": fakes is not None, "constrained": constrained is not None, "deff": deff}
     if not told:
         raise StoreError(
-            "; ".join(untold) or f"{survey_id}: --bins is for numbers; it asks for none"
+            "; ".join(untold) or f"{waves[0].survey.id}: --bins is for numbers; it asks for none"
         )
     for why in untold:
         print_message(why)
@@ -178,9 +208,7 @@ def estimate(
     print_table(rows, columns, form)
     if constrained is not None:
         warn_of_constrained(display, constrained)
-    for other, n in store.reports.per_version(survey_id).items():
-        if other not in {row["version"] for row in rows}:
-            print_message(f"not among these: {n} reports under --version {other[:12]}")
+    return {row["version"] for row in rows}
 
 
 def _print_ranks(waves: Sequence[StoredWave], level: float, form: str) -> None:
@@ -200,7 +228,7 @@ def _print_ranks(waves: Sequence[StoredWave], level: float, form: str) -> None:
 
 def _warn_of_simulated(stored: StoredWave) -> None:
     """Say how many reports of a wave were simulated, if any were."""
-    if told := simulated_in(stored):
+    if told := stored.simulated_sentence:
         print_message(f"wave {stored.number}: {told}")
 
 

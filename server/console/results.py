@@ -33,7 +33,6 @@ from server.console.blueprint import (
 )
 from server.console.study import study_page
 from server.extensions import the_store
-from server.stored_fieldwork import simulated_in
 from server.stored_results import POOLED, Missing, StoredWave, asked_now
 
 
@@ -196,7 +195,7 @@ def found_in(view: View, before: StoredWave | None, only: Collection[str] = ()) 
         fakes,
         moved,
         [check for check in wave.plausibility() if check.looks == UNLIKE],
-        simulated_in(wave),
+        wave.simulated_sentence,
     )
 
 
