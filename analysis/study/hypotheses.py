@@ -54,8 +54,9 @@ class HypothesisTest:
     known. Where what is compared hangs on few reports, all outcomes are listed (``exact``), drawn
     (``simulated``), or reports are ``shuffled`` among respondents: at most 9,999 times, always with
     the same result. Where not all possible reports are known, the number that supports each value
-    is tested (``binomial``, Bonferroni). `statistic` is infinite if a report was made that was
-    impossible, and 0, with `p_value` 1, if no reports could have spoken against it.
+    is tested (``binomial``, Bonferroni) if fewer than 50 are expected to support it, or not to.
+    `statistic` is infinite if a report was made that was impossible, and 0, with `p_value` 1, if no
+    reports could have spoken against it.
 
     `n` counts all respondents. `flag` is ``few`` if nothing could be compared, or if an
     approximation was used that does not hold: with fewer than 100 respondents; if what is compared
