@@ -1,6 +1,6 @@
 """What forms of the editor ask to have changed of a draft, and the changes themselves."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from server.editing.draft_file import DraftFile, free_id
 from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import Form, Setting, id_of
 from server.editing.forms import (
+    FORGET,
     KINDS_IN_WORDS,
     STUDY_FORM,
     TOGETHER_FORM,
@@ -71,7 +72,10 @@ def setting_of(file: DraftView, part: str, survey: Survey) -> Setting:
     languages, name = tuple(file.languages), part.partition("/")[2]
     asked = {one: survey.wording(question) for one, question in questions.items()}
     if not part.startswith("question/"):
-        return Setting(languages, choices={"results.public": asked, "questions": asked})
+        choices = {"results.public": asked, "questions": asked}
+        if len(languages) > 1:
+            choices[FORGET] = {"yes": "Take their texts away"}
+        return Setting(languages, choices=choices)
     asked_before = []
     for one in list(entries)[: list(entries).index(name) if name in entries else None]:
         if entries[one]["kind"] != NOTE:
@@ -128,7 +132,7 @@ def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
         for field in fields_of(sections_of(part, data, survey))
     }
     if part == STUDY:
-        file.speak(values.pop("languages") or [])
+        _speak(file, values.pop("languages") or [], bool(values.pop(FORGET)))
     for path, value in values.items():
         file.put(part, path, value)
     if kind and kind != data.get("kind"):
@@ -145,6 +149,19 @@ def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
             raise ValueError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
         part = file.rename(part, name)
     return part
+
+
+def _speak(file: DraftFile, languages: Sequence[str], forgets: bool) -> None:
+    """Have the survey in these languages; `forgets` says that texts in others may go."""
+    # If none stays, texts are plain: those of the first.
+    kept = {*languages, *file.languages[: not set(languages) & set(file.languages)]}
+    lost = {tag: file.texts_in(tag) for tag in file.languages if tag not in kept}
+    if any(lost.values()) and not forgets:
+        told = " and ".join(f"{count} texts in {tag}" for tag, count in lost.items() if count)
+        raise ValueError(
+            f"Languages: {told} would be lost. Tick “Take their texts away” if that is meant"
+        )
+    file.speak(languages)
 
 
 def _add(file: DraftFile, asked: Change, _: Reading) -> str:

@@ -1,11 +1,12 @@
 """The translations of a draft, side by side, with what is missing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from flask import g, redirect, render_template, request
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.errors import SurveyError
@@ -89,50 +90,94 @@ def translations(survey_id: str) -> str:
     return _page(survey_id)
 
 
-def _page(survey_id: str, problem: str = "") -> str:
+def _page(
+    survey_id: str, problems: Sequence[str] = (), typed: Mapping[str, list[Row]] | None = None
+) -> str:
+    """Return the page; the parts in `typed` have what somebody wrote, and is not stored."""
     draft = the_draft(survey_id)
     file = DraftView(draft.toml)
     parts = [STUDY, *(f"question/{name}" for name in file.ids())]
-    rows = {part: list(rows_of(file.data(part), file.languages)) for part in parts}
+    stored = {part: list(rows_of(file.data(part), file.languages)) for part in parts}
+    shown = stored | {part: rows for part, rows in (typed or {}).items() if part in stored}
     return render_template(
         "translations.html",
         **of_draft(draft),
-        problem=problem,
+        problems=problems,
         languages=file.languages,
-        parts=[(part, file.seen(part), rows[part]) for part in parts],
-        lacking=sum(len(row.missing) for each in rows.values() for row in each),
-        alike=sum(bool(row.alike) for each in rows.values() for row in each),
+        parts=[(part, file.seen(part), shown[part]) for part in parts],
+        headings={part: _heading(part, file) for part in parts},
+        lacking=sum(len(row.missing) for each in stored.values() for row in each),
+        alike=sum(bool(row.alike) for each in stored.values() for row in each),
     )
+
+
+def _heading(part: str, file: DraftView) -> str:
+    """Return what a part is called: a question by its wording."""
+    if part == STUDY:
+        return "The study"
+    texts = in_languages(file.data(part).get("text", ""), file.languages)
+    return next((text for _, text in texts if text.strip()), part.partition("/")[2])
 
 
 @blueprint.post("/surveys/<survey_id>/translations")
 @access.for_analysts
 def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
-    """Change the texts of one part of a draft."""
-    draft, part = the_draft(survey_id), request.form.get("part", "")
-    file = DraftFile(draft.toml)
-    try:
-        if file.seen(part) != request.form.get("seen"):
-            return _page(
-                survey_id, f"{draft.who} changed {part} in the meantime; see it below."
-            ), 409
+    """Change the texts of a draft: those of all parts that were sent, but for parts with mistakes.
+
+    Those, and parts that somebody else has changed in the meantime, stay as they are in the draft;
+    the page has what was typed, so that nothing of it is lost.
+    """
+    draft = the_draft(survey_id)
+    toml, written, problems, typed, status = draft.toml, [], [], {}, 422
+    parts = zip(request.form.getlist("part"), request.form.getlist("seen"), strict=False)
+    for part, seen in parts:
+        file = DraftFile(toml)
         before = file.data(part)
         after = deepcopy(before)
-        form = Form(request.form)
+        form = Form(_of_part(part))
         for row in rows_of(before, file.languages):
             _set(after, row.path, translated(form, row.path, file.languages))
-        grids = Grids.of(file)
-        for key in after:
-            file.put(part, key, after[key])
-        settle(file, grids)
-        if file.toml != draft.toml:
+        if after == before:
+            continue
+        try:
+            if DraftFile(draft.toml).seen(part) != seen:
+                raise Outdated(f"{draft.who} changed this in the meantime")
+            grids = Grids.of(file)
+            for key in after:
+                file.put(part, key, after[key])
+            settle(file, grids)
             read_draft(file.toml, the_store().drafts.files(draft.id))
-            the_store().drafts.change(draft, file.toml, g.researcher.name, f"translated {part}")
-    except Outdated as error:
-        return _page(survey_id, f"{error}; see it below."), 409
-    except SurveyError as error:
-        return _page(survey_id, str(error).removeprefix("survey.toml: ")), 422
-    return redirect(f"/surveys/{survey_id}/translations#{part}", 303)
+        except (Outdated, SurveyError) as error:
+            told = str(error).removeprefix("survey.toml: ")
+            problems.append(f"{_heading(part, file)}: {told}. It is not saved yet; see it below.")
+            typed[part] = list(rows_of(after, file.languages))
+            status = 409 if isinstance(error, Outdated) else 422
+        else:
+            toml = file.toml
+            written.append(part)
+    if written:
+        what = f"translated {written[0] if len(written) == 1 else f'{len(written)} parts'}"
+        try:
+            the_store().drafts.change(draft, toml, g.researcher.name, what)
+        except Outdated as error:
+            problems.append(f"{error}. It is not saved yet; save it again.")
+            typed |= {
+                part: list(rows_of(DraftView(toml).data(part), file.languages)) for part in written
+            }
+            status = 409
+    if problems:
+        return _page(survey_id, problems, typed), status
+    return redirect(f"/surveys/{survey_id}/translations#{request.form.get('at', '')}", 303)
+
+
+def _of_part(part: str) -> MultiDict[str, str]:
+    """Return the texts that were sent of a part, by their paths."""
+    start = f"{part}:"
+    return MultiDict(
+        (name.removeprefix(start), text)
+        for name, text in request.form.items()
+        if name.startswith(start)
+    )
 
 
 def _set(data: dict[str, Any], path: str, value: Any) -> None:

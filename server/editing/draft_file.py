@@ -119,16 +119,23 @@ class DraftFile(DraftView):
 
     def speak(self, languages: Sequence[str]) -> None:
         """Have the survey in these languages: texts in any other are taken away."""
-        before = self.languages
-        for table in _tables(self._document):
-            for key, value in list(table.items()):
-                texts = plain(value)
-                if not isinstance(texts, dict) or not texts or not set(texts) <= set(before):
-                    continue
-                left = {tag: text for tag, text in texts.items() if tag in languages}
-                if left != texts:
-                    table[key] = _written(left or next(iter(texts.values())))
+        for table, key, texts in list(self._translated()):
+            left = {tag: text for tag, text in texts.items() if tag in languages}
+            if left != texts:
+                table[key] = _written(left or next(iter(texts.values())))
         self.put(STUDY, "languages", list(languages) or None)
+
+    def texts_in(self, language: str) -> int:
+        """Return how many texts there are in a language, of those that have several."""
+        return sum(bool(texts.get(language)) for _, _, texts in self._translated())
+
+    def _translated(self) -> Iterator[tuple[Any, str, dict[str, str]]]:
+        """Yield the tables and keys of texts in several languages, and these texts."""
+        for table in _tables(self._document):
+            for key, value in table.items():
+                texts = plain(value)
+                if isinstance(texts, dict) and texts and set(texts) <= set(self.languages):
+                    yield table, key, texts
 
     def epsilons(self) -> dict[str, Decimal]:
         """Return the ε that questions alone and tables of questions state, by their parts."""

@@ -17,8 +17,9 @@ from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import ID
 from server.editing.conditions import Chosen, Earlier, chosen_anew, joined, shown
 
-#: Names of files that a draft can name, and numbers that can be typed.
+#: Names of files that a draft can name, codes of languages, and numbers that can be typed.
 FILE_NAME = r"[\w-][\w .()-]{0,99}"
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 DECIMAL = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
 
 
@@ -169,14 +170,18 @@ class Day(Field):
 
 
 @dataclass(frozen=True)
-class Words(Field):
-    """Words of a list, with commas or spaces between them."""
+class Languages(Field):
+    """Codes of languages, with commas or spaces between them."""
 
     def shown(self, data: Mapping[str, Any], setting: Setting) -> str:
         return ", ".join(map(str, self.value(data) or ()))
 
     def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
-        return list(dict.fromkeys(form.get(self.path).replace(",", " ").split())) or None
+        codes = list(dict.fromkeys(form.get(self.path).replace(",", " ").split()))
+        for code in codes:
+            if not LANGUAGE.fullmatch(code):
+                raise self.wrong("codes such as en, es or pt-BR", code)
+        return codes or None
 
 
 @dataclass(frozen=True)

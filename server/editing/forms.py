@@ -9,6 +9,7 @@ from server.editing.fields import (
     Day,
     Field,
     Image,
+    Languages,
     Lines,
     Mechanism,
     Number,
@@ -17,8 +18,10 @@ from server.editing.fields import (
     Text,
     Tick,
     Ticks,
-    Words,
 )
+
+#: Not stored: whether the texts of languages that are left out may go.
+FORGET = "forget"
 
 #: Fields under a heading. Those of the first stand open, all others are folded.
 Sections = Mapping[str, tuple[Field, ...]]
@@ -37,7 +40,8 @@ STUDY_FORM: Sections = {
         Image("logo", "Logo", "A PNG or JPEG file of at most 64 KiB."),
     ),
     "Languages": (
-        Words("languages", "Languages", "Such as en, fr. Each text then has a field for each."),
+        Languages("languages", "Languages", "Such as en, fr. Each text then has a field for each."),
+        Ticks(FORGET, "Languages that are no more in the list"),
     ),
     "Privacy and results": (
         Number(

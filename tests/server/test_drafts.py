@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,8 @@ def test_translations_stand_side_by_side_and_must_be_whole(
     assert post(browser, EDIT, **spoken).status_code == 303
     where = "/surveys/idea/translations"
     part = {"part": "question/one", "seen": seen(browser, "question/one")}
-    assert post(browser, where, **part, **{"text.en": "One?", "text.fr": "Un ?"}).status_code == 303
+    texts = {"question/one:text.en": "One?", "question/one:text.fr": "Un ?"}
+    assert post(browser, where, **part, **texts).status_code == 303
     assert 'text = {en = "One?", fr = "Un ?"}' in toml(store)
     spoken = fields(browser, "study") | {"languages": "en, fr, de", "do": "save"}
     assert post(browser, EDIT, **spoken).status_code == 303
@@ -74,7 +76,15 @@ def test_translations_stand_side_by_side_and_must_be_whole(
     assert "lacks de" in page
     published = post(browser, "/surveys/idea/publish", version=_version(browser))
     assert (published.status_code, "not translated into de" in published.text) == (422, True)
-    spoken = fields(browser, "study") | {"languages": "", "do": "save"}
+    for told, expected in (
+        ("English, French", "expected codes such as en, es or pt-BR, got 'English'"),
+        ("en, de", "1 texts in fr would be lost"),
+        ("fr", "1 texts in en would be lost"),
+    ):
+        spoken = fields(browser, "study") | {"languages": told, "do": "save"}
+        refused = post(browser, EDIT, **spoken)
+        assert (refused.status_code, expected in unescape(refused.text)) == (422, True)
+    spoken = fields(browser, "study") | {"languages": "", "forget": "yes", "do": "save"}
     assert post(browser, EDIT, **spoken).status_code == 303
     assert toml(store) == IDEA
 
@@ -88,20 +98,49 @@ def test_a_text_that_is_the_same_in_two_languages_is_remarked_on_and_no_mistake(
         ("question/one", {"text.en": "One?", "text.fr": "Un ?"}),
         ("question/two", {"text.en": "Two?", "text.fr": "Two?"}),
     ):
-        post(browser, where, part=part, seen=seen(browser, part), **texts)
+        named = {f"{part}:{path}": text for path, text in texts.items()}
+        post(browser, where, part=part, seen=seen(browser, part), **named)
     page = browser.get(where, **HTTPS).text
     told = "in fr the same as in en: not translated?"
     # The title is plain: it is the same in all languages.
     for part, remarks in (("study", 1), ("question/one", 0), ("question/two", 1)):
-        assert page.partition(f'id="{part}"')[2].partition("</form>")[0].count(told) == remarks
+        assert page.partition(f'id="{part}"')[2].partition("</section>")[0].count(told) == remarks
     assert "2 texts are the same in two languages or more" in page
-    assert "No translation is missing" in page
+    assert "missing:" not in page
     published = post(browser, "/surveys/idea/publish", version=_version(browser))
     assert published.status_code == 303
     # Numbers have no words to translate.
     sent = {"text": "3?", "kind": "note", "id": "digits", "part": "question/two", "seen": ""}
     post(browser, EDIT, do="add", **sent)
     assert browser.get(where, **HTTPS).text.count(told) == 2
+
+
+def test_all_typed_translations_are_saved_at_once_and_a_mistake_in_one_loses_none(
+    signed_in: Browsers, store: Store
+) -> None:
+    browser, where = signed_in("ada"), "/surveys/idea/translations"
+    post(browser, EDIT, **(fields(browser, "study") | {"languages": "en, fr", "do": "save"}))
+    parts = ["question/one", "question/two"]
+    sent = {
+        "part": parts,
+        "seen": [seen(browser, part) for part in parts],
+        "question/one:text.en": "One?",
+        "question/one:text.fr": "Un ?",
+        "question/two:text.en": "Two?",
+        "question/two:text.fr": "Deux {answer.nobody} ?",
+    }
+    answer = post(browser, where, **sent)
+    assert (answer.status_code, "It is not saved yet" in answer.text) == (422, True)
+    assert 'text = {en = "One?", fr = "Un ?"}' in toml(store)
+    assert "Deux {answer.nobody} ?" in answer.text
+    assert "nobody" not in toml(store)
+    # What somebody else has changed in the meantime is not overwritten, and what was typed stays.
+    sent["question/two:text.fr"] = "Deux ?"
+    post(browser, EDIT, **(fields(browser, "question/two") | {"text.en": "Second?", "do": "save"}))
+    answer = post(browser, where, **sent)
+    assert (answer.status_code, "Deux ?" in answer.text) == (409, True)
+    assert "Second?" in toml(store)
+    assert "Deux ?" not in toml(store)
 
 
 def _version(browser: FlaskClient, survey: str = "idea") -> str:
