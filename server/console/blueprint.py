@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from server import access
+from server.console.typed import whole_number
 from server.extensions import the_store
 from server.gateway import LONGEST_UPLOAD, UPLOADS
 from server.headers import WITHOUT_PROGRAM
@@ -64,25 +65,34 @@ def _challenge() -> Response:
     return response
 
 
+def _told(told: str, status: int) -> Response:
+    """Return an answer in words: to browsers that ask for a page a page, with the way back."""
+    if g.get("researcher") is not None and "text/html" in request.headers.get("Accept", ""):
+        survey_id = (request.view_args or {}).get("survey_id")
+        return Response(render_template("refused.html", told=told, survey_id=survey_id), status)
+    return Response(f"{told}\n", status, content_type="text/plain; charset=utf-8")
+
+
 @blueprint.errorhandler(Withheld)
 def withheld(error: Withheld) -> Response:
-    return Response(f"{error}\n", status=403, content_type="text/plain; charset=utf-8")
+    return _told(str(error), 403)
 
 
 @blueprint.errorhandler(Missing)
 def missing(error: Missing) -> Response:
-    return Response(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
+    return _told(str(error), 404)
 
 
 @blueprint.errorhandler(StoreBusy)
 def busy(_: StoreBusy) -> Response:
-    text = "The database is being written by others for long; please try again.\n"
-    return Response(text, 503, {"Retry-After": "5"}, content_type="text/plain; charset=utf-8")
+    response = _told("The database is being written by others for long; please try again.", 503)
+    response.headers["Retry-After"] = "5"
+    return response
 
 
 @blueprint.errorhandler(StoreError)
 def impossible(error: StoreError) -> Response:
-    return Response(f"{error}\n", 409, content_type="text/plain; charset=utf-8")
+    return _told(str(error), 409)
 
 
 @blueprint.errorhandler(403)
@@ -90,13 +100,13 @@ def impossible(error: StoreError) -> Response:
 @blueprint.errorhandler(422)
 @blueprint.errorhandler(429)
 def refused(error: HTTPException) -> Response:
-    response = Response(f"{error.description}\n", error.code, content_type="text/plain")
-    if isinstance(error, TooManyRequests):
-        told = f"Too many attempts. The next one can be made in {error.retry_after} s."
-        response.set_data(f"{told}\n")
-        if not request.path.startswith("/api/"):
-            response = Response(_login_page("/surveys", told), 429)
-        response.headers["Retry-After"] = str(error.retry_after)
+    if not isinstance(error, TooManyRequests):
+        return _told(str(error.description), error.code or 422)
+    told = f"Too many attempts. The next one can be made in {error.retry_after} s."
+    response = Response(f"{told}\n", 429, content_type="text/plain")
+    if not request.path.startswith("/api/"):
+        response = Response(_login_page("/surveys", told), 429)
+    response.headers["Retry-After"] = str(error.retry_after)
     return response
 
 
@@ -176,16 +186,16 @@ def asked_view(survey_id: str, number: int | None = None) -> View:
 
 def _asked_population(wave: StoredWave) -> int | None:
     """Return the size of the population that the address asks for; None if it asks for none."""
-    given = request.args.get("population", "").replace(",", "").strip()
+    given = request.args.get("population", "").strip()
     if not given or not wave.shown:
         return None
-    least = wave.n
-    if not re.fullmatch(r"[0-9]{1,10}", given) or int(given) < least:
+    number, least = whole_number(given), wave.n
+    if number is None or not least <= number < 10**10:
         raise Missing(
             f"population: expected a whole number of at least {least:,}, the number of reports, "
             f"got {given[:20]!a}"
         )
-    return int(given)
+    return number
 
 
 def asked_wave(survey_id: str, number: int | None = None) -> StoredWave:

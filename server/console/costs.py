@@ -20,6 +20,7 @@ from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server.console.plain_words import how, term
 from server.console.precision import quick, told
+from server.console.typed import whole_number
 from server.editing.draft_file import DraftFile
 from server.editing.reading import Reading, read_draft
 from server.editing.spending import divided, up, wave_total, waves_total, waves_within
@@ -208,9 +209,8 @@ def asked_costs(
 
 
 def _number(values: Mapping[str, str], name: str, most: int) -> int | None:
-    given = values.get(name, "").strip().replace(",", "")
-    is_number = given.isascii() and given.isdigit() and 0 < int(given[:9]) <= most
-    return int(given) if is_number else None
+    number = whole_number(values.get(name, ""))
+    return number if number and number <= most else None
 
 
 def _spend(file: DraftFile, survey: Survey, text: str) -> None:

@@ -11,6 +11,7 @@ from flask import Response, abort, g, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
+from analysis.core.epsilon import MICRO
 from analysis.estimate.plausibility import UNLIKE
 from server import access
 from server.clock import today
@@ -19,6 +20,7 @@ from server.console.live import EVERY, follow, state_of_fieldwork, told_of_wave
 from server.console.precision import precision
 from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
+from server.editing.spending import up, waves_within
 from server.extensions import the_store
 from server.invitations import ISSUER
 from server.store.studies import DELETED
@@ -77,6 +79,8 @@ def _page(current: Open, **told: object) -> str:
         told=told_of_wave,
         last=last,
         planned=planned,
+        allowed=waves_within(survey, survey.cap),
+        cap=up(survey.cap / MICRO),
         numbers=[planned * times for times in TIMES],
         precision=precision(survey, [planned * times for times in TIMES], last),
         invited=invited,
@@ -120,8 +124,10 @@ def open_wave(survey_id: str) -> BaseResponse:
         abort(409, "This is a trial copy: nobody can answer it.")
     if current.survey.is_over(today()):
         abort(409, "Its last day is over. Upload the survey with a later one.")
-    last = max(store.surveys.waves(survey_id), default=1)
-    wave = last + 1 if request.form.get("wave") == "next" else last
+    last, is_next = max(store.surveys.waves(survey_id), default=1), "wave" in request.form
+    wave = last + 1 if is_next else last
+    if is_next and request.form.get("sure") != str(wave):
+        abort(422, f"Wave {wave} was not started: please tick that it is meant.")
     access.record("open", f"{survey_id}, wave {wave}")
     store.surveys.open_wave(survey_id, wave, alone=True)
     return _back(survey_id)

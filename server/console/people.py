@@ -27,6 +27,8 @@ def people() -> str:
 def _page(**told: object) -> str:
     store = the_store()
     people, invited = store.researchers.all(), store.access.setups(now())
+    # Whoever has the server's token needs an account of an owner first.
+    told = {"typed": "", "chosen": "analyst" if people else "owner"} | told
     return render_template("people.html", people=people, waiting=invited, roles=ROLES, **told)
 
 
@@ -36,8 +38,8 @@ def add_person() -> str | tuple[str, int]:
     """Make a link with which somebody sets up an account once."""
     name, role = request.form.get("name", "").strip(), request.form.get("role", "")
     if not re.fullmatch(NAME, name) or role not in ROLES:
-        problem = "A name has 1 to 64 letters, digits, dots, hyphens, underscores or @."
-        return _page(problem=problem), 422
+        problem = "A name has 1 to 64 letters, digits, dots, hyphens, underscores or @; no spaces."
+        return _page(problem=problem, typed=name, chosen=role), 422
     code = secrets.token_urlsafe(24)
     access.record("invite researcher", f"{name}, {role}")
     the_store().access.add_setup(code, Researcher(name, role), now() + SETUP_LASTS)

@@ -25,6 +25,7 @@ from server.console.costs import MOST, USUAL
 from server.console.live import EVERY_OF_WORK, follow, state_of_work
 from server.console.piloting import page_of
 from server.console.precision import quick, told
+from server.console.typed import decimal_number, whole_number
 from server.editing.spending import wave_total
 from server.extensions import the_store
 from server.plan.pictures import respondents_charts
@@ -34,6 +35,13 @@ from server.work.trial import to_try
 
 #: Half-widths are drawn at so many times the planned respondents.
 _TIMES = (0.25, 0.5, 1, 2, 4, 8)
+#: What the numbers that can be asked for are called on the page.
+_LABELS = {
+    "respondents": "Respondents",
+    "waves": "Waves",
+    "width": "Wanted half-width, points",
+    "difference": "Difference to see, points",
+}
 #: The chance with which a difference is to be found.
 POWER = 0.8
 
@@ -76,8 +84,8 @@ def _wishes(survey: Survey, planned: int) -> Wishes:
     return Wishes(
         int(_asked("respondents", planned, 1, MOST)),
         int(_asked("waves", 1, 1, 100)),
-        _asked("difference", 10, 0.1, 100),
-        _asked("width", 10, 0.1, 50),
+        _asked("difference", 10.0, 0.1, 100),
+        _asked("width", 10.0, 0.1, 50),
         outcome,
         groups,
         pair,
@@ -92,14 +100,15 @@ def _chosen(name: str, answers: Sequence[str], but: str) -> str:
 
 
 def _asked(name: str, usual: float, least: float, most: float) -> float:
-    given = request.args.get(name, "").strip().replace(",", "") or f"{usual:g}"
-    try:
-        number = float(given)
-    except ValueError:
-        number = -1.0
-    if not least <= number <= most:
-        expected = f"expected a number from {least:g} to {most:,g}"
-        raise Missing(f"{name}: {expected}, got {given[:20]!a}")
+    """Return a number of the address; whole, if the usual one is typed without decimals."""
+    given = request.args.get(name, "").strip()
+    if not given:
+        return usual
+    number = whole_number(given) if isinstance(usual, int) else decimal_number(given)
+    if number is None or not least <= number <= most:
+        kind = "a whole number" if isinstance(usual, int) else "a number such as 5 or 2.5,"
+        label = _LABELS[name]
+        raise Missing(f"{label}: expected {kind} from {least:g} to {most:,}, got {given[:20]!a}")
     return number
 
 

@@ -59,6 +59,7 @@ def ask_to_publish(survey_id: str) -> str:
         cap=up(reading.cap),
         total=f"{wave_total(survey):f}",
         planned=planned,
+        is_planned=study.planned is not None,
         numbers=numbers,
         rows=[_told(survey, place, numbers) for place in range(len(survey.questions))],
         is_open=bool(store.surveys.open_waves(survey_id))

@@ -4,6 +4,7 @@ from flask import abort, render_template, request
 
 from server.clock import today
 from server.console.surveys import listed
+from server.console.typed import whole_number
 from server.extensions import the_store
 from server.store.surveys import Open
 from server.work.trial import PILOT_END, TRIAL_END, trial_id
@@ -29,7 +30,9 @@ def study_page(template: str, current: Open, **values: object) -> str:
 
 def asked_number(name: str, most: int) -> int:
     """Return a whole number of the form, from 1 to `most`; an error says what was expected."""
-    given = request.form.get(name, "").strip().replace(",", "").replace(" ", "")
-    if not (given.isascii() and given.isdigit() and 1 <= int(given[:12]) <= most):
-        abort(422, f"{name}: expected a whole number from 1 to {most:,}, got {given[:20]!a}")
-    return int(given)
+    given = request.form.get(name, "")
+    number = whole_number(given)
+    if number is None or not 1 <= number <= most:
+        told = f"expected a whole number from 1 to {most:,}, got {given[:20]!a}"
+        abort(422, f"{name.capitalize()}: {told}")
+    return number

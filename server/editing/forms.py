@@ -52,7 +52,7 @@ STUDY_FORM: Sections = {
         Number(
             "results.minimum",
             "Show results once so many reports are there",
-            "100 if empty, 20 at least.",
+            "100 if empty; at least 20, and at least as many as are shown at once.",
         ),
         Number(
             "results.batch", "Update them after at least so many more", "50 if empty, 10 at least."

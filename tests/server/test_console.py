@@ -181,7 +181,8 @@ def test_an_address_that_makes_useless_links_is_told(signed_in: Browsers, addres
 
 def test_a_study_is_opened_closed_planned_and_put_away(signed_in: Browsers, store: Store) -> None:
     browser = signed_in("ada")
-    assert post(browser, "/surveys/canteen/open", wave="next").status_code == 303
+    assert post(browser, "/surveys/canteen/open", wave="next").status_code == 422
+    assert post(browser, "/surveys/canteen/open", wave="next", sure="2").status_code == 303
     assert store.surveys.waves("canteen") == {1: "closed", 2: "open"}
     post(browser, "/surveys/canteen/close")
     post(browser, "/surveys/canteen/open")

@@ -64,10 +64,13 @@ def test_exact_numbers_come_by_themselves(signed_in: Browsers, published: None, 
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("respondents=0", "respondents: expected a number from 1 to 100,000, got '0'"),
-        ("width=much", "width: expected a number from 0.1 to 50, got 'much'"),
-        ("difference=101", "difference: expected a number"),
-        ("waves=nan", "waves: expected a number"),
+        ("respondents=0", "Respondents: expected a whole number from 1 to 100,000, got '0'"),
+        (
+            "width=much",
+            "Wanted half-width, points: expected a number such as 5 or 2.5, from 0.1 to 50, got 'much'",
+        ),
+        ("difference=101", "Difference to see, points: expected a number"),
+        ("waves=nan", "Waves: expected a whole number"),
     ],
 )
 def test_a_wish_that_cannot_be_is_told(
