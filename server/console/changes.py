@@ -14,9 +14,9 @@ from analysis.survey.logic import asked_of
 from analysis.survey.survey import Survey
 from server.console.costs import asked_costs
 from server.editing.conditions import earlier
-from server.editing.draft_file import DraftFile, free_id
+from server.editing.draft_file import DraftFile, free_id, id_of
 from server.editing.draft_view import STUDY, DraftView
-from server.editing.fields import Form, Setting, id_of
+from server.editing.fields import Form, Setting
 from server.editing.forms import (
     FORGET,
     KINDS_IN_WORDS,

@@ -16,9 +16,9 @@ from server import access
 from server.console.blueprint import blueprint
 from server.console.importing import CARRIED, carried, first_look, wanted_of
 from server.editing.differences import differences
-from server.editing.draft_file import DraftFile, free_id, toml_of
+from server.editing.draft_file import DraftFile, free_id, id_of, toml_of
 from server.editing.draft_view import STUDY, DraftView
-from server.editing.fields import FILE_NAME, id_of
+from server.editing.fields import FILE_NAME
 from server.editing.forms import KINDS_IN_WORDS, begun
 from server.editing.reading import Reading, read_draft
 from server.extensions import the_store

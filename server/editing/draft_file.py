@@ -1,6 +1,7 @@
 """A survey file that is edited: what is not changed stays as its author wrote it."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -188,6 +189,14 @@ def toml_of(tables: Mapping[str, Any]) -> str:
 _TABLES = ("privacy", "results", "page")
 #: Texts that can tell an earlier answer.
 _PIPED = ("text", "help", "matrix")
+
+
+def id_of(text: str) -> str:
+    """Return an id made of a text: its first words; "x" if it has no letter of a-z."""
+    bare = unicodedata.normalize("NFKD", text.lower()).replace("ß", "ss")
+    letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
+    words = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
+    return words[:24].rsplit("-", 1)[0].strip("-") if len(words) > 24 else words or "x"
 
 
 def free_id(wanted: str, taken: Collection[str]) -> str:

@@ -4,7 +4,6 @@ Each kind of field is drawn by the macro of its `widget` in ``templates/fields.h
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -16,6 +15,7 @@ from werkzeug.datastructures import MultiDict
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import ID
 from server.editing.conditions import Chosen, Earlier, chosen_anew, joined, shown
+from server.editing.draft_file import id_of
 
 #: Names of files that a draft can name, codes of languages, and numbers that can be typed.
 FILE_NAME = r"[\w-][\w .()-]{0,99}"
@@ -375,14 +375,6 @@ def translated(form: Form, name: str, languages: Sequence[str]) -> Any:
         return form.get(name) or None
     texts = {tag: text for tag in languages if (text := form.get(f"{name}.{tag}"))}
     return texts.get(languages[0]) if set(texts) <= {languages[0]} else texts
-
-
-def id_of(text: str) -> str:
-    """Return an id made of a text: its first words; "x" if it has no letter of a-z."""
-    bare = unicodedata.normalize("NFKD", text.lower()).replace("ß", "ss")
-    letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
-    words = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
-    return words[:24].rsplit("-", 1)[0].strip("-") if len(words) > 24 else words or "x"
 
 
 def _rows(form: Form, path: str) -> int:

@@ -8,8 +8,7 @@ from typing import Any
 from analysis.core.domain import NONE, RESERVED
 from analysis.survey.digest import NOTE
 from analysis.survey.document import ID
-from server.editing.draft_file import free_id
-from server.editing.fields import id_of
+from server.editing.draft_file import free_id, id_of
 from server.forms.form import Asked
 from server.forms.texts import answers_in, first, retold
 

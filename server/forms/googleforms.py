@@ -7,7 +7,7 @@ Forms itself has answers alone; Google's page about `forms.get` shows a form to 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from server.editing.fields import id_of
+from server.editing.draft_file import id_of
 from server.forms import texts
 from server.forms.form import MOST_ROWS, Asked, Form, FormError, is_yes_no
 from server.forms.json_file import amount, is_json_of, items, parsed, table
