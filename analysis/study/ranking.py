@@ -255,9 +255,10 @@ def _of_supports(
                 for share, often, m in told
             ]
         )
-        # Where reports tell of one value each, errors are independent. Elsewhere how they go
-        # together is not known, but that of a difference is at most the sum of both.
-        both = np.hypot if encoder.picks_part else np.add
+        # Where reports tell of one value each, errors are independent. Elsewhere, as of a group, how
+        # they go together is not known, but that of a difference is at most the sum of both.
+        apart = encoder.picks_part and encoder.parts_told == 1
+        both = np.hypot if apart else np.add
         p_values = _normal(estimates, np.asarray(both.outer(errors, errors)))
         return _Compared(terms, estimates, p_values, "normal", False, n)
     turned = supports if values[0].p > values[0].q else n - supports

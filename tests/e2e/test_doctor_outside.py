@@ -2,6 +2,7 @@
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import proxies
 import pytest
@@ -29,7 +30,7 @@ def _names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lead the names of these tests to this machine, as browsers do."""
     there = socket.create_connection
 
-    def here(address: tuple[str, int], *others: float) -> socket.socket:
+    def here(address: tuple[str, int], *others: Any) -> socket.socket:
         host, port = address
         return there(("127.0.0.1" if host == HOST else host, port), *others)
 
