@@ -255,8 +255,8 @@ def _of_supports(
                 for share, often, m in told
             ]
         )
-        # Where reports tell of one value each, errors are independent. Elsewhere, as of a group, how
-        # they go together is not known, but that of a difference is at most the sum of both.
+        # Where reports tell of one value each, errors are independent. Elsewhere, as of a group,
+        # how they go together is not known, but that of a difference is at most the sum of both.
         apart = encoder.picks_part and encoder.parts_told == 1
         both = np.hypot if apart else np.add
         p_values = _normal(estimates, np.asarray(both.outer(errors, errors)))
