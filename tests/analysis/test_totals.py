@@ -13,7 +13,7 @@ from scipy.stats import binom, hypergeom
 from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.estimate import column_estimates
 from analysis.estimate.columns.sample import Sample
-from analysis.estimate.columns.totals import column_totals
+from analysis.estimate.columns.totals import column_totals, times_population
 from analysis.estimate.estimates import estimates
 from analysis.estimate.intervals import finite_interval, share_interval
 from analysis.estimate.totals import PopulationTotal, totals
@@ -153,7 +153,7 @@ def test_weights_are_numbers_of_people_unless_the_population_is_known() -> None:
 @pytest.mark.parametrize(
     ("people", "population", "message"),
     [
-        (None, None, "weights sum to 6, no more than the 6 respondents"),
+        (None, None, "weights sum to 6, about the number of the 6 respondents"),
         (100.0, 50, "stated once: the design file says 100 people, and 50 were asked for"),
         (None, 5, "population must be at least the 6 respondents"),
     ],
@@ -166,6 +166,14 @@ def test_totals_of_unknown_populations_are_refused(
     sample = Sample(weights, nothing, np.arange(6), np.zeros(1), people)
     with pytest.raises(ValueError, match=message):
         _of(column, sample, population)
+
+
+def test_estimates_are_not_multiplied_by_a_sum_of_weights() -> None:
+    nothing = np.zeros(6, dtype=np.int64)
+    sample = Sample(np.full(6, 9.0), nothing, np.arange(6), np.zeros(1), None)
+    with pytest.raises(ValueError, match="need the size of the population: weights sum to 54"):
+        times_population([], 6, sample)
+    assert times_population([], 6, sample, 60) == {}
 
 
 @pytest.mark.parametrize("mechanism", ["krr", "subset"])

@@ -18,6 +18,9 @@ from analysis.estimate.quantity import supporting
 from analysis.estimate.totals import MEAN, Average, PopulationTotal, check_population, count_total
 from analysis.mechanisms.base import Share
 
+#: Weights that are normalized sum to the number of respondents, but for their rounding.
+_NORMALIZED = 1.02
+
 
 def column_totals(
     column: Column,
@@ -73,7 +76,13 @@ def times_population(
     For designs that the finite population correction spares nothing. `n` is the number of
     respondents; arguments and errors are those of `column_totals`.
     """
-    people, _ = _people(n, sample, population)
+    people, is_known = _people(n, sample, population)
+    if not is_known:
+        raise ValueError(
+            "totals of a design of several samples, or of a scrambled number, need the size of the "
+            f"population: weights sum to {people:,.6g}, and nobody knows how far that is off; say "
+            "--population N"
+        )
     return {
         (row.question, row.term): PopulationTotal.of(
             people,
@@ -98,10 +107,11 @@ def _people(n: int, sample: Sample | None, population: int | None) -> tuple[floa
     if people is not None or sample is None:
         return n if people is None else people, True
     weighed = float(sample.weights.sum())
-    if weighed <= n and not sample.is_simple:
+    if weighed <= _NORMALIZED * n and not sample.is_simple:
         raise ValueError(
-            f"totals need the size of the population: weights sum to {weighed:,.6g}, no more than "
-            f"the {n:,} respondents, so they are no numbers of people; say --population N"
+            f"totals need the size of the population: weights sum to {weighed:,.6g}, about the "
+            f"number of the {n:,} respondents or less, so they are no numbers of people; say "
+            "--population N"
         )
     return weighed, False
 
