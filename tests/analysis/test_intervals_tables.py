@@ -32,7 +32,7 @@ def test_ends_are_where_the_likelihood_has_fallen(below: np.ndarray) -> None:
             options={"ftol": 1e-13},
         )
         fallen = 2 * (float(TIMES @ np.log(TIMES / 100)) + best.fun)
-        assert fallen == pytest.approx(3.8415, abs=0.01)
+        assert fallen == pytest.approx(3.84146, abs=1e-4)
     assert found.low < TIMES @ ABOVE / (TIMES @ below) < found.high
 
 
@@ -41,11 +41,11 @@ def test_two_kinds_of_reports_give_the_binomial_likelihood() -> None:
 
     def fallen(share: float) -> float:
         likely = 30 * np.log(share / 0.3) + 70 * np.log((1 - share) / 0.7)
-        return float(-2 * likely - 3.8415)
+        return float(-2 * likely - 3.84146)
 
     found = empirical_interval(times, scores, np.ones(2))
-    assert found.low == pytest.approx(brentq(fallen, 0.01, 0.3), abs=2e-4)
-    assert found.high == pytest.approx(brentq(fallen, 0.3, 0.9), abs=2e-4)
+    assert found.low == pytest.approx(brentq(fallen, 0.01, 0.3), abs=2e-6)
+    assert found.high == pytest.approx(brentq(fallen, 0.3, 0.9), abs=2e-6)
 
 
 def test_kinds_that_were_not_seen_can_be_what_is_missing() -> None:

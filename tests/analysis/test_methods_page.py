@@ -167,7 +167,7 @@ def test_a_table(columns: tuple[Column, Column]) -> None:
         brentq(lambda value: fall(value) - Z**2, *sorted((yes, yes + way))) for way in (-0.2, 0.2)
     )  # (20)
     interval = ours.intervals[1][1]
-    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-4)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-6)
     among = yes / group
     apart = np.outer(r[:, 1], r[:, 1] - among).ravel()
     spread = (counts @ apart**2 / n - (counts @ apart / n) ** 2) * n / (n - 1)
