@@ -136,5 +136,9 @@ def debiased_powers(column: Column) -> NDArray[np.float64] | None:
     amounts = np.array(known)
     missing = np.isnan(amounts)
     amounts = np.where(missing, 0.0, amounts)
-    answered = 1 - column.scores[:, missing].sum(axis=1)
+    # Bits and hashes have scores whose sum is not 1: only the noise that answers have in common
+    # with their amounts cancels in a mean.
+    answered = np.ones(len(column.scores))
+    if missing.any():
+        answered = column.scores[:, ~missing].sum(axis=1)
     return np.column_stack([answered, column.scores @ amounts, column.scores @ amounts**2])
