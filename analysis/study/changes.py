@@ -1,6 +1,7 @@
 """Differences between two waves, or two known groups: of all shares together, and of each.
 
-Both columns are scored against the likeliest shares of both together, as if nothing had changed.
+The test of all shares scores both columns against the likeliest shares of both together, as if
+nothing had changed. The difference of one share is that of the estimates which each wave has.
 """
 
 from dataclasses import dataclass
@@ -8,11 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from scipy.special import ndtr
 
 from analysis.estimate.columns import Column
-from analysis.estimate.intervals import FEW, Interval, check_level, normal_interval
-from analysis.study.crosstab.quotient import FEWEST
+from analysis.estimate.intervals import FEW, Interval, check_level
 from analysis.study.hypotheses import HypothesisTest, chi_square_test
 from analysis.study.resampling import (
     MANY,
@@ -23,14 +22,12 @@ from analysis.study.resampling import (
 from analysis.study.scores import (
     ALONE,
     Scored,
-    few_flag,
     inverse_and_rank,
     likeliest_shares,
+    of_one_design,
     peak,
 )
-
-#: Errors of a share below this are rounding.
-_LEAST = 1e-9
+from analysis.study.trend import trends
 
 
 def difference(first: Column, second: Column) -> HypothesisTest:
@@ -72,11 +69,11 @@ def difference(first: Column, second: Column) -> HypothesisTest:
 class Change:
     """How much the share of a value differs between two waves, or groups: second less first.
 
-    `std_error` is at least that of no change where few reports concern the value. The interval is
-    that of a normal estimate of what lies within [-1, 1]. If no reports concern the value, it is
-    all of [-1, 1], with the method ``none``, and there is no `p_value`. `p_value` is of this value
-    alone, with the error there is if nothing changed; `p_holm` is of it as one of all values (Holm,
-    Scandinavian Journal of Statistics 1979). `flag` is ``few`` as for a test.
+    `estimate`, `std_error` and `interval` are those of a trend of two waves, and `p_value` is of
+    this value alone, with the error there is if nothing changed. If no reports concern the value,
+    the interval is all of [-1, 1], with the method ``none``, and there is no `p_value`. `p_holm` is
+    of this value as one of all values (Holm, Scandinavian Journal of Statistics 1979). `flag` is
+    ``few`` as for a test.
     """
 
     value: str
@@ -91,7 +88,7 @@ class Change:
 def changes_of_shares(
     first: Column, second: Column, confidence_level: float = 0.95
 ) -> tuple[Change, ...]:
-    """Return the difference of each share, with the least error where all are the same.
+    """Return the difference of each share: docs/methods.md, (15).
 
     Parameters
     ----------
@@ -103,35 +100,25 @@ def changes_of_shares(
     Raises
     ------
     ValueError
-        As `difference`.
+        As `difference`; or if both have other designs, and the reports of one are all alike.
     """
     check_level(confidence_level)
-    earlier, later = _compared(first, second)
-    apart = later.away - earlier.away
-    by_reports, if_alike = (
-        np.sqrt(np.maximum(0.0, sum(covariance.diagonal() for covariance in covariances)))
-        for covariances in ((earlier.by_reports, later.by_reports), (earlier.alike, later.alike))
-    )
-    known = if_alike > _LEAST
-    effective = np.minimum(earlier.of_each, later.of_each)
-    # From few reports on a value, or none, its error is hardly known; all reports know more of it.
-    unsure = (effective < FEWEST) | (by_reports <= _LEAST)
-    errors = np.where(unsure, np.maximum(by_reports, if_alike), by_reports)
-    chances = 2 * ndtr(-np.abs(apart[known]) / if_alike[known])
-    p_values, p_holm = np.full((2, len(apart)), np.nan)
-    p_values[known], p_holm[known] = chances, holm_adjusted(chances)
-    fewest = min(first.n, second.n)
+    _check_values(first, second)
+    lines = trends([first, second], first.values, None, confidence_level)
+    known = np.array([line.interval.method != "none" for line in lines])
+    p_holm = np.full(len(lines), np.nan)
+    p_holm[known] = holm_adjusted(np.array([line.p_value for line in lines])[known])
     return tuple(
         Change(
             value=value,
-            estimate=float(apart[index]),
-            std_error=float(errors[index]),
-            interval=_change_interval(float(apart[index]), float(errors[index]), confidence_level),
-            p_value=float(p_values[index]) if known[index] else None,
+            estimate=line.slope,
+            std_error=line.std_error,
+            interval=line.interval,
+            p_value=line.p_value if known[index] else None,
             p_holm=float(p_holm[index]) if known[index] else None,
-            flag=few_flag(fewest, float(effective[index])),
+            flag=line.flag,
         )
-        for index, value in enumerate(first.values)
+        for index, (value, line) in enumerate(zip(first.values, lines, strict=True))
     )
 
 
@@ -143,54 +130,38 @@ def holm_adjusted(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.minimum(1.0, adjusted)
 
 
-def _change_interval(estimate: float, std_error: float, confidence_level: float) -> Interval:
-    """Return the interval of a difference, as that of a share: half its distance from -1."""
-    if std_error <= _LEAST:
-        return Interval(-1.0, 1.0, "none")
-    halved = normal_interval((estimate + 1) / 2, std_error / 2, confidence_level)
-    return Interval(2 * halved.low - 1, 2 * halved.high - 1, halved.method)
-
-
 @dataclass(frozen=True)
 class _Side:
-    """The shares of one of two columns, less those of both, with the least error if all are alike.
+    """The shares of one of two columns, less those of both, with the error if all are alike.
 
-    `by_reports` is the covariance of `away` by the column's reports, `alike` by the shares of both.
-    `effective` and `of_each` are how many reports make a difference, to all of `away` and to each
-    share, by the kurtosis of their scores. `law` is how likely the column's reports are if all are
-    alike, and `away` is the mean of their `scores`.
+    `alike` is the covariance of `away` by the shares of both. `effective` is how many reports make
+    a difference, by the kurtosis of their scores. `law` is how likely the column's reports are if
+    all are alike, and `away` is the mean of their `scores`.
     """
 
     law: NDArray[np.float64]
     scores: NDArray[np.float64]
     away: NDArray[np.float64]
-    by_reports: NDArray[np.float64]
     alike: NDArray[np.float64]
     effective: float
-    of_each: NDArray[np.float64]
 
 
-def _compared(first: Column, second: Column) -> tuple[_Side, _Side]:
-    """Compare both columns with the likeliest shares of both together."""
+def _check_values(first: Column, second: Column) -> None:
     if first.values != second.values:
         raise ValueError(
             f"both must have the same values, got {', '.join(first.values)} and "
             f"{', '.join(second.values)}"
         )
+
+
+def _compared(first: Column, second: Column) -> tuple[_Side, _Side]:
+    """Compare both columns with the likeliest shares of both together."""
+    _check_values(first, second)
     pooled = likeliest_shares(first, second)
     scored = [Scored(column, pooled) for column in (first, second)]
     alone = first.whole or not of_one_design(first, second)
     left, right = (_side(side, [side] if alone else scored) for side in scored)
     return left, right
-
-
-def of_one_design(*columns: Column) -> bool:
-    """Return whether columns of equal shares have equally likely reports."""
-    designs = {(column.whole, column.mechanism, column.epsilon) for column in columns}
-    if len(designs) > 1:
-        return False
-    first = columns[0]
-    return not first.whole or all(np.array_equal(first.chances, c.chances) for c in columns)
 
 
 def _side(scored: Scored, peers: list[Scored]) -> _Side:
@@ -209,14 +180,11 @@ def _side(scored: Scored, peers: list[Scored]) -> _Side:
     debiased, _ = inverse_and_rank(alike + np.outer(expected, expected))
     errors = debiased @ alike @ debiased * freedom
     scores = centered @ debiased
-    spread, fourth = often @ scores**2, often @ scores**4
     alone = 1.0 if column.whole or len(peers) > 1 else ALONE
     return _Side(
         law=scored.law,
         scores=(scored.ratios - expected) @ debiased,
         away=debiased @ (scored.mean - expected),
-        by_reports=debiased @ scored.covariance @ debiased / (column.n - 1),
         alike=errors / column.n,
         effective=column.n / peak(often, scores, errors) / alone,
-        of_each=column.n * spread**2 / np.maximum(fourth, 1e-300) / alone,
     )

@@ -19,7 +19,7 @@ from analysis.study.crosstab.association import (
 )
 from analysis.study.crosstab.groups import Finding, contrasts, delta_error
 from analysis.study.crosstab.pairs import MOST_VALUES, Pairs, pairs_of
-from analysis.study.trend import trend
+from analysis.study.trend import trend, trends
 
 Array = NDArray[np.float64]
 
@@ -202,7 +202,9 @@ def slopes(
     wanted = values
     if wanted is None:
         wanted = column.values if has_shares else ()
-    found = [("share", value, trend(columns, value, places, confidence_level)) for value in wanted]
+    wanted = list(wanted)
+    lines = trends(columns, wanted, places, confidence_level)
+    found = [("share", value, line) for value, line in zip(wanted, lines, strict=True)]
     holm = holm_adjusted(np.array([line.p_value for _, _, line in found])).tolist()
     if values is None and column.amounts is not None:
         found.append(("mean", "mean", trend(columns, None, places, confidence_level)))

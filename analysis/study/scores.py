@@ -76,6 +76,15 @@ def likeliest_shares(*columns: Column) -> Array:
     return mixture(chances[counts > 0], counts[counts > 0]).weights
 
 
+def of_one_design(*columns: Column) -> bool:
+    """Return whether columns of equal shares have equally likely reports."""
+    designs = {(column.whole, column.mechanism, column.epsilon) for column in columns}
+    if len(designs) > 1:
+        return False
+    first = columns[0]
+    return not first.whole or all(np.array_equal(first.chances, c.chances) for c in columns)
+
+
 def check_column(column: Column) -> None:
     """Raise `ValueError` unless a column can be tested."""
     if len(column.values) > MOST_VALUES:

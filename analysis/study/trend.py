@@ -1,6 +1,6 @@
 """Whether a share or a mean rises or falls over waves, or over groups in order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,13 +9,15 @@ from scipy.linalg import block_diag
 from scipy.special import ndtr
 
 from analysis.estimate.columns import Column
+from analysis.estimate.columns.estimate import support_of
 from analysis.estimate.intervals import FEW, Interval, check_level, normal_interval
-from analysis.study.changes import of_one_design
+from analysis.estimate.quantity import possible_share
+from analysis.mechanisms.base import Share
 from analysis.study.crosstab.association import debiased_powers
 from analysis.study.crosstab.pairs import MOST_VALUES
 from analysis.study.crosstab.quotient import FEWEST
 from analysis.study.resampling import MANY, permutation_p_value
-from analysis.study.scores import likeliest_shares
+from analysis.study.scores import likeliest_shares, of_one_design
 
 Array = NDArray[np.float64]
 
@@ -71,6 +73,17 @@ def trend(
         or amounts are missing; if a column has fewer than two respondents, or, with several
         designs, only equal reports of which nothing tells an error.
     """
+    (line,) = trends(columns, [value], places, confidence_level)
+    return line
+
+
+def trends(
+    columns: Sequence[Column],
+    values: Iterable[str | None],
+    places: Sequence[float] | None = None,
+    confidence_level: float = 0.95,
+) -> list[Trend]:
+    """Return the trend of each of some values; see `trend`."""
     check_level(confidence_level)
     where = np.array(range(len(columns)) if places is None else places, float)
     if where.shape != (len(columns),) or not np.isfinite(where).all() or len(np.unique(where)) < 2:
@@ -78,8 +91,20 @@ def trend(
             f"a trend needs two columns or more, each with its place, not all the same; got "
             f"{len(columns)} columns and {where.tolist()}"
         )
-    levels = [_level(column, value) for column in columns]
-    alike, effective = _if_alike(columns, levels)
+    of_values = [[_level(column, value) for column in columns] for value in values]
+    shares = _shares_of_all(columns)
+    return [_line(columns, levels, shares, where, confidence_level) for levels in of_values]
+
+
+def _line(
+    columns: Sequence[Column],
+    levels: "Sequence[_Level]",
+    shares: Array | None,
+    where: Array,
+    confidence_level: float,
+) -> Trend:
+    """Return the line through these levels; `shares` are the likeliest of all columns, if known."""
+    alike, effective = _if_alike(columns, levels, shares)
     least = _LEAST * max(level.reach for level in levels) ** 2
     own = np.array([level.variance for level in levels])
     unsure = (effective < FEWEST) | (own <= least)
@@ -113,14 +138,15 @@ class _Level:
     """The estimate of a value's share, or of the mean of those who answered.
 
     `present` and `scores` are the debiased reports' (rows,) parts of its denominator and numerator,
-    `counts` how often each was made. `variance` is by the column's own reports, and `reach` how far
-    apart the largest and the smallest possible estimates are.
+    `counts` how often each was made. `support` is the share that reports simply support, if they
+    do. `reach` is how far apart the largest and the smallest possible estimates are.
     """
 
     present: Array
     scores: Array
     counts: Array
     reach: float
+    support: Share | None
 
     @property
     def estimate(self) -> float:
@@ -129,7 +155,11 @@ class _Level:
 
     @property
     def variance(self) -> float:
-        """The estimate's variance by the column's own reports, linearized."""
+        """The variance by the column's own reports: docs/methods.md, (4), else (11)."""
+        if self.support is not None:
+            number = round(float(self.counts.sum()))
+            likely = possible_share(self.estimate, number)
+            return self.support.std_error(likely, number) ** 2
         n, there = float(self.counts.sum()), float(self.counts @ self.present)
         apart = self.scores - self.estimate * self.present
         return float(self.counts @ apart**2) / there**2 * n / (n - 1)
@@ -139,7 +169,9 @@ def _level(column: Column, value: str | None) -> _Level:
     if value is not None and value not in column.values:
         raise ValueError(f"{column.name}: value must be one of {column.values}, got {value!r}")
     reach, counts = 1.0, column.counts()
+    support: Share | None = None
     if value is not None:
+        support, _ = support_of(column, column.values.index(value))
         scores = column.scores[:, column.values.index(value)]
         present = np.ones_like(scores)
     else:
@@ -150,7 +182,16 @@ def _level(column: Column, value: str | None) -> _Level:
         reach = float(np.nanmax(column.amounts) - np.nanmin(column.amounts))
     if float(counts @ present) <= 0 or column.n < 2:
         raise ValueError(f"{column.name}: expected 2 respondents or more who answered")
-    return _Level(present, scores, counts, reach)
+    return _Level(present, scores, counts, reach, support)
+
+
+def _shares_of_all(columns: Sequence[Column]) -> Array | None:
+    """Return the likeliest shares of all columns together; None if they cannot be told."""
+    values = columns[0].values
+    same = all(column.values == values for column in columns)
+    if same and any(column.whole for column in columns) and len(values) <= MOST_VALUES:
+        return likeliest_shares(*columns)
+    return None
 
 
 def _pooled(levels: Sequence[_Level]) -> float:
@@ -159,17 +200,14 @@ def _pooled(levels: Sequence[_Level]) -> float:
     return total / sum(float(level.counts @ level.present) for level in levels)
 
 
-def _if_alike(columns: Sequence[Column], levels: Sequence[_Level]) -> tuple[Array, Array]:
+def _if_alike(
+    columns: Sequence[Column], levels: Sequence[_Level], shares: Array | None
+) -> tuple[Array, Array]:
     """Return the variance of each level if all are alike, and how many reports make a difference.
 
     How likely reports are then is told by the likeliest shares of all columns together; where not
     all reports are listed, by how often they were made in the columns of the same design.
     """
-    shares = None
-    values = columns[0].values
-    same = all(column.values == values for column in columns)
-    if same and any(column.whole for column in columns) and len(values) <= MOST_VALUES:
-        shares = likeliest_shares(*columns)
     pooled, found = _pooled(levels), []
     for column, level in zip(columns, levels, strict=True):
         peers = [

@@ -8,12 +8,16 @@ import pytest
 from narrowing import not_none
 from numpy.typing import NDArray
 
+from analysis.estimate.change import changes
 from analysis.estimate.columns import Column, from_matrix
+from analysis.estimate.columns.estimate import column_estimates
+from analysis.estimate.columns.of_survey import columns_of
 from analysis.study.changes import changes_of_shares
 from analysis.study.comparison import compare_groups, compare_waves, slopes
 from analysis.study.trend import trend
 
 sys.path.insert(0, str(Path(__file__).parent))
+import one_question
 from designs import krr, sample
 
 AMOUNTS = (1.0, 2.0, 3.0, 4.0, 5.0)
@@ -82,6 +86,29 @@ def test_waves_differ_as_changes_and_trends_say() -> None:
     assert [row.quantity for row in rises] == ["share"] * 5 + ["mean"]
     assert (rises[-1].p_holm, rises[-1].waves) == (None, 2)
     assert [row.term for row in slopes([first, second], ["2"])] == ["2"]
+
+
+@pytest.mark.parametrize("name", ["krr", "subset", "oue", "hadamard", "optimal"])
+def test_a_change_is_the_same_number_wherever_it_is_printed(name: str) -> None:
+    question = one_question.asked(name, one_question.SCALE)
+    rng, waves = np.random.default_rng(7), []
+    for first_share in (0.2, 0.5):
+        answers = rng.choice(5, 300, p=[first_share, *[(1 - first_share) / 4] * 4])
+        words = iter(lambda: int(rng.integers(0, 2**32)), None)
+        sent = [question.randomizer.randomize(int(answer), words) for answer in answers]
+        waves += columns_of(question, sent)
+    before, after = (column_estimates(column) for column in waves)
+    expected = [(row.estimate, row.std_error) for row in changes(before, after)]
+    compared = compare_waves(waves[0], waves[1], ("1", "2"))
+    mean, *shares = expected
+    assert [(row.estimate, row.std_error) for row in compared] == [
+        pytest.approx(each) for each in (*shares, mean)
+    ]
+    lines = [trend(waves, row.term if row.quantity == "share" else None) for row in compared]
+    assert [(line.slope, line.std_error) for line in lines] == [
+        pytest.approx((row.estimate, row.std_error)) for row in compared
+    ]
+    assert [line.p_value for line in lines] == [row.p_value for row in compared]
 
 
 def test_a_reference_that_is_none_is_refused() -> None:

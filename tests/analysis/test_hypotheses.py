@@ -122,7 +122,7 @@ def test_without_noise_changes_are_of_plain_shares() -> None:
     )
     changes = changes_of_shares(before, after)
     assert [one.estimate for one in changes] == pytest.approx([-0.3, 0, 0.3])
-    assert changes[0].std_error == pytest.approx((0.24 / 99 + 0.21 / 99) ** 0.5)
+    assert changes[0].std_error == pytest.approx((0.24 / 100 + 0.21 / 100) ** 0.5)
     # Of equal chances of 1e-6 or so the smaller is taken three times, the larger not less.
     pairs = [(not_none(one.p_value), not_none(one.p_holm)) for one in (changes[0], changes[2])]
     (smaller, thrice), (larger, other) = sorted(pairs)
@@ -213,9 +213,9 @@ def test_opposite_reports_differ() -> None:
     found = difference(first, second)
     # Pearson's of [[100, 0], [0, 100]].
     assert (found.statistic, found.df) == pytest.approx((200, 1))
-    # Those of each tell no error; that of both does.
+    # That of a share of 0 or 1 is by Laplace's rule of succession.
     errors = [one.std_error for one in changes_of_shares(first, second)]
-    assert errors == pytest.approx([(2 * 0.25 / 100) ** 0.5] * 2)
+    assert errors == pytest.approx([(2 * (1 / 102) * (101 / 102) / 100) ** 0.5] * 2)
     for change in changes_of_shares(first, second):
         assert -1 <= change.interval.low < change.interval.high <= 1
         assert not_none(change.p_value) < 1e-6

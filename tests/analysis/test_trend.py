@@ -27,11 +27,12 @@ def test_a_trend_without_noise_is_a_line_weighted_by_respondents() -> None:
     apart = places - np.average(places, weights=n)
     factors = n * apart / (n @ apart**2)
     pooled = n @ shares / n.sum()
-    by_reports, alike = (
+    of_share, of_mean, alike = (
         float(factors**2 @ (share * (1 - share) / size)) ** 0.5
-        for share, size in ((shares, n - 1), (pooled, n))
+        for share, size in ((shares, n), (shares, n - 1), (pooled, n))
     )
-    for found in (trend(columns, "y", places), trend(columns, None, places)):
+    for value, by_reports in (("y", of_share), (None, of_mean)):
+        found = trend(columns, value, places)
         assert found.slope == pytest.approx(slope)
         assert found.std_error == pytest.approx(by_reports)
         assert found.p_value == pytest.approx(chi2.sf((slope / alike) ** 2, 1), rel=1e-2)
