@@ -80,8 +80,8 @@ def differences(first: Data, second: Data, whole: Data, wanted: Wanted) -> list[
             if influences is not None:
                 moved[at, where[at]] = influences
         left, right = rows[0][term], rows[1][term]
-        error, correlation = _errors(moved, drawn)
-        found.append(_difference(left, right, error, correlation, wanted, both))
+        correlation = _correlation(moved, drawn)
+        found.append(_difference(left, right, correlation, wanted, both))
     return found
 
 
@@ -89,8 +89,8 @@ def _by_term(measured: Measured, data: Data, wanted: Wanted) -> Mapping[str, Est
     return {row.term: row for row in measured.estimates(wanted, data.sample)}
 
 
-def _errors(moved: Floats, drawn: Sample) -> tuple[float, float]:
-    """Return the error of the difference of two estimates, and their correlation."""
+def _correlation(moved: Floats, drawn: Sample) -> float:
+    """Return the correlation of two estimates, from how far each respondent moves them."""
 
     def variance(influences: Floats) -> float:
         total = float(drawn.weights.sum())
@@ -99,20 +99,19 @@ def _errors(moved: Floats, drawn: Sample) -> tuple[float, float]:
 
     one, other, apart = variance(moved[0]), variance(moved[1]), variance(moved[1] - moved[0])
     if min(one, other) <= 0:
-        return sqrt(max(apart, 0.0)), 0.0
+        return 0.0
     correlation = (one + other - apart) / (2 * sqrt(one * other))
-    return sqrt(max(apart, 0.0)), min(1.0, max(-1.0, correlation))
+    return min(1.0, max(-1.0, correlation))
 
 
 def _difference(
     first: Estimate,
     second: Estimate,
-    error: float,
     correlation: float,
     wanted: Wanted,
     both: int,
 ) -> Difference:
-    value = None
+    value = error = None
     low, high = second.conf_low - first.conf_high, second.conf_high - first.conf_low
     method = "none"
     if first.estimate is not None and second.estimate is not None:
@@ -126,6 +125,8 @@ def _difference(
             apart = of_top**2 + of_base**2 - 2 * correlation * of_top * of_base
             return sqrt(max(apart, 0.0))
 
+        if first.std_error is not None and second.std_error is not None:
+            error = reach(second.std_error, first.std_error)
         low = max(low, top - base - reach(top - second.conf_low, first.conf_high - base))
         high = min(high, top - base + reach(second.conf_high - top, base - first.conf_low))
     words = [word for row in (first, second) for word in row.flag.split(";") if word]
