@@ -200,10 +200,16 @@ class Survey:
         return " – ".join(map(self.text, texts))
 
     def labels(self, question: Question) -> dict[str, str]:
-        """Return the text of each value of a question, and of no-answer, by their terms."""
+        """Return the text of each value of a question, and of no-answer, by their terms.
+
+        The pairs of a ranking have those of both items.
+        """
         skipped = "No answer, or hidden" if "shows_if" in question.spec else "No answer"
         labels = KINDS[question.spec["kind"]].labels(question.spec)
-        return {NO_ANSWER: skipped, **{term: self.text(text) for term, text in labels.items()}}
+        texts = {term: self.text(text) for term, text in labels.items()}
+        domain = question.domain
+        pairs = {term: domain.label(term, texts) for term in domain.terms if term not in texts}
+        return {NO_ANSWER: skipped, **pairs, **texts}
 
 
 @dataclass(frozen=True)

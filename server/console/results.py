@@ -1,7 +1,7 @@
 """The page of results: estimates with pictures, and what respondents have spent."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
 
@@ -90,6 +90,8 @@ _NOTES = {
     "detected": "Stands out among all candidates.",
     "collisions": "Shares its codes with other texts: more respondents help little.",
 }
+#: What stands below the axis of mean ranks.
+_RANKS = "mean rank: 1 is the first place"
 #: So many texts of a long list are shown on the page.
 _SHOWN = 40
 
@@ -118,6 +120,10 @@ def _part(
         for mean in question.mechanism.means(question.randomizer, question.domain)
         if not mean.is_share
     }
+    if means and "mean" not in means:
+        # The items of a ranking, whose means are of their ranks.
+        named = {term: f"{survey.labels(question)[term]}: mean rank" for term in means}
+        rows = [replace(row, label=named.get(row.term, row.label)) for row in rows]
 
     def draw(drawn: list[Estimate], low: float, high: float, unit: str) -> None:
         bars = [bar_of(row, low, high) for row in drawn]
@@ -126,7 +132,7 @@ def _part(
     if means:
         # All means of a question have one range: a number's, a scale's scores, the ranks.
         low, width = {(float(mean.low), float(mean.width)) for mean in means.values()}.pop()
-        unit = survey.text(question.spec.get("unit", ""))
+        unit = survey.text(question.spec.get("unit", "")) or (_RANKS if "mean" not in means else "")
         drawn = [row for row in rows if row.term in means or row.term in QUARTILES]
         draw(drawn, low, low + width, unit)
     amounts = {*means, *LABELS}

@@ -78,14 +78,23 @@ def precision(asked: Asked) -> Part:
             f"Needed for a half-width of {asked.half_width:g}, of numbers that part of the range, "
             "each with the other as it is; – where none is enough."
         )
-    rows = [vars(row) | {"share": _readable(row.share)} for row in tables.questions(asked)]
+    labels = _labels(asked.survey)
+    rows = [
+        vars(row) | {"share": _readable(row.share, labels[row.question])}
+        for row in tables.questions(asked)
+    ]
     return Part([text], tables=[Table.of("Half-widths", _PRECISION, rows, note)])
 
 
-def _readable(stated: str) -> str:
+def _labels(survey: Survey) -> dict[str, dict[str, str]]:
+    """Return what the terms of each question are called."""
+    return {question.id: survey.labels(question) for question in survey.questions}
+
+
+def _readable(stated: str, labels: Mapping[str, str]) -> str:
     """Return a share or mean of the table, such as ``yes=0.7904``, as people read it."""
     term, _, value = stated.rpartition("=")
-    return f"{term}: {cell(float(value))}"
+    return f"{labels.get(term, term)}: {cell(float(value))}"
 
 
 def half_widths(asked: Asked) -> Part:
@@ -140,7 +149,15 @@ def power(asked: Asked) -> Part:
     )
     if {row.question for row in powers} != {question.id for question in asked.survey.questions}:
         text += " Of texts it is not told."
-    rows = [vars(row) | {"comparison": _COMPARISONS[row.comparison]} for row in powers]
+    labels = _labels(asked.survey)
+    rows = [
+        vars(row)
+        | {
+            "term": labels[row.question].get(row.term, row.term),
+            "comparison": _COMPARISONS[row.comparison],
+        }
+        for row in powers
+    ]
     return Part([text], tables=[Table.of("Power", _POWER, rows)])
 
 

@@ -255,7 +255,7 @@ def test_the_public_view_is_told_where_it_is_less(epsilon: float, told: bool) ->
 def test_where_a_half_width_is_the_worst_is_read_as_words() -> None:
     part = precision(Asked(survey_with("T"), 1000))
     (cells,) = part.tables[0].rows
-    assert re.fullmatch(r"a: 0\.\d+", str(cells[3]))
+    assert re.fullmatch(r"T: 0\.\d+", str(cells[3]))
 
 
 def test_curves_and_samples_are_drawn_from_the_plan(example: Survey) -> None:

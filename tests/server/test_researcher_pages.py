@@ -153,7 +153,7 @@ def test_every_kind_has_its_results_and_its_page(
     assert page.status_code == 200
     # Means are in their own unit, shares in percent: of ranks 1 to 3, and of scores 1 to 4.
     text = page.get_data(as_text=True)
-    for answer in ("None of these", "music before people", "Somewhat", "Mean"):
+    for answer in ("None of these", "Music before People", "Music: mean rank", "Somewhat", "Mean"):
         assert answer in text
     rows = client.get(f"/api/surveys/{survey.id}/estimates.json", headers=bearer).get_json()
     assert {row["kind"] for row in rows} == set(KINDS) - {"choice"}

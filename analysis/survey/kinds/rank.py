@@ -47,12 +47,3 @@ class Rank(Choice):
 
     def expectable(self, question: dict[str, Any]) -> tuple[str, ...]:
         return ()
-
-    def labels(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return labels of items, for their mean ranks, and of pairs.
-
-        Pairs are named by ids: texts may have several languages.
-        """
-        domain = self.domain(question)
-        pairs = zip(domain.terms, domain.flags, strict=True)
-        return {term: f"{a} before {b}" for term, (a, b) in pairs} | super().labels(question)
