@@ -17,7 +17,7 @@ from analysis.core.rational import unbiased
 from analysis.core.waves import constant_ratio, worst_ratio
 from analysis.estimate.calibration import Calibration, Margin
 from analysis.estimate.columns import from_matrix
-from analysis.estimate.columns.latent_column import Wanted
+from analysis.estimate.columns.measured import Wanted
 from analysis.estimate.columns.named_designs import NAMED
 from analysis.estimate.columns.scrambled import Moments, ScrambledColumn, ScrambledDesign
 from analysis.estimate.columns.unrelated_number import UnrelatedNumber, UnrelatedNumberColumn
@@ -143,7 +143,7 @@ def test_two_waves_of_a_memory(k: int, epsilon: int, forever: int) -> None:
     assert log(p1 / q1) == pytest.approx(forever, abs=1e-6)
 
     def both(first: float) -> float:
-        return first * p2**2 + (1 - first) * q2**2
+        return float(first * p2**2 + (1 - first) * q2**2)
 
     apart = law.encoder.apart
     constant = log(constant_ratio(*law.stages, apart, 2))
@@ -214,4 +214,4 @@ def test_a_calibrated_share_and_a_correlation() -> None:
     first, second = x[:, 1].mean(), y.mean()
     both = (x[:, 1] * y).mean() - first * second
     phi = both / (first * (1 - first) * second * (1 - second)) ** 0.5
-    assert not_none(correlation(pairs_of(*columns))).estimate == pytest.approx(phi)
+    assert not_none(correlation(pairs_of(columns[0], columns[1]))).estimate == pytest.approx(phi)
