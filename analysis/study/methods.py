@@ -11,7 +11,7 @@ from analysis.estimate.number import LABELS
 from analysis.mechanisms.one_of_texts import text_share
 from analysis.study.references import Cited
 from analysis.survey.question import Question
-from analysis.survey.survey import Survey
+from analysis.survey.survey import Survey, spent_on
 
 #: How the software asks to be cited, in ``CITATION.cff``.
 SOFTWARE = (
@@ -26,11 +26,14 @@ _INTERVALS: dict[str, tuple[str, tuple[str, ...]]] = {
     "profile-likelihood": ("those of the profile likelihood between 0 and 1", ()),
     "feldman-cousins": ("Feldman and Cousins's, through the channel", ("feldman1998",)),
     "student-t": ("Student's", ()),
-    "fieller": ("Fieller's", ("fieller1954",)),
+    "fieller": ("Fieller's, with Student's t", ("fieller1954",)),
     "constrained-likelihood": ("those of the likelihood of a normal mean within its bounds", ()),
     "bounded": ("Clopper and Pearson's, by the range of the scores", ("clopper1934",)),
     "normal": ("those of the normal law", ()),
-    "least-favorable-score": ("all values that no one-sided test excludes", ()),
+    "least-favorable-score": (
+        "all values that no one-sided test at {side:g} % excludes",
+        ("huber1973",),
+    ),
 }
 
 #: Of more questions than these, only the least and the largest share of no answer are told.
@@ -94,11 +97,16 @@ def methods(
         f"differential privacy {cited.cite('kasiviswanathan2011')}).",
         *_response(survey, fieldwork),
         f"Mechanisms, with ε of one report: {_mechanisms(survey, cited)}.",
-        *_spent(survey, cited),
+        "The exact probabilities of all reports are in the frozen survey "
+        f"(/api/surveys/{survey.spec['id']}).",
+        *_spent(survey, wave, cited),
         *_not_given(survey, rows),
         f"Shares are unbiased{' (those of texts nearly so)' * has_texts} and not clipped. Standard "
-        "errors include the randomization; of a share they are those of a binomial count at the "
-        "estimate, or, where that is no possible share, at the nearest one.",
+        "errors include the randomization. That of a share which reports support or not is the "
+        "error of a binomial rate at the estimate (or, where that is no possible share, at the "
+        "nearest one), divided by p \u2212 q.",
+        *["A mean is that of the people who answered."] * any(row.term == "mean" for row in rows),
+        "Respondents are taken as an independent sample; nothing corrects for nonresponse.",
         f"Intervals at {100 * rows[0].conf_level:g} % are, {_intervals(survey, rows, cited)}.",
         *_of_totals(population, fieldwork.reports),
         f"Reports were collected and estimates made with deniable {release}. Its formulas are "
@@ -111,15 +119,16 @@ def _of_totals(population: int | None, reports: int) -> list[str]:
     """Return how totals were made, as sentences."""
     if population is None:
         return []
+    sums = "Sums of numbers are over those who answered."
     if population == reports:
         return [
             "Totals are of the respondents themselves: their errors are of the randomization "
-            "alone, and intervals of counts invert its exact tests."
+            f"alone, and intervals of counts invert its exact tests. {sums}"
         ]
     return [
         f"Totals are of {population:,} people, of whom the respondents are taken as a simple "
         "random sample; the finite population correction is for the sampling, not for the "
-        "randomization, and intervals of counts invert the exact tests of both."
+        f"randomization, and intervals of counts invert the exact tests of both. {sums}"
     ]
 
 
@@ -183,8 +192,10 @@ def _parameters(question: Question) -> str:
     if domain.estimand is Estimand.MEAN:
         chances = randomizer.channel.chances()
         steps = randomizer.encoder.steps
+        width = float((domain.high - domain.low) / steps)
+        how = "on" if steps == domain.steps else "rounded at random to"
         return (
-            f"numbers rounded at random to {steps} equal step{'s' * (steps > 1)}, "
+            f"numbers {how} {steps + 1} equally spaced points, {width:.4g} apart, "
             f"{chances.shape[1]} reports, each with a chance from {chances.min():.3g} to "
             f"{chances.max():.3g}"
         )
@@ -203,7 +214,7 @@ def _parameters(question: Question) -> str:
     return f"p = {p:.4g}, q = {q:.4g}{of_one}"
 
 
-def _spent(survey: Survey, cited: Cited) -> list[str]:
+def _spent(survey: Survey, wave: int, cited: Cited) -> list[str]:
     """Return what a respondent spends, together and over waves."""
     told = [
         f"A respondent spends ε = {survey.charge / MICRO:.4g} in a wave, and at most "
@@ -221,19 +232,29 @@ def _spent(survey: Survey, cited: Cited) -> list[str]:
             "what somebody who knows the others learns of one. Products of their debiased reports "
             "are biased."
         )
-    kept = [question.id for question in survey.questions if "epsilon_forever" in question.spec]
-    if kept:
+    forever: dict[str, list[str]] = {}
+    for question in survey.questions:
+        if "epsilon_forever" in question.spec:
+            forever.setdefault(f"{question.spec['epsilon_forever']:g}", []).append(question.id)
+    if forever:
+        kept = _listed([f"{_listed(ids)} (ε_forever = {most})" for most, ids in forever.items()])
         told.append(
-            f"Devices keep a randomized copy of the answers to {', '.join(kept)} for all waves, "
-            f"and randomize it once more for each {cited.cite('erlingsson2014')}."
+            f"Devices keep a randomized copy of the answers to {kept} for all waves, and randomize "
+            f"that copy once more in each {cited.cite('erlingsson2014')}. All reports together "
+            "tell at most ε_forever of an answer that stays the same; p, q and ε above are of one "
+            "report, after both stages."
         )
+    if wave > 1:
+        constant, most = (spent_on([(survey, wave)], stable) / MICRO for stable in (True, False))
+        if_constant = f" (ε = {constant:.4g} if no answer changed)" * bool(forever)
+        told.append(f"{wave} waves together cost a respondent at most ε = {most:.4g}{if_constant}.")
     return told
 
 
 def _not_given(survey: Survey, rows: Sequence[Estimate]) -> list[str]:
     """Return how often answers were not given, as far as reports tell: it is randomized, too."""
     shares = [
-        (row.estimate, f"{100 * row.estimate:.1f} % of {row.question}")
+        (row.estimate, _share_without_answer(row.estimate, row.std_error, row.question))
         for row in rows
         if row.term == NO_ANSWER and row.estimate is not None
     ]
@@ -251,6 +272,15 @@ def _not_given(survey: Survey, rows: Sequence[Estimate]) -> list[str]:
             f"{_listed([text for _, text in shares])}."
         )
     return told
+
+
+def _share_without_answer(estimate: float, std_error: float | None, question: str) -> str:
+    """Return such a share in words; one below 0 stands for nobody."""
+    error = "" if std_error is None else f"standard error {100 * std_error:.1f} %"
+    if estimate < 0:
+        minus = f"estimate \u2212{-100 * estimate:.1f} %"
+        return f"none of {question} ({', '.join(filter(None, [minus, error]))})"
+    return f"{100 * estimate:.1f} % of {question}{f' ({error})' * bool(error)}"
 
 
 def _intervals(survey: Survey, rows: Sequence[Estimate], cited: Cited) -> str:
@@ -272,8 +302,9 @@ def _intervals(survey: Survey, rows: Sequence[Estimate], cited: Cited) -> str:
             term = "mean ranks"
         if names and term not in terms.setdefault(names[0], []):
             terms[names[0]].append(term)
+    side = 50 * (1 - rows[0].conf_level)
     return "; ".join(
-        f"for {_listed(named)}, {_INTERVALS[name][0]}"
+        f"for {_listed(named)}, {_INTERVALS[name][0].format(side=side)}"
         + (f" {cited.cite(*_INTERVALS[name][1])}" if _INTERVALS[name][1] else "")
         for name, named in terms.items()
     )

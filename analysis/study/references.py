@@ -61,6 +61,10 @@ REFERENCES = {
         "randomized response model: theoretical framework. Journal of the American Statistical "
         "Association 64(326), 520–539. doi:10.1080/01621459.1969.10500991"
     ),
+    "huber1973": (
+        "Huber PJ, Strassen V (1973). Minimax tests and the Neyman-Pearson lemma for capacities. "
+        "Annals of Statistics 1(2), 251–263. doi:10.1214/aos/1176342363"
+    ),
     "kairouz2016": (
         "Kairouz P, Oh S, Viswanath P (2016). Extremal mechanisms for local differential "
         "privacy. Journal of Machine Learning Research 17(17), 1–51"

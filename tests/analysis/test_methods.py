@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from narrowing import not_none
 
 from analysis.estimate.estimates import estimates
 from analysis.mechanisms import MECHANISMS
@@ -104,8 +105,39 @@ def test_how_often_no_answer_was_given_is_estimated_and_told() -> None:
     (skipped,) = [row for row in rows if row.term == "no-answer"]
     assert skipped.estimate is not None
     text = methods(titled(survey), 1, rows, Fieldwork(900))
-    assert f"gave no answer, or were not asked, are {100 * skipped.estimate:.1f} % of q." in text
+    error = f"(standard error {100 * not_none(skipped.std_error):.1f} %)"
+    share = f"{100 * skipped.estimate:.1f} % of q {error}"
+    assert f"gave no answer, or were not asked, are {share}." in text
+    counts = {"q": np.array([[200, 200, 200, 200, 200, 200, 200, 20]])}
+    text = methods(titled(survey), 1, estimates(survey, counts), Fieldwork(1420))
+    assert re.search(r"are none of q \(estimate −[0-9.]+ %, standard error [0-9.]+ %\)\.", text)
     asked = {"kind": "yes-no", "options": one_question.options(2), "no_answer": False}
     assert "All questions had to be answered." in told(
         one_question.survey_of("krr", asked), Fieldwork(900)
     )
+
+
+def test_numbers_name_their_points_and_the_level_of_their_tests() -> None:
+    survey = one_question.survey_of("optimal", one_question.NUMBER | {"max": 100}, "1")
+    counts = {"q": np.full(survey.questions[0].randomizer.shape, 40)}
+    steps = survey.questions[0].randomizer.encoder.steps
+    rows = estimates(survey, counts)
+    text = methods(titled(survey), 1, rows, Fieldwork(900), 5000)
+    points = f"rounded at random to {steps + 1} equally spaced points, {100 / steps:.4g} apart,"
+    assert points in text
+    assert "the frozen survey (/api/surveys/s)" in text
+    assert "all values that no one-sided test at 2.5 % excludes" in text
+    assert "A mean is that of the people who answered." in text
+    assert "Sums of numbers are over those who answered." in text
+
+
+def test_a_panel_says_what_its_waves_cost() -> None:
+    asked = one_question.YES_NO | {"epsilon_forever": 2.0}
+    survey = one_question.survey_of("krr", asked, "1")
+    counts = {"q": np.array([[500, 400]])}
+    text = methods(titled(survey), 3, estimates(survey, counts), Fieldwork(900))
+    assert "copy of the answers to q (ε_forever = 2) for all waves" in text
+    law = survey.questions[0].randomizer
+    constant, most = (law.spent(3, stable) / 1e6 for stable in (True, False))
+    assert f"3 waves together cost a respondent at most ε = {most:.4g} (ε = {constant:.4g} " in text
+    assert constant < 2 < most
