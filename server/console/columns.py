@@ -7,7 +7,7 @@ from typing import Any
 from flask import request
 
 from analysis.charts import Bar
-from analysis.core.domain import NO_ANSWER
+from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.estimate.columns.of_survey import column_names, has_columns, variable
 from analysis.survey.survey import Survey
 from server.stored_results import Missing
@@ -52,6 +52,8 @@ class Names:
     def __init__(self, survey: Survey) -> None:
         self._columns: dict[str, str] = {}
         self._values: dict[str, dict[str, str]] = {}
+        #: Columns whose values are numbers: a grid's points, which seldom are round.
+        self._numbers: set[str] = set()
         for group in choices(survey):
             for choice in group.choices:
                 alone = len(group.choices) == 1
@@ -60,6 +62,8 @@ class Names:
                 (asked,) = (one for one in survey.questions if one.id == question)
                 values = survey.labels(asked) if alone else _TICKED
                 for name in (choice.name, variable(choice.name)):
+                    if asked.domain.estimand is Estimand.MEAN:
+                        self._numbers.add(name)
                     self._columns[name] = label
                     self._values[name] = {**values, NO_ANSWER: survey.labels(asked)[NO_ANSWER]}
 
@@ -72,7 +76,9 @@ class Names:
         return self._columns.get(name, name)
 
     def value(self, name: str, value: str) -> str:
-        """Return what a value of a column is called."""
+        """Return what a value of a column is called; of a number it has four digits."""
+        if name in self._numbers and value not in self._values[name]:
+            return f"{float(value):,.0f}" if abs(float(value)) >= 1000 else f"{float(value):.4g}"
         return self._values.get(name, {}).get(value, value)
 
 

@@ -53,3 +53,10 @@ def test_pictures_show_no_estimate_that_the_table_does_not() -> None:
 )
 def test_how_seldom_chance_does_so_is_told_in_whole_studies(p_value: float, told: str) -> None:
     assert independence({"p_value": p_value}).endswith(told)
+
+
+def test_values_of_a_number_have_few_digits(survey: Survey) -> None:
+    names = Names(survey)
+    told = [names.value("price", one) for one in ("13.33333333", "7.5", "26666.66667", "no-answer")]
+    assert told == ["13.33", "7.5", "26,667", "No answer"]
+    assert names.value("meat", "yes") == "Yes"
