@@ -76,8 +76,7 @@ class Line:
 def _wishes(survey: Survey, planned: int) -> Wishes:
     shares = [one.id for one in survey.questions if one.domain.estimand is Estimand.SHARES]
     outcome = request.args.get("outcome") or (shares[0] if shares else "")
-    others = [one.id for one in survey.questions if _answers(one)[1:] and one.id != outcome]
-    groups = request.args.get("groups", others[-1] if others else "")
+    groups = request.args.get("groups", _best_groups(survey, outcome, planned))
     answers = next((_answers(one) for one in survey.questions if one.id == groups), [])
     first = _chosen("one", answers, "")
     pair = (first, _chosen("other", answers, first))
@@ -90,6 +89,20 @@ def _wishes(survey: Survey, planned: int) -> Wishes:
         groups,
         pair,
     )
+
+
+def _best_groups(survey: Survey, outcome: str, planned: int) -> str:
+    """Return the most precise question that everybody answers; empty if there is none.
+
+    Of a question that only some are asked, one group has hardly anybody in it.
+    """
+    every = [
+        one
+        for one in survey.questions
+        if one.id != outcome and _answers(one)[1:] and not one.spec["no_answer"]
+    ]
+    best = min(every, key=lambda one: quick(one, planned)[0], default=None)
+    return "" if best is None else best.id
 
 
 def _chosen(name: str, answers: Sequence[str], but: str) -> str:

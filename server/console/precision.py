@@ -55,7 +55,10 @@ def told(survey: Survey, question: Question, width: float | None) -> str:
     if question.domain.estimand is Estimand.MEAN:
         number = f"{width:,.0f}" if width >= 1000 else f"{width:.3g}"
         return f"± {number} {survey.text(question.spec.get('unit', ''))}".rstrip()
-    return f"± {100 * min(width, 1):.0f} points"
+    points = round(100 * min(width, 1))
+    if not points and width:
+        return "less than ± 1 point"
+    return f"± {points} point{'s' * (points != 1)}"
 
 
 #: What was planned, by version and number of respondents: some questions take tenths of a second.

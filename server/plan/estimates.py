@@ -62,6 +62,12 @@ _SAMPLES = (
     "Each dot is the estimate that one simulated survey would print, if the truth were as the line "
     "says; the band is where the interval of a survey without randomization would lie on average."
 )
+#: As of a scale of 5 points at ε = 1: `subset` names 2 of 6 values, and 1 of 5 without a skip.
+_WIDER = (
+    "Where it is wider if nobody could skip, the randomizer is another one: with one value fewer, "
+    "its reports are drawn otherwise. It is better on average, or for the mean, and can be worse "
+    "at the worst share, which is shown here."
+)
 
 
 def precision(asked: Asked) -> Part:
@@ -72,17 +78,16 @@ def precision(asked: Asked) -> Part:
         "true share or mean"
     )
     text += "." if asked.truth else "; none was stated, so it is the least favorable."
-    note = ""
+    note, plans = "", tables.questions(asked)
     if asked.half_width is not None:
         note = (
             f"Needed for a half-width of {asked.half_width:g}, of numbers that part of the range, "
             "each with the other as it is; – where none is enough."
         )
+    if any(row.half_width < (row.half_width_required or 0) for row in plans):
+        note = f"{note} {_WIDER}".strip()
     labels = _labels(asked.survey)
-    rows = [
-        vars(row) | {"share": _readable(row.share, labels[row.question])}
-        for row in tables.questions(asked)
-    ]
+    rows = [vars(row) | {"share": _readable(row.share, labels[row.question])} for row in plans]
     return Part([text], tables=[Table.of("Half-widths", _PRECISION, rows, note)])
 
 

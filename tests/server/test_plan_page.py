@@ -258,6 +258,19 @@ def test_where_a_half_width_is_the_worst_is_read_as_words() -> None:
     assert re.fullmatch(r"T: 0\.\d+", str(cells[3]))
 
 
+def test_a_plan_says_why_it_can_be_wider_if_nobody_could_skip(tmp_path: Path) -> None:
+    notes = []
+    for points in ("[1, 2, 3, 4, 5]", "[1, 2, 3]"):
+        path = tmp_path / "s.toml"
+        path.write_text(
+            'id = "s"\ntitle = "S"\n[[questions]]\nid = "q"\nkind = "scale"\ntext = "?"\n'
+            f"points = {points}\nepsilon = 1\n"
+        )
+        notes.append(precision(Asked(read_survey(path), 800)).tables[0].note)
+    assert notes[0].startswith("Where it is wider if nobody could skip, the randomizer is another")
+    assert notes[1] == ""
+
+
 def test_curves_and_samples_are_drawn_from_the_plan(example: Survey) -> None:
     questions = example.questions
     at_n = [point for one in questions for point in curve_of_respondents(one, [100, 1000])]

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from console_pages import Browsers, app, signed_in, survey_file
@@ -11,6 +12,7 @@ from test_access import HTTPS
 from test_editing import ROOT
 
 from analysis.survey.survey_file import read_survey
+from server.console.precision import told as in_words
 from server.store import Store
 
 __all__ = ["app", "signed_in", "survey_file"]
@@ -78,3 +80,31 @@ def test_a_wish_that_cannot_be_is_told(
 ) -> None:
     answer = signed_in("bob").get(f"{ADDRESS}?{query}", **HTTPS)
     assert (answer.status_code, told in unescape(answer.text)) == (404, True)
+
+
+def test_groups_are_by_a_question_that_everybody_answers_or_by_none(
+    signed_in: Browsers, store: Store, tmp_path: Path
+) -> None:
+    text = (ROOT / "examples" / "working-conditions.toml").read_text()
+    for required, chosen in (("", "team"), ("required = false\n", "")):
+        path = tmp_path / "w.toml"
+        path.write_text(text.replace("required = true\n", required) if required else text)
+        store.surveys.publish(read_survey(path))
+        page = signed_in("bob").get(ADDRESS, **HTTPS).text
+        groups = page.partition('id="groups"')[2].partition("</select>")[0]
+        assert re.findall(r'value="(\w+)" selected', groups) == [chosen] * bool(chosen)
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (0.0046, "less than ± 1 point"),
+        (0.0097, "± 1 point"),
+        (0.064, "± 6 points"),
+        (3.0, "± 100 points"),
+        (None, "–"),
+    ],
+)
+def test_a_small_half_width_is_not_told_as_none(width: float | None, words: str) -> None:
+    survey = read_survey(ROOT / "examples" / "working-conditions.toml")
+    assert in_words(survey, survey.questions[0], width) == words
