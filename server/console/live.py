@@ -34,6 +34,25 @@ def state_of_work(job: Job | None) -> str:
     return "over" if job is None or job.is_over else "under way"
 
 
+def queue_of(job: Job) -> str:
+    """Return what a piece of work waits for, and what waits for it, in words."""
+    before, after = the_store().work.queue(job.key)
+    if before:
+        return f"It waits until {_pieces(before)} of work that came before {_are(before)} done."
+    told = "This page shows it as soon as it is there, after some minutes at most."
+    if after:
+        told += f" Meanwhile {_pieces(after)} of other work {'wait' if after > 1 else 'waits'}."
+    return told
+
+
+def _pieces(number: int) -> str:
+    return "one piece" if number == 1 else f"{number} pieces"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
 @blueprint.get("/surveys/<survey_id>/live")
 def live_fieldwork(survey_id: str) -> BaseResponse:
     """Send how many reports of each wave are shown, in whole batches."""
@@ -59,10 +78,17 @@ def live_work(key: str) -> BaseResponse:
         raise Missing(f"work: expected the key of a piece of work, got {key[:32]!a}")
     if not job.is_over:
         work.begin(the_store())
-    return jsonify(state=state_of_work(job), texts={}, values={"part": job.part})
+    texts = {"queue": queue_of(job)}
+    return jsonify(state=state_of_work(job), texts=texts, values={"part": job.part})
 
 
 def follow(address: str, state: str, every: int) -> dict[str, object]:
     """Have the page at hand ask an address again and again; return what its template needs."""
     g.policy = WITH_LIVE_PARTS
     return {"live": address, "live_state": state, "live_every": every}
+
+
+def follow_work(job: Job) -> dict[str, object]:
+    """Have the page at hand follow a piece of work; return what its template needs."""
+    live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+    return live | {"queue": queue_of(job)}

@@ -15,7 +15,7 @@ from server.console.blueprint import blueprint
 from server.console.costs import USUAL
 from server.console.drafts import of_draft
 from server.console.fieldwork import address_of, qr_code
-from server.console.live import EVERY_OF_WORK, follow, state_of_work
+from server.console.live import follow_work
 from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
 from server.extensions import the_store
@@ -53,7 +53,7 @@ def pilot(survey_id: str) -> str:
     live = {}
     if job is not None and not job.is_over:
         work.begin(store)
-        live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+        live = follow_work(job)
     return page_of(
         "pilot.html",
         survey_id,

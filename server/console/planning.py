@@ -22,7 +22,7 @@ from analysis.survey.survey import Survey
 from server import access, work
 from server.console.blueprint import blueprint
 from server.console.costs import MOST, USUAL
-from server.console.live import EVERY_OF_WORK, follow, state_of_work
+from server.console.live import follow_work
 from server.console.piloting import page_of
 from server.console.precision import quick, told
 from server.console.typed import decimal_number, whole_number
@@ -146,7 +146,7 @@ def show_plan(survey_id: str) -> str:
         job = work.find(store, asked)
     live = {}
     if job is not None and not job.is_over:
-        live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+        live = follow_work(job)
     numbers = [max(1, round(wishes.respondents * times)) for times in _TIMES]
     points = [point for one in survey.questions for point in curve_of_respondents(one, numbers)]
     return page_of(

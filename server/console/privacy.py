@@ -14,7 +14,7 @@ from server.clock import today
 from server.console import together
 from server.console.blueprint import blueprint
 from server.console.columns import Names
-from server.console.live import EVERY_OF_WORK, follow, state_of_work
+from server.console.live import follow_work
 from server.console.study import study_page
 from server.extensions import the_store
 from server.store.reports import FEWEST
@@ -49,7 +49,7 @@ def privacy(survey_id: str) -> str:
     live = {}
     if last is not None and not last.is_over:
         work.begin(store)
-        live = follow(f"/work/{last.key}/live", state_of_work(last), EVERY_OF_WORK)
+        live = follow_work(last)
     return study_page(
         "privacy.html",
         current,

@@ -15,7 +15,7 @@ from server import access, work
 from server.console import crosstabs, models
 from server.console.blueprint import LEVELS, View, asked_view, blueprint
 from server.console.columns import Names, choices
-from server.console.live import EVERY_OF_WORK, follow, state_of_work
+from server.console.live import follow_work
 from server.console.study import study_page
 from server.console.tables import send_table
 from server.extensions import the_store
@@ -57,7 +57,7 @@ def together(survey_id: str) -> str:
     is_done = job is not None and job.is_over and "refused" not in job.result
     live = {}
     if job is not None and not job.is_over:
-        live = follow(f"/work/{job.key}/live", state_of_work(job), EVERY_OF_WORK)
+        live = follow_work(job)
     return study_page(
         "together.html",
         asked_now(store, survey_id),

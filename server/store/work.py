@@ -52,6 +52,16 @@ class Work:
         sql = f"SELECT count(*) FROM work WHERE state IN ('{WAITING}', '{RUNNING}')"
         return int(self._file.query(sql).fetchone()[0])
 
+    def queue(self, key: str) -> tuple[int, int]:
+        """Return how many pieces of work that are not over come before one, and after it."""
+        sql = (
+            "SELECT coalesce(sum(other.number < work.number), 0), "
+            "coalesce(sum(other.number > work.number), 0) FROM work JOIN work AS other "
+            f"ON other.state IN ('{WAITING}', '{RUNNING}') WHERE work.key = ?"
+        )
+        before, after = self._file.query(sql, key).fetchone()
+        return int(before), int(after)
+
     def ask(self, key: str, survey_id: str, asked: dict[str, Any]) -> None:
         """Ask for work, if nobody did before; what was refused is tried again."""
         with self._file.writing() as connection:

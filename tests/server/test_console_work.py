@@ -260,6 +260,27 @@ def test_no_more_work_waits_than_can_be_done(
     assert "try again later" in answer.text
 
 
+def test_whoever_waits_is_told_for_how_much(
+    browser: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "begin", lambda _: None)
+    address = post(browser, TOGETHER, first="meat", second="dish").location
+    alone = browser.get(address, **HTTPS).text
+    assert "as soon as it is there" in alone
+    assert "Meanwhile" not in alone
+    second = post(browser, TOGETHER, first="meat", second="old").location
+    page = browser.get(second, **HTTPS).text
+    assert "It waits until one piece of work that came before is done." in page
+    post(browser, TOGETHER, first="meat", second="price")
+    page = browser.get(address, **HTTPS).text
+    assert "Meanwhile 2 pieces of other work wait." in page
+    (live,) = re.findall(r'data-live="([^"]+)"', page)
+    assert browser.get(live, **HTTPS).get_json()["texts"]["queue"] in page
+    # Nothing waits for what is over.
+    store.work.finish(store.work.of_survey("canteen")[-1].key, {})
+    assert "as soon as it is there" in browser.get(second, **HTTPS).text
+
+
 def test_live_parts_say_what_the_page_says_and_keep_nobody_signed_in(
     browser: FlaskClient,
 ) -> None:
