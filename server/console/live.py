@@ -38,7 +38,7 @@ def queue_of(job: Job) -> str:
     """Return what a piece of work waits for, and what waits for it, in words."""
     before, after = the_store().work.queue(job.key)
     if before:
-        return f"It waits until {_pieces(before)} of work that came before {_are(before)} done."
+        return f"{_pieces(before).capitalize()} of work that came before {_are(before)} done first."
     told = "This page shows it as soon as it is there, after some minutes at most."
     if after:
         told += f" Meanwhile {_pieces(after)} of other work {'wait' if after > 1 else 'waits'}."

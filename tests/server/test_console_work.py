@@ -270,7 +270,7 @@ def test_whoever_waits_is_told_for_how_much(
     assert "Meanwhile" not in alone
     second = post(browser, TOGETHER, first="meat", second="old").location
     page = browser.get(second, **HTTPS).text
-    assert "It waits until one piece of work that came before is done." in page
+    assert "One piece of work that came before is done first." in page
     post(browser, TOGETHER, first="meat", second="price")
     page = browser.get(address, **HTTPS).text
     assert "Meanwhile 2 pieces of other work wait." in page
