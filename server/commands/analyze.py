@@ -71,7 +71,8 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
 @click.option(
     "--interval",
     type=click.Choice([*INTERVALS, *INTERVALS_OF_MODELS]),
-    help="Of shares that reports support or not; the last two of a model.  [the first of each]",
+    help="Kind of interval: profile and wald are for models, the others for shares.  "
+    "[shares: clopper-pearson; models: profile]",
 )
 @partial(of_shares, interval=False)
 @partial(of_model, interval=False)
@@ -107,9 +108,7 @@ def analyze(
     """
     _check_options(options)
     if (data is None) == (respondents is None):
-        raise click.UsageError(
-            "expected DATA, or without it --respondents, for a plan; one of both"
-        )
+        raise click.UsageError("expected either DATA, to estimate, or --respondents, to plan")
     designs = read_designs(design)
     if data is None or respondents is not None:
         with refusals():
@@ -121,11 +120,11 @@ def analyze(
         raise click.BadParameter(
             f"expected one of {', '.join(known)} here, got {interval}", param_hint="--interval"
         )
-    interval = interval or known[0]
     wants_totals = wants_totals or population is not None
     with refusals():
         if formula is not None:
-            _print_model(data, designs, formula, level, form, interval=interval, **options)
+            options["interval"] = interval or known[0]
+            _print_model(data, designs, formula, level, form, **options)
             return
         wanted = Wanted(level, interval, simultaneous)
         if columns:
@@ -225,8 +224,10 @@ def _tell_fit(measured: Measured, table: Data) -> None:
     fit = measured.fit(table.sample)
     if fit is not None:
         print_message(
-            f"{measured.name}: as its design says? likelihood ratio {fit.statistic:.4g} on "
-            f"{fit.df} degree{'s' * (fit.df > 1)} of freedom, p = {fit.p_value:.2g}"
+            f"{measured.name}: test of fit to the design: likelihood ratio {fit.statistic:.4g}, "
+            f"df = {fit.df}, p = {fit.p_value:.2g}"
+            + " (few expected reports: unreliable)"
+            * fit.few
         )
 
 
@@ -244,7 +245,7 @@ def _print_tests(parts: Sequence[Data], stem: str, form: str) -> None:
     if not rows:
         raise DataError(
             "no test of fit: that takes a design with more equations than unknowns, such as two "
-            "samples for one share, and no [sample]"
+            "samples for one share, and no `[sample]` table (weights, strata, clusters)"
         )
     print_table(rows, ("survey", "question", *_TEST_COLUMNS), form)
 

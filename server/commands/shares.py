@@ -44,9 +44,14 @@ def warn_of_constrained(shares: Sequence[Constrained], method: str) -> None:
         "constrained: for display only, biased upward for rare answers; intervals and conclusions "
         "are those of estimate"
     )
-    others = sorted({share.question for share in shares if share.method != method})
-    if others:
-        print_message(
-            f"constrained: by {NORM_SUB} for {', '.join(others)}: how often each report was made "
-            f"is not known from tallies, or {method} does not converge"
-        )
+    for used, why in (
+        (
+            NORM_SUB,
+            "tallies do not show how often each report was made, there are cohorts, or "
+            f"{EM} did not converge",
+        ),
+        (EM, "its estimates are already the most likely shares"),
+    ):
+        others = sorted({share.question for share in shares if share.method == used != method})
+        if others:
+            print_message(f"constrained: {used} instead of {method} for {', '.join(others)}: {why}")

@@ -244,6 +244,10 @@ def test_clusters_of_people_who_answer_alike_widen_intervals() -> None:
     ("text", "message"),
     [
         ('design = {name = "crosswise", prevalence = {A = 0.2}}', "expected two or more samples"),
+        (
+            'unknown = ["t", "t"]\nmatrix = [["t", 0], ["1 - t", 1]]',
+            "unknown must be a list of at most 4 different names, each a letter or _ followed by",
+        ),
         ('design = {name = "lie-detector", p = 0.2}', "sample must be left out, since no matrix"),
         ('design = {name = "warner", p = "unknown"}', "sample must be left out"),
         (

@@ -44,7 +44,10 @@ def test_columns_are_estimated_from_all_who_reported_on_them() -> None:
 
 def test_designs_with_more_equations_than_unknowns_are_tested() -> None:
     result = _run("extended-crosswise")
-    assert "skipped: as its design says? likelihood ratio 0.1698 on 1 degree" in result.stderr
+    assert (
+        "skipped: test of fit to the design: likelihood ratio 0.1698, df = 1, p = 0.68"
+        in result.stderr
+    )
     (row,) = _rows(_run("extended-crosswise", "--tests"))
     assert (row["test"], row["df"], row["n"], row["flag"]) == ("fit", "1", "600", "")
     assert float(row["p_value"]) == pytest.approx(0.68, abs=0.01)
@@ -73,7 +76,29 @@ def test_shares_can_be_made_possible_for_display() -> None:
     rows = _rows(result)
     assert all(float(row["constrained"]) == pytest.approx(float(row["estimate"])) for row in rows)
     assert "for display only" in result.stderr
+    assert "instead of" not in result.stderr
+    # Estimates of several samples are likeliest shares as they are.
+    likeliest = _run("cheater", "--constrained", "norm-sub")
+    assert (
+        "em instead of norm-sub for stole: its estimates are already the most likely shares"
+        in likeliest.stderr
+    )
     assert {row["constrained"] for row in _rows(_run("scrambled", "--constrained", "em"))} == {""}
+
+
+@pytest.mark.parametrize(
+    ("name", "intervals"),
+    [
+        ("cheater", '"stole": its intervals are always those of the profile likelihood'),
+        ("scrambled", '"income": its intervals are always Student\'s'),
+        ("unrelated-number", "its intervals are always Student's"),
+    ],
+)
+def test_designs_with_one_kind_of_interval_refuse_another(name: str, intervals: str) -> None:
+    refused = _run(name, "--interval", "wilson")
+    assert refused.exit_code == 1
+    assert intervals in refused.stderr
+    assert "expected no other method, got wilson" in refused.stderr
 
 
 def test_a_weighted_sample_has_one_kind_of_interval(tmp_path: Path) -> None:
@@ -164,7 +189,7 @@ def test_people_hide_more_when_asked_directly() -> None:
         (["--table", "joined", "--constrained", "em"], "--table cannot be combined with --constr"),
         (["--family", "linear"], "estimates cannot be combined with --family"),
         (["--share", "joined.1=0.1"], "estimates cannot be combined with --share"),
-        (["--respondents", "9"], "expected DATA, or without it --respondents"),
+        (["--respondents", "9"], "expected either DATA, to estimate, or --respondents, to plan"),
         (["--table", "joined", "--table", "joined"], "expected different columns of a table"),
         (["--table", "age", "--table", "town"], "expected a column with a design in the table"),
         (["--table", "joined", "--table", "nobody"], 'no column "nobody"; the file has joined'),
@@ -200,7 +225,7 @@ def test_a_design_is_planned_without_data() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "expected DATA, or without it --respondents"),
+        ([], "expected either DATA, to estimate, or --respondents, to plan"),
         (
             ["--respondents", "9", "--share", "joined=0.1"],
             "expected COLUMN.TERM=VALUE, of a column",

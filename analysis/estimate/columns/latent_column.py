@@ -139,7 +139,13 @@ class LatentColumn:
         reports as if each came from somebody else, and its fall is scaled to the linearized
         variance (Chandler and Bate, Biometrika 2007, section 3.3; Rao and Scott, Annals of
         Statistics 1984).
+
+        Raises
+        ------
+        DataError
+            If another method is asked for.
         """
+        wanted.refuse_method(self.name, "those of the profile likelihood")
         found, k = self._found(sample), len(self.values)
         quantities = []
         for term, row, low, width in self._rows():

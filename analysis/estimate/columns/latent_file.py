@@ -93,7 +93,8 @@ def _of_matrices(
                 and all(isinstance(name, str) and NAME.fullmatch(name) for name in value)
                 and len({*value, *values}) == len(value) + len(values)
             ),
-            f"a list of at most {_MOST_UNKNOWNS} names of a-z, 0-9 and _, none of them a value",
+            f"a list of at most {_MOST_UNKNOWNS} different names, each a letter or _ followed by "
+            "letters, digits or _ (at most 64), none of them a value",
             [],
         )
     )

@@ -19,6 +19,7 @@ from analysis.estimate.columns.sample import Sample
 from analysis.estimate.columns.totals import column_totals
 from analysis.estimate.constrained import EM, NORM_SUB, Constrained, most_likely, norm_sub
 from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import INTERVALS
 from analysis.estimate.totals import PopulationTotal
 from analysis.mechanisms import MECHANISMS
 from analysis.survey.document import Table
@@ -47,7 +48,7 @@ class MeasuredColumn:
             self.column,
             wanted.confidence_level,
             sample,
-            method=wanted.method,
+            method=wanted.method or next(iter(INTERVALS)),
             simultaneous=wanted.simultaneous,
         )
 

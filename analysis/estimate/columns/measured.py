@@ -23,11 +23,22 @@ NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.
 
 @dataclass(frozen=True)
 class Wanted:
-    """How intervals are asked for: see `analysis.estimate.estimates.estimates`."""
+    """How intervals are asked for: see `analysis.estimate.estimates.estimates`.
+
+    `method` is for shares of a design of one matrix; None stands for the usual one of each design.
+    """
 
     confidence_level: float = 0.95
-    method: str = "clopper-pearson"
+    method: str | None = None
     simultaneous: bool = False
+
+    def refuse_method(self, name: str, only: str) -> None:
+        """Raise `DataError` if a method is asked for, since `only` one is there for a column."""
+        if self.method is not None:
+            raise DataError(
+                f'column "{name}": its intervals are always {only}; expected no other method, got '
+                f"{self.method}"
+            )
 
     def level_of(self, shares: int) -> float:
         """Return the level of each of so many shares, so that all together have the one asked."""

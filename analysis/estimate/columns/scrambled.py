@@ -161,11 +161,12 @@ class ScrambledColumn:
         Parameters
         ----------
         wanted : Wanted
-            Its level counts.
+            Its level counts; a method is refused.
         sample : Sample, optional
             How respondents were drawn. That the whole population was asked spares the mean what
             sampling adds, but not what scrambling does; the variance of numbers it spares nothing.
         """
+        wanted.refuse_method(self.name, "Student's")
         if self.n < 2:
             raise DataError(f'column "{self.name}": expected 2 respondents at least, got {self.n}')
         drawn = one_by_one(np.ones(self.n)) if sample is None else sample

@@ -145,6 +145,7 @@ class UnrelatedNumberColumn:
         A finite population spares them nothing. They are flagged ``few`` where reports are few, or
         skewed (Cochran's rule).
         """
+        wanted.refuse_method(self.name, "Student's")
         means, moved = self._told(sample)
         drawn = one_by_one(np.ones(self.n)) if sample is None else sample
         total = float(drawn.weights.sum())
