@@ -1,7 +1,7 @@
 """From the tallies of noisy reports to estimates, each with all that is needed to read it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from analysis.core.domain import Estimand
 from analysis.estimate import Ints
 from analysis.estimate.distribution import distribution
 from analysis.estimate.distribution.ranges import tells_distribution
-from analysis.estimate.intervals import Interval
+from analysis.estimate.intervals import Interval, bonferroni_level
 from analysis.estimate.number import number_quantities
 from analysis.estimate.quantity import Quantity, mean_quantity, share_quantity
 from analysis.estimate.text import text_quantities
@@ -225,14 +225,14 @@ def _quantities(
 ) -> list[Quantity]:
     mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
     n = randomizer.reports_in(counts)
-    single_level = level if together == 1 else 1 - (1 - level) / together
+    single_level = bonferroni_level(level, together)
     if domain.estimand is Estimand.TEXTS:
         texts = _latest(text_quantities, (randomizer, domain), counts, single_level)
-        return [one_of(together, quantity) for quantity in texts]
+        return [quantity.one_of(together) for quantity in texts]
     shares = mechanism.shares(randomizer, domain)
     supports, trials = shares.count(counts)
     quantities = [
-        one_of(together, mean_quantity(mean, counts, n, single_level))
+        mean_quantity(mean, counts, n, single_level).one_of(together)
         if mean.is_share
         else mean_quantity(mean, counts, n, level)
         for mean in mechanism.means(randomizer, domain)
@@ -240,7 +240,7 @@ def _quantities(
     if domain.estimand is Estimand.MEAN and spread:
         quantities += _latest(number_quantities, (mechanism, randomizer, domain), counts, level)
     return quantities + [
-        one_of(together, share_quantity(share, int(support), int(chances), single_level, method))
+        share_quantity(share, int(support), int(chances), single_level, method).one_of(together)
         for share, support, chances in zip(shares.values, supports, trials, strict=True)
     ]
 
@@ -262,11 +262,3 @@ def _remembered(
     level: float,
 ) -> tuple[Quantity, ...]:
     return tuple(estimate(*parts, np.frombuffer(cells, dtype=np.int64).reshape(shape), level))
-
-
-def one_of(together: int, quantity: Quantity) -> Quantity:
-    """Return a quantity whose method says that so many intervals hold the level together."""
-    interval = quantity.interval
-    if together == 1 or interval.method == "none":
-        return quantity
-    return replace(quantity, interval=replace(interval, method=f"{interval.method}-bonferroni"))

@@ -1,6 +1,6 @@
 """One estimated quantity of a question: a share or a mean, with its interval and flags."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ class Quantity:
     n_eff: float | None
     flags: tuple[str, ...] = ()
     label: str | None = None
+
+    def one_of(self, together: int) -> "Quantity":
+        """Return it with an interval that is one of so many: see `Interval.one_of`."""
+        return replace(self, interval=self.interval.one_of(together))
 
 
 def possible_share(value: float, n: int) -> float:

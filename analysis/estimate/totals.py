@@ -16,7 +16,13 @@ import numpy as np
 from analysis.core.domain import Estimand
 from analysis.estimate import Floats, Ints
 from analysis.estimate.estimates import Estimate, shares_together
-from analysis.estimate.intervals import Interval, finite_interval, student_interval
+from analysis.estimate.intervals import (
+    Interval,
+    alone,
+    bonferroni_level,
+    finite_interval,
+    student_interval,
+)
 from analysis.estimate.intervals.ratio import average_interval
 from analysis.estimate.quantity import possible_share, supporting
 from analysis.mechanisms.base import Mean, Share
@@ -62,6 +68,11 @@ class PopulationTotal:
             people * interval.high,
             interval.method,
         )
+
+    def one_of(self, together: int) -> "PopulationTotal":
+        """Return it with a method that says that it is one of so many: see `Interval.one_of`."""
+        interval = Interval(self.total_low, self.total_high, self.total_method).one_of(together)
+        return replace(self, total_method=interval.method)
 
 
 #: The term of the only means whose sums over people mean something: of numbers and scores.
@@ -114,13 +125,12 @@ def totals(
         people = check_population(population, respondents)
         known = _of_question(question, counts, people)
         for row in by_question.get(question.id, ()):
-            bonferroni = row.conf_method.endswith("-bonferroni")
-            together = shares_together(question) if bonferroni else 1
-            level = 1 - (1 - row.conf_level) / together
-            total = known.total(row, level)
+            method, is_one = alone(row.conf_method)
+            together = shares_together(question) if is_one else 1
+            level = bonferroni_level(row.conf_level, together)
+            total = known.total(replace(row, conf_method=method), level)
             if total is not None:
-                method = total.total_method + "-bonferroni" * bonferroni
-                found[row.question, row.term] = replace(total, total_method=method)
+                found[row.question, row.term] = total.one_of(together)
     return found
 
 
@@ -167,9 +177,7 @@ class _Known:
         if mean is not None and (mean.is_share or mean.term == MEAN):
             return self._of_mean(mean, row, level)
         if self.question.domain.estimand is Estimand.TEXTS:
-            interval = Interval(
-                row.conf_low, row.conf_high, row.conf_method.removesuffix("-bonferroni")
-            )
+            interval = Interval(row.conf_low, row.conf_high, row.conf_method)
             return PopulationTotal.of(self.people, row.estimate, row.std_error, interval)
         return None
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import hypot
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
-from analysis.estimate.intervals import FEW, Interval, check_level
+from analysis.estimate.intervals import FEW, Interval, check_level, mover_difference
 from analysis.estimate.intervals.ratio import fieller_interval
 from analysis.study.changes import changes_of_shares, holm_adjusted
 from analysis.study.crosstab.association import (
@@ -261,11 +260,7 @@ def difference_of_means(
     interval = fieller_interval(above, below, joint, possible, confidence_level)
     if few and interval.method != "none":
         mean, other = np.clip([total / there, others / base], low, high).tolist()
-        ends = (
-            mean - other - hypot(mean - top.interval.low, bottom.interval.high - other),
-            mean - other + hypot(top.interval.high - mean, other - bottom.interval.low),
-        )
-        interval = Interval(max(possible[0], ends[0]), min(possible[1], ends[1]), "mover")
+        interval = mover_difference(mean, top.interval, other, bottom.interval, possible)
     return Finding(estimate, error, interval, few)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from analysis.core.domain import NO_ANSWER, Categories, Numbers
-from analysis.estimate.intervals import ratio_interval, share_interval
+from analysis.estimate.intervals import mover_difference, ratio_interval, share_interval
 from analysis.mechanisms import MECHANISMS
 
 #: Draws for each cell below: with coverage .95, 1,500 fall under .93 with probability 4e-4.
@@ -171,3 +171,18 @@ def test_means_of_rare_large_numbers_are_covered(
     ]
     # With coverage .95, 500 draws fall under .91 with probability 1e-4.
     assert np.mean([one.low <= 0.01 <= one.high for one in found]) >= 0.91
+
+
+def test_the_interval_of_a_difference_is_the_published_one() -> None:
+    # Newcombe, Statistics in Medicine 1998, table II (a), method 10: 56/70 less 48/80.
+    shares = (56 / 70, 48 / 80)
+    first, second = (
+        share_interval(count, n, 1.0, 0.0, method="wilson") for count, n in ((56, 70), (48, 80))
+    )
+    found = mover_difference(shares[0], first, shares[1], second, (-1.0, 1.0))
+    assert (found.low, found.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    # Of estimates that move together, it is that of what is left: here the ends' differences.
+    alike = mover_difference(shares[0], first, shares[1], second, (-1.0, 1.0), correlation=1.0)
+    assert alike.low == pytest.approx(0.2 - abs((0.8 - first.low) - (second.high - 0.6)))
+    bounded = mover_difference(shares[0], first, shares[1], second, (0.1, 0.3))
+    assert (bounded.low, bounded.high) == (0.1, 0.3)

@@ -15,6 +15,7 @@ from analysis.estimate.columns.data_file import Data
 from analysis.estimate.columns.measured import Measured, Wanted
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import Interval, error_of_difference, mover_difference
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,13 @@ def differences(first: Data, second: Data, whole: Data, wanted: Wanted) -> list[
     both = len(set(where[0]) & set(where[1]))
     found = []
     for term in terms:
-        moved = np.zeros((2, everybody))
+        influences = np.zeros((2, everybody))
         for at, (each, data) in enumerate(((one, first), (other, second))):
-            influences = each.influences(term, data.sample)
-            if influences is not None:
-                moved[at, where[at]] = influences
+            of_column = each.influences(term, data.sample)
+            if of_column is not None:
+                influences[at, where[at]] = of_column
         left, right = rows[0][term], rows[1][term]
-        correlation = _correlation(moved, drawn)
+        correlation = _correlation(influences, drawn)
         found.append(_difference(left, right, correlation, wanted, both))
     return found
 
@@ -89,18 +90,15 @@ def _by_term(measured: Measured, data: Data, wanted: Wanted) -> Mapping[str, Est
     return {row.term: row for row in measured.estimates(wanted, data.sample)}
 
 
-def _correlation(moved: Floats, drawn: Sample) -> float:
+def _correlation(influences: Floats, drawn: Sample) -> float:
     """Return the correlation of two estimates, from how far each respondent moves them."""
-
-    def variance(influences: Floats) -> float:
-        total = float(drawn.weights.sum())
-        above = influences * total / drawn.weights
-        return drawn.ratio(above, np.ones(len(above)), above**2)[1]
-
-    one, other, apart = variance(moved[0]), variance(moved[1]), variance(moved[1] - moved[0])
-    if min(one, other) <= 0:
+    first, second, difference = (
+        drawn.variance_of_scores(drawn.scores_of(each))
+        for each in (influences[0], influences[1], influences[1] - influences[0])
+    )
+    if min(first, second) <= 0:
         return 0.0
-    correlation = (one + other - apart) / (2 * sqrt(one * other))
+    correlation = (first + second - difference) / (2 * sqrt(first * second))
     return min(1.0, max(-1.0, correlation))
 
 
@@ -113,25 +111,29 @@ def _difference(
 ) -> Difference:
     value = error = None
     low, high = second.conf_low - first.conf_high, second.conf_high - first.conf_low
-    method = "none"
+    interval = Interval(low, high, "none")
     if first.estimate is not None and second.estimate is not None:
-        value, method = second.estimate - first.estimate, "mover"
-        base, top = (
-            min(max(float(row.estimate or 0.0), row.conf_low), row.conf_high)
-            for row in (first, second)
-        )
-
-        def reach(of_top: float, of_base: float) -> float:
-            apart = of_top**2 + of_base**2 - 2 * correlation * of_top * of_base
-            return sqrt(max(apart, 0.0))
-
+        value = second.estimate - first.estimate
         if first.std_error is not None and second.std_error is not None:
-            error = reach(second.std_error, first.std_error)
-        low = max(low, top - base - reach(top - second.conf_low, first.conf_high - base))
-        high = min(high, top - base + reach(second.conf_high - top, base - first.conf_low))
+            error = error_of_difference(second.std_error, first.std_error, correlation)
+        parts: list[tuple[float, Interval]] = []
+        for row in (second, first):
+            within = min(max(float(row.estimate or 0.0), row.conf_low), row.conf_high)
+            parts.append((within, Interval(row.conf_low, row.conf_high, row.conf_method)))
+        interval = mover_difference(*parts[0], *parts[1], (low, high), correlation)
     words = [word for row in (first, second) for word in row.flag.split(";") if word]
     return Difference(
-        *(first.question, second.question, first.term, value, error or None, low, high),
-        *(wanted.confidence_level, method, first.n, second.n, both),
+        first=first.question,
+        second=second.question,
+        term=first.term,
+        estimate=value,
+        std_error=error or None,
+        conf_low=interval.low,
+        conf_high=interval.high,
+        conf_level=wanted.confidence_level,
+        conf_method=interval.method,
+        n_first=first.n,
+        n_second=second.n,
+        n_both=both,
         flag=";".join(dict.fromkeys(words)),
     )

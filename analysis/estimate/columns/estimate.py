@@ -11,10 +11,11 @@ from analysis.core.domain import NO_ANSWER
 from analysis.estimate import Floats
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.sample import Sample
-from analysis.estimate.estimates import Estimate, one_of
+from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import (
     Interval,
     Ratio,
+    bonferroni_level,
     ratio_interval,
     share_interval,
     student_interval,
@@ -64,10 +65,8 @@ def column_estimates(
             f"Clopper and Pearson's, got {method}"
         )
     together = len(values) if simultaneous else 1
-    level = 1 - (1 - confidence_level) / together
-    quantities = [
-        one_of(together, _share(column, value, level, sample, method)) for value in values
-    ]
+    level = bonferroni_level(confidence_level, together)
+    quantities = [_share(column, value, level, sample, method).one_of(together) for value in values]
     if column.amounts is not None:
         quantities = [_mean(column, confidence_level, sample), *quantities]
     labels = {NO_ANSWER: "No answer", "mean": "Mean"}

@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.estimate import Floats
 from analysis.estimate.columns import Column
+from analysis.estimate.columns.sample import effective_size
 from analysis.estimate.columns.together import drawn_together
 from analysis.estimate.intervals import FEW, check_level
 from analysis.estimate.intervals.empirical import empirical_interval
@@ -93,7 +94,7 @@ def joint_shares(
             "combinations of values: take fewer columns"
         )
     parts = np.ones(n) if weights is None else weights
-    effective = float(parts.sum() ** 2 / (parts**2).sum())
+    effective = effective_size(parts)
     times = np.bincount(where.ravel(), parts, len(kinds)) * (effective / parts.sum())
     squares = np.bincount(where.ravel(), parts**2, len(kinds)) * (effective / (parts**2).sum())
     chances = _products([c.chances[kinds[:, at]] for at, c in enumerate(columns)])

@@ -152,9 +152,9 @@ class LatentColumn:
             together = k if wanted.simultaneous and term in self.values else 1
             level = wanted.level_of(together)
             quantity = self._quantity(found, term, row, level, sample)
-            interval = quantity.interval
-            method = interval.method + "-bonferroni" * (together > 1)
-            scaled = Interval(low + width * interval.low, low + width * interval.high, method)
+            interval = quantity.interval.one_of(together)
+            ends = low + width * interval.low, low + width * interval.high
+            scaled = Interval(*ends, interval.method)
             error = None if quantity.std_error is None else width * quantity.std_error
             value = None if quantity.value is None else low + width * quantity.value
             quantities.append(replace(quantity, value=value, std_error=error, interval=scaled))
@@ -228,9 +228,7 @@ class LatentColumn:
             return max(usual, 0.0), fewer
         if sample is None:
             sample = one_by_one(np.ones(self.n))
-        moved = self.n * (influences @ row)[self.cells].sum(axis=1)
-        # All of it counts as noise, which is there however many of the population were asked.
-        _, variance = sample.ratio(moved, np.ones(self.n), moved**2)
+        variance = sample.variance_of_scores(self.n * (influences @ row)[self.cells].sum(axis=1))
         if variance < usual / MOST_ALIKE:
             return usual * fewer, fewer
         return variance, variance / usual

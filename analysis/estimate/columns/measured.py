@@ -14,6 +14,7 @@ from analysis.estimate.columns import Column
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import bonferroni_level
 from analysis.estimate.totals import PopulationTotal
 from analysis.mechanisms.base import Share
 
@@ -42,7 +43,7 @@ class Wanted:
 
     def level_of(self, shares: int) -> float:
         """Return the level of each of so many shares, so that all together have the one asked."""
-        return 1 - (1 - self.confidence_level) / (shares if self.simultaneous else 1)
+        return bonferroni_level(self.confidence_level, shares if self.simultaneous else 1)
 
 
 @dataclass(frozen=True)

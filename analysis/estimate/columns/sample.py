@@ -69,8 +69,7 @@ class Sample:
         It is at most the number of clusters: if all reports are alike, nobody knows how much
         clusters differ.
         """
-        kish = float(self.weights.sum() ** 2 / (self.weights**2).sum())
-        return min(kish, float(len(np.unique(self.clusters))))
+        return min(effective_size(self.weights), float(len(np.unique(self.clusters))))
 
     @property
     def most_people(self) -> float:
@@ -127,6 +126,17 @@ class Sample:
         ratio = float(self.weights @ above) / total
         return ratio, self.variance((above - ratio * below) / total, noise / total**2)
 
+    def scores_of(self, influences: Floats) -> Floats:
+        """Return (n,) numbers whose weighted mean is the sum of influences on an estimate."""
+        return influences * float(self.weights.sum()) / self.weights
+
+    def variance_of_scores(self, scores: Floats) -> float:
+        """Return the variance of a weighted mean, all of which counts as noise.
+
+        So no part of it is less if more of a finite population was asked.
+        """
+        return self.ratio(scores, np.ones(len(scores)), scores**2)[1]
+
     def variance(self, summands: Floats, noise: Floats) -> float:
         """Return the variance of the weighted total of summands; arguments are those of `ratio`."""
         apart = self.weights * summands
@@ -140,6 +150,14 @@ class Sample:
         left = (1 - self.fractions) * sizes / (sizes - 1)
         asked = self.fractions[self.strata] * self.weights**2
         return float(left @ spread + asked @ noise)
+
+
+def effective_size(weights: Floats) -> float:
+    """Return how many respondents of equal weight are as informative (Kish, Survey Sampling 1965).
+
+    It leaves out strata and clusters, which `Sample.independent` knows of.
+    """
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def one_by_one(weights: Floats) -> Sample:

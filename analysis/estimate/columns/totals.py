@@ -1,7 +1,6 @@
 """Totals of a randomized column: how many people have a value, and the sum of amounts."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
@@ -12,7 +11,7 @@ from analysis.estimate import Floats
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.estimates import Estimate
-from analysis.estimate.intervals import Interval, student_interval
+from analysis.estimate.intervals import Interval, alone, bonferroni_level, student_interval
 from analysis.estimate.intervals.normal import within_border
 from analysis.estimate.quantity import supporting
 from analysis.estimate.totals import MEAN, Average, PopulationTotal, check_population, count_total
@@ -124,22 +123,20 @@ def _amounts(column: Column, row: Estimate) -> Floats:
 
 
 def _simple(column: Column, row: Estimate, people: int) -> PopulationTotal:
-    amounts, level, ending = _amounts(column, row), row.conf_level, "-bonferroni"
-    if row.conf_method.endswith(ending):
-        alone = 1 - (1 - level) / len(column.values)
-        whole = _simple(column, replace(row, conf_level=alone, conf_method=""), people)
-        return replace(whole, total_method=whole.total_method + ending)
+    amounts, (_, is_one) = _amounts(column, row), alone(row.conf_method)
+    together = len(column.values) if is_one else 1
+    level = bonferroni_level(row.conf_level, together)
     scores, counts = column.scores @ amounts, column.counts()
     simply = None if row.term == MEAN else supporting(scores)
     if simply is not None:
         supports, p, q = simply
         share = Share(row.term, Fraction(p), Fraction(q))
         count = round(float(counts[supports].sum()))
-        return count_total(share, count, column.n, people, row.conf_level)
+        return count_total(share, count, column.n, people, level).one_of(together)
     possible = float(amounts.min()), float(amounts.max())
     squares = column.scores @ amounts**2
     average = Average(counts, column.n, scores, squares, possible, None, 0.0)
-    return average.total(people, row.conf_level, "few" in row.flag.split(";"))
+    return average.total(people, level, "few" in row.flag.split(";")).one_of(together)
 
 
 def _known(column: Column, row: Estimate, sample: Sample, people: float) -> PopulationTotal:

@@ -148,15 +148,13 @@ class UnrelatedNumberColumn:
         wanted.refuse_method(self.name, "Student's")
         means, moved = self._told(sample)
         drawn = one_by_one(np.ones(self.n)) if sample is None else sample
-        total = float(drawn.weights.sum())
         reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
         rows = []
         for term, mean, influences in zip(TERMS, means, moved.T, strict=True):
-            above = influences * total / drawn.weights
-            _, variance = drawn.ratio(above, np.ones(self.n), above**2)
-            root = max(variance, 0.0) ** 0.5
+            scores = drawn.scores_of(influences)
+            root = max(drawn.variance_of_scores(scores), 0.0) ** 0.5
             interval = Interval(mean - reach * root, mean + reach * root, "student-t")
-            flags = ("few",) * bool(drawn.is_few(above))
+            flags = ("few",) * bool(drawn.is_few(scores))
             quantity = Quantity(term, float(mean), root, interval, None, flags)
             row = Estimate.of(
                 quantity,

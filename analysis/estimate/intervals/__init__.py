@@ -1,9 +1,12 @@
 """Confidence intervals that cover as often as they say, for shares and means behind a channel."""
 
 from analysis.estimate.intervals.finite import finite_interval
+from analysis.estimate.intervals.mover import error_of_difference, mover_difference
 from analysis.estimate.intervals.normal import (
     FEW,
     Interval,
+    alone,
+    bonferroni_level,
     check_level,
     normal_interval,
     normal_intervals,
@@ -23,8 +26,12 @@ __all__ = [
     "Interval",
     "Ratio",
     "Ratios",
+    "alone",
+    "bonferroni_level",
     "check_level",
+    "error_of_difference",
     "finite_interval",
+    "mover_difference",
     "normal_interval",
     "normal_intervals",
     "ratio_interval",

@@ -11,6 +11,8 @@ from analysis.estimate import Floats
 #: A number, or many at once.
 Numbers = TypeVar("Numbers", float, Floats)
 
+#: How the method of an interval ends that holds with those of a question's other shares together.
+_BONFERRONI = "-bonferroni"
 #: Below so many reports an interval that relies on their number being large is flagged.
 FEW = 100
 
@@ -22,6 +24,22 @@ class Interval:
     low: float
     high: float
     method: str
+
+    def one_of(self, together: int) -> "Interval":
+        """Return it with a method that says that it is one of so many at `bonferroni_level`."""
+        if together == 1 or self.method == "none":
+            return self
+        return replace(self, method=self.method + _BONFERRONI)
+
+
+def bonferroni_level(confidence_level: float, together: int) -> float:
+    """Return the level of each of so many intervals, so that all together hold the one asked."""
+    return confidence_level if together == 1 else 1 - (1 - confidence_level) / together
+
+
+def alone(method: str) -> tuple[str, bool]:
+    """Return the method of an interval by itself, and whether it was one of several."""
+    return method.removesuffix(_BONFERRONI), method.endswith(_BONFERRONI)
 
 
 def check_level(confidence_level: float) -> None:

@@ -1,12 +1,12 @@
 """Shares within groups that nobody was seen to be in, and how far groups are apart."""
 
 from dataclasses import dataclass, replace
-from math import hypot, inf, sqrt
+from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimate.intervals import Interval
+from analysis.estimate.intervals import Interval, mover_difference
 from analysis.estimate.intervals.ratio import fieller_interval
 from analysis.study.crosstab.pairs import Pairs
 from analysis.study.crosstab.quotient import Quotient, quotient
@@ -84,22 +84,17 @@ def contrasts(
         shares = np.clip([share / size, reference / base], 0.0, 1.0)
         intervals = [part.interval((0.0, 1.0), confidence_level) for part in parts]
         if difference.interval.method != "none":
-            difference = replace(difference, interval=_mover_difference(shares, intervals))
+            interval = mover_difference(
+                float(shares[0]), intervals[0], float(shares[1]), intervals[1], (-1.0, 1.0)
+            )
+            difference = replace(difference, interval=interval)
         if ratio.interval.method != "none":
             ratio = replace(ratio, interval=_mover_ratio(shares, intervals))
     return difference, ratio
 
 
-def _mover_difference(shares: Array, intervals: list[Interval]) -> Interval:
-    """Combine both shares' intervals (Newcombe, Statistics in Medicine 1998, method 10)."""
-    (share, base), (top, bottom) = map(float, shares), intervals
-    low = share - base - hypot(share - top.low, bottom.high - base)
-    high = share - base + hypot(top.high - share, base - bottom.low)
-    return Interval(max(-1.0, low), min(1.0, high), "mover")
-
-
 def _mover_ratio(shares: Array, intervals: list[Interval]) -> Interval:
-    """Combine them for a ratio (Donner and Zou, Statistical Methods in Medical Research 2012)."""
+    """Combine both for a ratio (Donner and Zou, Statistical Methods in Medical Research 2012)."""
     (share, base), product = map(float, shares), float(shares[0]) * float(shares[1])
     (top_low, top_high), (base_low, base_high) = (
         (interval.low * (2 * at - interval.low), interval.high * (2 * at - interval.high))

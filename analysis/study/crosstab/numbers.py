@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimate.columns import Column
+from analysis.estimate.columns.sample import effective_size
 from analysis.estimate.intervals import FEW, Interval
 from analysis.estimate.intervals.ratio import fieller_interval
 from analysis.study.crosstab.association import (
@@ -158,7 +159,7 @@ def number_rows(
             found = mean_in_group(groups, group, second, confidence_level, weights)
             named.append(("mean", (value, "mean"), found, second.possible))
     n = len(second.powers)
-    effective = n if weights is None else float(weights.sum() ** 2 / (weights**2).sum())
+    effective = n if weights is None else effective_size(weights)
     return [
         _row(quantity, terms, found, possible, confidence_level, n, effective)
         for quantity, terms, found, possible in named
