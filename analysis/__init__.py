@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from analysis.core.randomizer import Randomizer
     from analysis.estimate.calibration import Calibration, Margin
     from analysis.estimate.columns import Column, from_matrix
-    from analysis.estimate.columns.apart import Difference, differences
     from analysis.estimate.columns.data_file import Data, read_data, read_two
     from analysis.estimate.columns.design_file import Designs, read_designs
+    from analysis.estimate.columns.differences import Difference, differences
     from analysis.estimate.columns.joint_table import JointShare, joint_shares
-    from analysis.estimate.columns.measured import Wanted
+    from analysis.estimate.columns.measured import IntervalOptions
     from analysis.estimate.columns.of_survey import columns_of
     from analysis.estimate.estimates import Estimate, estimates
     from analysis.estimate.plausibility import Plausibility, plausibility, sizes_of
@@ -74,11 +74,11 @@ _NAMES = {
     "analysis.core.randomizer": ("Randomizer",),
     "analysis.estimate.calibration": ("Calibration", "Margin"),
     "analysis.estimate.columns": ("Column", "from_matrix"),
-    "analysis.estimate.columns.apart": ("Difference", "differences"),
+    "analysis.estimate.columns.differences": ("Difference", "differences"),
     "analysis.estimate.columns.data_file": ("Data", "read_data", "read_two"),
     "analysis.estimate.columns.design_file": ("Designs", "read_designs"),
     "analysis.estimate.columns.joint_table": ("JointShare", "joint_shares"),
-    "analysis.estimate.columns.measured": ("Wanted",),
+    "analysis.estimate.columns.measured": ("IntervalOptions",),
     "analysis.estimate.columns.of_survey": ("columns_of",),
     "analysis.estimate.estimates": ("Estimate", "estimates"),
     "analysis.estimate.plausibility": ("Plausibility", "plausibility", "sizes_of"),
@@ -149,6 +149,7 @@ __all__ = [
     "Estimate",
     "Goals",
     "HypothesisTest",
+    "IntervalOptions",
     "JointShare",
     "LedgerRow",
     "Margin",
@@ -167,7 +168,6 @@ __all__ = [
     "SurveyError",
     "Total",
     "Trend",
-    "Wanted",
     "changes_of_shares",
     "columns_of",
     "compare_groups",

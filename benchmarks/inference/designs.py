@@ -15,7 +15,7 @@ from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.latent import fitted
 from analysis.estimate.columns.latent_column import LatentColumn
 from analysis.estimate.columns.latent_design import LatentDesign
-from analysis.estimate.columns.measured import Wanted
+from analysis.estimate.columns.measured import IntervalOptions
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def coverage_with_anchor(truth: Sequence[float], n: int) -> Floats:
         column = LatentColumn(
             *("y", found.values, found.unknowns, found.law, cells, None, found.mechanism)
         )
-        rows = column.estimates(Wanted(), None)
+        rows = column.estimates(IntervalOptions(), None)
         pairs = zip(rows, truth, strict=True)
         held += np.array([row.conf_low <= at <= row.conf_high for row, at in pairs])
     return np.asarray(held / TIMES_OF_ANCHOR)

@@ -140,7 +140,7 @@ only_batches = click.option(
 )
 
 
-def of_totals(command: Callable[..., Any]) -> Callable[..., Any]:
+def totals_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that can print totals beside estimates."""
     command = click.option(
         "--population",
@@ -165,7 +165,7 @@ def refusals() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
 
 
-def of_wave(command: Callable[..., Any]) -> Callable[..., Any]:
+def wave_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that prints a table about one wave."""
     for option in (
         form_of_table,

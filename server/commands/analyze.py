@@ -1,6 +1,6 @@
 """`deniable analyze`: estimate from answers collected on paper, or by another tool."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from analysis.core.errors import DataError
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.data_file import Data, read_data, read_each
 from analysis.estimate.columns.design_file import Designs, read_designs
-from analysis.estimate.columns.measured import Measured, Wanted
+from analysis.estimate.columns.measured import IntervalOptions, Measured
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
@@ -26,15 +26,15 @@ from analysis.study.regression import INTERVALS as INTERVALS_OF_MODELS
 from server.commands import (
     form_of_table,
     level_of_intervals,
-    of_totals,
     print_message,
     print_table,
     refusals,
+    totals_options,
 )
-from server.commands.elsewhere import print_differences, print_together
-from server.commands.plan_design import of_plan, print_plan
-from server.commands.regress import of_model, print_model
-from server.commands.shares import of_shares, warn_of_constrained
+from server.commands.analyze_columns import print_differences, print_dropped, print_together
+from server.commands.analyze_plan import plan_options, print_plan
+from server.commands.regress import model_options, print_model
+from server.commands.shares import share_options, warn_of_constrained
 from server.work.modelling import names_in
 
 _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
@@ -74,10 +74,10 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
     help="Kind of interval: profile and wald are for models, the others for shares.  "
     "[shares: clopper-pearson; models: profile]",
 )
-@partial(of_shares, interval=False)
-@partial(of_model, interval=False)
-@of_totals
-@of_plan
+@partial(share_options, interval=False)
+@partial(model_options, interval=False)
+@totals_options
+@plan_options
 @level_of_intervals
 @form_of_table
 def analyze(
@@ -120,13 +120,12 @@ def analyze(
         raise click.BadParameter(
             f"expected one of {', '.join(known)} here, got {interval}", param_hint="--interval"
         )
-    wants_totals = wants_totals or population is not None
     with refusals():
         if formula is not None:
             options["interval"] = interval or known[0]
             _print_model(data, designs, formula, level, form, **options)
             return
-        wanted = Wanted(level, interval, simultaneous)
+        wanted = IntervalOptions(level, interval, simultaneous)
         if columns:
             print_together(data, designs, columns, level, tests, form)
             return
@@ -137,8 +136,8 @@ def analyze(
         if tests:
             _print_tests(parts, data.stem, form)
             return
-        totals = partial(_totals, population=population) if wants_totals else None
-        _print_estimates(parts, data.stem, wanted, constrained, totals, form)
+        wants_totals = wants_totals or population is not None
+        _print_estimates(parts, data.stem, wanted, constrained, wants_totals, population, form)
 
 
 #: What is printed instead of estimates, by the parameter that asks for it, and its other options.
@@ -170,41 +169,26 @@ def _check_options(of_model: Iterable[str]) -> None:
         raise click.UsageError(f"{what} cannot be combined with {', '.join(others)}")
 
 
-def _tell_dropped(table: Data, name: str = "") -> None:
-    if table.dropped:
-        of = f"{name}: " * bool(name)
-        print_message(f"{of}{table.dropped} rows left out: for an empty cell, or a weight of 0")
-
-
-#: What gives the totals of some estimates of a table.
-_Totals = Callable[[Measured, Sequence[Estimate], Data], dict[tuple[str, str], PopulationTotal]]
-
-
-def _totals(
-    measured: Measured, rows: Sequence[Estimate], table: Data, population: int | None
-) -> dict[tuple[str, str], PopulationTotal]:
-    return measured.totals(rows, table.sample, population)
-
-
 def _print_estimates(
     parts: Sequence[Data],
     stem: str,
-    wanted: Wanted,
+    wanted: IntervalOptions,
     constrained: str | None,
-    totals: _Totals | None,
+    wants_totals: bool,
+    population: int | None,
     form: str,
 ) -> None:
     rows: list[Estimate] = []
     people: dict[tuple[str, str], PopulationTotal] = {}
     display: list[Constrained] = []
     for table in parts:
-        _tell_dropped(table, "" if len(parts) == 1 else next(iter(table.measured)))
+        print_dropped(table, "" if len(parts) == 1 else next(iter(table.measured)))
         for measured in table.measured.values():
             found = measured.estimates(wanted, table.sample)
             if constrained is not None:
                 display += measured.constrained(found, constrained, table.sample)
-            if totals is not None:
-                people |= totals(measured, found, table)
+            if wants_totals:
+                people |= measured.totals(found, table.sample, population)
             rows += found
             _tell_fit(measured, table)
     shares = {(share.question, share.term): share.share for share in display}
@@ -213,7 +197,7 @@ def _print_estimates(
         for row in estimate_rows(stem, None, None, rows)
     ]
     columns = (*ESTIMATE_COLUMNS, *["constrained"] * (constrained is not None))
-    if totals is not None:
+    if wants_totals:
         cells, columns = with_totals(cells, people), columns + TOTAL_COLUMNS
     print_table(cells, columns, form)
     if constrained is not None:
@@ -221,7 +205,7 @@ def _print_estimates(
 
 
 def _tell_fit(measured: Measured, table: Data) -> None:
-    fit = measured.fit(table.sample)
+    fit = measured.fit_test(table.sample)
     if fit is not None:
         print_message(
             f"{measured.name}: test of fit to the design: likelihood ratio {fit.statistic:.4g}, "
@@ -235,11 +219,16 @@ def _print_tests(parts: Sequence[Data], stem: str, form: str) -> None:
     rows = []
     for table in parts:
         for measured in table.measured.values():
-            fit = measured.fit(table.sample)
+            fit = measured.fit_test(table.sample)
             if fit is not None:
-                few = "few" if fit.few else ""
                 test = HypothesisTest(
-                    *("fit", fit.statistic, fit.df, fit.p_value, "chi-square", fit.n, few)
+                    test="fit",
+                    statistic=fit.statistic,
+                    df=fit.df,
+                    p_value=fit.p_value,
+                    method="chi-square",
+                    n=fit.n,
+                    flag="few" if fit.few else "",
                 )
                 rows.append({"survey": stem, "question": measured.name, **asdict(test)})
     if not rows:
@@ -255,13 +244,13 @@ def _print_model(
 ) -> None:
     used = [x for text in (formula, options["offset"]) if text for x in names_in(text)]
     table = read_data(data, designs, used)
-    _tell_dropped(table)
+    print_dropped(table)
     if designs.population is not None:
         print_message("models have no finite population correction: errors are too large")
     numbers = {
         name: powers[:, 1]
         for name, measured in table.measured.items()
-        if (powers := measured.scrambled) is not None
+        if (powers := measured.powers) is not None
     }
     _check_scrambled(numbers, formula, options)
     columns = {

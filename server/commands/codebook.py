@@ -9,7 +9,7 @@ from analysis.estimate.totals import check_population
 from analysis.study.codebook import Code, codebook
 from analysis.study.label import Fact, label
 from analysis.study.methods import methods
-from server.commands import of_wave, print_table, refusals, survey_id
+from server.commands import print_table, refusals, survey_id, wave_options
 from server.store import Store
 from server.stored_fieldwork import fieldwork_of
 from server.stored_results import StoredWave, pooled
@@ -25,7 +25,7 @@ from server.stored_results import StoredWave, pooled
     metavar="N",
     help="Say in the paragraph how totals of so many people are made.",
 )
-@of_wave
+@wave_options
 def codebook_(
     survey_id: str,
     paragraph: bool,

@@ -10,7 +10,7 @@ import click
 from analysis.study.crosstab.row import Row
 from analysis.study.hypotheses import HypothesisTest
 from analysis.study.infinities import without_infinities
-from server.commands import of_wave, print_message, print_table, refusals, survey_id
+from server.commands import print_message, print_table, refusals, survey_id, wave_options
 from server.store import Store
 from server.stored_results import StoredWave
 from server.work.crossing import Crossed, cross
@@ -21,7 +21,7 @@ from server.work.crossing import Crossed, cross
 @click.argument("first", metavar="QUESTION")
 @click.argument("second", metavar="QUESTION")
 @click.option("--tests", is_flag=True, help="Print the test of independence instead.")
-@of_wave
+@wave_options
 def crosstab_(
     survey_id: str,
     first: str,

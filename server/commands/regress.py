@@ -22,7 +22,7 @@ from analysis.study.regression import (
     Predicted,
     regress,
 )
-from server.commands import of_wave, print_message, print_table, refusals, survey_id
+from server.commands import print_message, print_table, refusals, survey_id, wave_options
 from server.store import Store
 from server.stored_results import StoredWave
 from server.work.modelling import FIT, TERM_COLUMNS, columns_of_formula, told
@@ -80,7 +80,7 @@ _INTERVAL = _choice(
 )
 
 
-def of_model(command: Callable[..., Any], interval: bool = True) -> Callable[..., Any]:
+def model_options(command: Callable[..., Any], interval: bool = True) -> Callable[..., Any]:
     """Add the options of a model, the last unless not `interval`: their names are `regress`'s."""
     for option in reversed((*_OPTIONS_OF_MODEL, _INTERVAL) if interval else _OPTIONS_OF_MODEL):
         command = option(command)
@@ -90,9 +90,9 @@ def of_model(command: Callable[..., Any], interval: bool = True) -> Callable[...
 @click.command(name="regress")
 @survey_id
 @click.argument("formula")
-@of_model
+@model_options
 @click.option("--predicted", is_flag=True, help="Print what is predicted for each answer instead.")
-@of_wave
+@wave_options
 def regress_(
     survey_id: str,
     formula: str,

@@ -28,7 +28,6 @@ from server.commands import (
     database,
     form_of_table,
     level_of_intervals,
-    of_totals,
     only_batches,
     print_message,
     print_pieces,
@@ -36,10 +35,11 @@ from server.commands import (
     record,
     refusals,
     survey_id,
+    totals_options,
     version_of_survey,
     wave_of_survey,
 )
-from server.commands.shares import of_shares, warn_of_constrained
+from server.commands.shares import share_options, warn_of_constrained
 from server.store import Store, StoreError
 from server.stored_calibration import CALIBRATED_COLUMNS, calibrated
 from server.stored_results import StoredWave
@@ -55,7 +55,7 @@ from server.stored_results import StoredWave
     type=click.IntRange(1),
     help="Add a column fake_shift: how far so many fake reports could have moved each estimate.",
 )
-@of_shares
+@share_options
 @click.option(
     "--bins",
     type=click.IntRange(1, 100),
@@ -71,7 +71,7 @@ from server.stored_results import StoredWave
     is_flag=True,
     help="Print instead which ranks each answer can have, and whether the first is first.",
 )
-@of_totals
+@totals_options
 @click.option(
     "--margins",
     type=click.Path(path_type=Path),

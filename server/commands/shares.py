@@ -31,7 +31,7 @@ _OPTIONS = (
 )
 
 
-def of_shares(command: Callable[..., Any], interval: bool = True) -> Callable[..., Any]:
+def share_options(command: Callable[..., Any], interval: bool = True) -> Callable[..., Any]:
     """Add the options `method` (unless not `interval`), `simultaneous` and `constrained`."""
     for option in reversed((_INTERVAL, *_OPTIONS) if interval else _OPTIONS):
         command = option(command)

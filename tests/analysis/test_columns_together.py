@@ -11,11 +11,11 @@ from scipy.stats import binomtest
 
 from analysis.core.errors import DataError
 from analysis.estimate.columns import Column, from_matrix
-from analysis.estimate.columns.apart import Difference, differences
 from analysis.estimate.columns.data_file import read_two
 from analysis.estimate.columns.design_file import read_designs
+from analysis.estimate.columns.differences import Difference, differences
 from analysis.estimate.columns.joint_table import joint_shares
-from analysis.estimate.columns.measured import Wanted
+from analysis.estimate.columns.measured import IntervalOptions
 from analysis.study.crosstab import crosstab
 from analysis.study.crosstab.association import correlation
 from analysis.study.crosstab.numbers import Numbers, correlation_of_numbers, mean_in_group
@@ -37,7 +37,7 @@ def _differences(folder: Path, rows: str, design: str) -> dict[str, Difference]:
     data, path = folder / "data.csv", folder / "design.toml"
     data.write_text(rows)
     path.write_text(design)
-    found = differences(*read_two(data, read_designs(path), "a", "b"), Wanted())
+    found = differences(*read_two(data, read_designs(path), "a", "b"), IntervalOptions())
     return {row.term: row for row in found}
 
 

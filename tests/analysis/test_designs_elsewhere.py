@@ -17,7 +17,7 @@ from analysis.estimate.columns.design_file import read_designs
 from analysis.estimate.columns.latent import Law, fitted
 from analysis.estimate.columns.latent_column import LatentColumn
 from analysis.estimate.columns.latent_design import LatentDesign
-from analysis.estimate.columns.measured import Fit, Wanted
+from analysis.estimate.columns.measured import FitTest, IntervalOptions
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.estimates import Estimate
 
@@ -32,7 +32,7 @@ def _example(name: str) -> Data:
 def _estimates(name: str) -> dict[str, Estimate]:
     table = _example(name)
     (measured,) = table.measured.values()
-    return {row.term: row for row in measured.estimates(Wanted(), table.sample)}
+    return {row.term: row for row in measured.estimates(IntervalOptions(), table.sample)}
 
 
 def _rates(name: str, column: str, yes: str = "yes") -> tuple[NDArray[np.float64], int]:
@@ -122,8 +122,8 @@ def test_two_crosswise_samples_are_fitted_together_and_compared() -> None:
     for end in (rows["yes"].conf_low, rows["yes"].conf_high):
         assert 2 * (height(best.x) - height(end)) == pytest.approx(3.841459, abs=1e-3)
     saturated = float((counts * np.log(counts / n)).sum())
-    fit = table.measured["skipped"].fit(None)
-    assert isinstance(fit, Fit)
+    fit = table.measured["skipped"].fit_test(None)
+    assert isinstance(fit, FitTest)
     assert (fit.df, fit.few) == (1, False)
     assert fit.statistic == pytest.approx(2 * (saturated - height(best.x)), abs=1e-5)
     column = table.columns["skipped"]
@@ -199,8 +199,8 @@ def test_examples_are_what_their_program_makes(tmp_path: Path) -> None:
 def test_equal_weights_change_an_interval_by_hardly_more_than_students_t() -> None:
     table = _example("lie-detector")
     (measured,) = table.measured.values()
-    plain = measured.estimates(Wanted(), None)
-    weighted = measured.estimates(Wanted(), one_by_one(np.full(1000, 3.0)))
+    plain = measured.estimates(IntervalOptions(), None)
+    weighted = measured.estimates(IntervalOptions(), one_by_one(np.full(1000, 3.0)))
     for one, other in zip(plain, weighted, strict=True):
         assert other.estimate == pytest.approx(one.estimate, abs=1e-6)
         # With n - 1 in the variance, and rates that differ between the samples as they were drawn.
@@ -216,7 +216,7 @@ def test_reports_that_are_all_alike_have_no_point_as_interval() -> None:
     alike = replace(measured, cells=np.tile(np.array([1, 3]), (500, 1)))
     weights = np.random.default_rng(1).exponential(size=500)
     for sample in (None, one_by_one(weights), Sample(weights, *_nothing(500), np.ones(1))):
-        rows = alike.estimates(Wanted(), sample)
+        rows = alike.estimates(IntervalOptions(), sample)
         assert min(row.conf_high - row.conf_low for row in rows) > 0.001
 
 
@@ -232,9 +232,9 @@ def test_clusters_of_people_who_answer_alike_widen_intervals() -> None:
     order = np.argsort(measured.column.codes, kind="stable")
     clusters = np.zeros(measured.n, dtype=np.int64)
     clusters[order] = np.arange(measured.n) // 6
-    narrow = measured.estimates(Wanted(), sample)[1]
+    narrow = measured.estimates(IntervalOptions(), sample)[1]
     wide = measured.estimates(
-        Wanted(), type(sample)(sample.weights, sample.strata, clusters, sample.fractions)
+        IntervalOptions(), type(sample)(sample.weights, sample.strata, clusters, sample.fractions)
     )[1]
     assert (wide.std_error or 0) / (narrow.std_error or 1) == pytest.approx(6**0.5, rel=0.05)
     assert wide.conf_high - wide.conf_low > 2 * (narrow.conf_high - narrow.conf_low)
@@ -252,7 +252,7 @@ def test_clusters_of_people_who_answer_alike_widen_intervals() -> None:
         ('design = {name = "warner", p = "unknown"}', "sample must be left out"),
         (
             'design = {name = "cheater-detection", p_yes = {A = 0.2, B = 0.2}}',
-            "2 numbers cannot be told from reports that have 1 independent equation",
+            "reports do not identify the design: 2 unknown numbers, but 1 independent equation;",
         ),
         (
             'design = {name = "crosswise", prevalence = {A = 0.2, B = 2}}',

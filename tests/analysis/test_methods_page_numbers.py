@@ -17,10 +17,10 @@ from analysis.core.rational import unbiased
 from analysis.core.waves import constant_ratio, worst_ratio
 from analysis.estimate.calibration import Calibration, Margin
 from analysis.estimate.columns import from_matrix
-from analysis.estimate.columns.measured import Wanted
+from analysis.estimate.columns.measured import IntervalOptions
 from analysis.estimate.columns.named_designs import NAMED
 from analysis.estimate.columns.scrambled import Moments, ScrambledColumn, ScrambledDesign
-from analysis.estimate.columns.unrelated_number import UnrelatedNumber, UnrelatedNumberColumn
+from analysis.estimate.columns.unrelated_number import UnrelatedNumberColumn, UnrelatedNumberDesign
 from analysis.estimate.estimates import estimates
 from analysis.estimate.totals import totals
 from analysis.mechanisms.two_stages import with_memory
@@ -172,13 +172,13 @@ def test_a_scrambled_number_and_an_unrelated_one() -> None:
         (m, x.std(ddof=1) / n**0.5),
         (squares.mean() - m**2 + x.var(ddof=1) / n, moved.std(ddof=1) / n**0.5),
     ]
-    rows = ScrambledColumn("x", *design.debiased(y)).estimates(Wanted(), None)
+    rows = ScrambledColumn("x", *design.debiased(y)).estimates(IntervalOptions(), None)
     assert [(row.estimate, row.std_error) for row in rows] == [
         pytest.approx(each) for each in expected
     ]
     where = np.repeat([0, 1], [150, 250])
-    two = UnrelatedNumber("half", {"a": 0.7, "b": 0.2})
-    (mean, _) = UnrelatedNumberColumn("x", two, y, where).estimates(Wanted(), None)
+    two = UnrelatedNumberDesign("half", {"a": 0.7, "b": 0.2})
+    (mean, _) = UnrelatedNumberColumn("x", two, y, where).estimates(IntervalOptions(), None)
     factors = np.linalg.inv([[0.7, 0.3], [0.2, 0.8]])[0]
     halves = [y[:150], y[150:]]
     variance = sum(

@@ -11,7 +11,7 @@ from scipy.stats import t
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate.columns.data_file import read_data
 from analysis.estimate.columns.design_file import read_designs
-from analysis.estimate.columns.measured import Wanted
+from analysis.estimate.columns.measured import IntervalOptions
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.scrambled import Moments, ScrambledColumn, ScrambledDesign
 
@@ -74,7 +74,9 @@ def test_mean_and_variance_are_those_of_a_textbook() -> None:
     rng = np.random.default_rng(3)
     design = ScrambledDesign(0.5, Moments(1.0, 0.5), Moments(0.0, 0.0))
     reports = rng.gamma(3, 10, 400)
-    mean, variance = ScrambledColumn("y", *design.debiased(reports)).estimates(Wanted(), None)
+    mean, variance = ScrambledColumn("y", *design.debiased(reports)).estimates(
+        IntervalOptions(), None
+    )
     assert mean.estimate == pytest.approx(reports.mean())
     assert mean.std_error == pytest.approx(reports.std(ddof=1) / 20)
     reach = float(t.ppf(0.975, 399))
@@ -95,7 +97,7 @@ def test_a_census_still_has_the_error_of_scrambling() -> None:
     stated: list[float] = []
     for factors in product(times, repeat=3):
         column = ScrambledColumn("y", *design.debiased(np.array(people) * factors))
-        row = column.estimates(Wanted(), everybody)[0]
+        row = column.estimates(IntervalOptions(), everybody)[0]
         means.append(not_none(row.estimate))
         # The estimate of a variance may be below 0, and the error is then 0.
         once, square = column.numbers, column.squares
@@ -107,7 +109,7 @@ def test_a_census_still_has_the_error_of_scrambling() -> None:
 def test_the_example_is_weighted() -> None:
     table = read_data(FOLDER / "scrambled.csv", read_designs(FOLDER / "scrambled.toml"))
     assert table.sample is not None
-    mean, variance = table.measured["income"].estimates(Wanted(), table.sample)
+    mean, variance = table.measured["income"].estimates(IntervalOptions(), table.sample)
     column = table.measured["income"]
     assert isinstance(column, ScrambledColumn)
     weights, strata = table.sample.weights, table.sample.strata
@@ -158,7 +160,7 @@ def test_wrong_cells_are_told(tmp_path: Path) -> None:
         read_data(path, read_designs(design))
     path.write_text("y\n1.5\n")
     with pytest.raises(DataError, match=r'column "y": expected 2 respondents at least, got 1'):
-        read_data(path, read_designs(design)).measured["y"].estimates(Wanted(), None)
+        read_data(path, read_designs(design)).measured["y"].estimates(IntervalOptions(), None)
 
 
 @pytest.mark.more
@@ -170,7 +172,7 @@ def test_intervals_of_means_and_variances_hold() -> None:
         numbers = rng.gamma(4, np.repeat([500, 750], 300))
         factors = np.where(rng.random(600) < 0.5, 1.0, rng.uniform(0, 2, 600))
         column = ScrambledColumn("y", *design.debiased(numbers * factors))
-        rows = column.estimates(Wanted(), one_by_one(weights))
+        rows = column.estimates(IntervalOptions(), one_by_one(weights))
         truth = (2750.0, 2_125_000.0)
         held += [
             row.conf_low <= true <= row.conf_high for row, true in zip(rows, truth, strict=True)

@@ -9,12 +9,12 @@ from narrowing import not_none
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate.columns.data_file import read_data
 from analysis.estimate.columns.design_file import read_designs
-from analysis.estimate.columns.measured import Wanted
+from analysis.estimate.columns.measured import IntervalOptions
 from analysis.estimate.columns.sample import one_by_one
-from analysis.estimate.columns.unrelated_number import UnrelatedNumber, UnrelatedNumberColumn
+from analysis.estimate.columns.unrelated_number import UnrelatedNumberColumn, UnrelatedNumberDesign
 
 FOLDER = Path(__file__).parents[2] / "examples/elsewhere"
-DESIGN = UnrelatedNumber("form", {"A": 0.75, "B": 0.25})
+DESIGN = UnrelatedNumberDesign("form", {"A": 0.75, "B": 0.25})
 
 
 def test_both_means_are_those_of_greenberg_and_others() -> None:
@@ -24,7 +24,7 @@ def test_both_means_are_those_of_greenberg_and_others() -> None:
     parts = [column.reports[column.where == at] for at in (0, 1)]
     (one, other), (p, q) = (part.mean() for part in parts), (0.75, 0.25)
     spread = [part.var(ddof=1) / 400 for part in parts]
-    mean, unrelated = column.estimates(Wanted(), None)
+    mean, unrelated = column.estimates(IntervalOptions(), None)
     assert mean.estimate == pytest.approx(((1 - q) * one - (1 - p) * other) / (p - q))
     error = ((1 - q) ** 2 * spread[0] + (1 - p) ** 2 * spread[1]) ** 0.5 / (p - q)
     # One variance of all, with 799 degrees of freedom instead of 399 and 399.
@@ -42,8 +42,8 @@ def test_weights_count_respondents_as_often() -> None:
     often = UnrelatedNumberColumn(
         "y", DESIGN, np.repeat(reports, weights), np.repeat(where, weights)
     )
-    found = column.estimates(Wanted(), one_by_one(weights.astype(float)))
-    for row, other in zip(found, often.estimates(Wanted(), None), strict=True):
+    found = column.estimates(IntervalOptions(), one_by_one(weights.astype(float)))
+    for row, other in zip(found, often.estimates(IntervalOptions(), None), strict=True):
         assert row.estimate == pytest.approx(other.estimate)
 
 
@@ -55,7 +55,7 @@ def test_plans_have_the_error_of_large_samples() -> None:
     for _ in range(400):
         own = rng.random(n) < np.where(where == 0, 0.75, 0.25)
         reports = np.where(own, rng.normal(12, 6.9, n), rng.normal(18, 4.2, n))
-        rows = UnrelatedNumberColumn("y", DESIGN, reports, where).estimates(Wanted(), None)
+        rows = UnrelatedNumberColumn("y", DESIGN, reports, where).estimates(IntervalOptions(), None)
         found.append(not_none(rows[0].estimate))
     # The relative standard error of 400 is .035.
     assert np.std(found) == pytest.approx((mean.variance / n) ** 0.5, rel=0.1)

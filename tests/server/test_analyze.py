@@ -39,7 +39,7 @@ def test_columns_are_estimated_from_all_who_reported_on_them() -> None:
         "thrown": "600",
         "work": "900",
     }
-    assert "thrown: 300 rows left out" in result.stderr
+    assert "thrown: 300 rows were left out, because of an empty cell" in result.stderr
 
 
 def test_designs_with_more_equations_than_unknowns_are_tested() -> None:

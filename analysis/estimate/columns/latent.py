@@ -24,8 +24,8 @@ from analysis.estimate import Floats, Ints
 
 #: The least chance of a report in a likelihood, and steps of EM before Newton's.
 _LEAST, _STEPS = 1e-12, 60
-#: A move along which chances of reports change by less than this is not told by them.
-_UNTOLD = 1e-7
+#: A move along which chances of reports change by less than this is not identified.
+_UNIDENTIFIED = 1e-7
 #: A probability within this of 0 or 1 is at the border.
 BORDER = 1e-6
 
@@ -104,8 +104,8 @@ class Law:
         return np.append(shares / shares.sum(), unknowns)
 
     @property
-    def told(self) -> int:
-        """How many of the ``k - 1 + m`` free parameters reports can tell apart, inside."""
+    def identified(self) -> int:
+        """How many of the ``k - 1 + m`` free parameters reports identify, inside."""
         return _rank(self.slopes(self.center) @ self.ways)
 
     @property
@@ -130,7 +130,7 @@ class Law:
 def _rank(slopes: Floats) -> int:
     """Return the rank of derivatives, whose largest are about 1."""
     sizes = np.linalg.svd(slopes, compute_uv=False)
-    return int((sizes > _UNTOLD * max(1.0, sizes[0])).sum())
+    return int((sizes > _UNIDENTIFIED * max(1.0, sizes[0])).sum())
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Fitted:
     @property
     def freedom(self) -> int:
         """How many more equations there are than parameters."""
-        return self.law.equations - self.law.told
+        return self.law.equations - self.law.identified
 
     @cached_property
     def information(self) -> Floats:
@@ -186,9 +186,9 @@ class Fitted:
 
     @cached_property
     def inverse(self) -> Floats | None:
-        """The inverse of `information`; None if something is not told here."""
+        """The inverse of `information`; None if something is not identified here."""
         values = np.linalg.eigvalsh(self.information)
-        if values[0] <= _UNTOLD**2 * values[-1]:
+        if values[0] <= _UNIDENTIFIED**2 * values[-1]:
             return None
         return np.asarray(np.linalg.inv(self.information))
 
@@ -227,8 +227,8 @@ class Fitted:
     def allows(self, row: Floats, at: float, confidence_level: float, scale: float = 1.0) -> bool:
         """Return whether the likelihood-ratio test keeps ``row @ parameters == at``.
 
-        Where r other parameters are not told there, the statistic has no chi-square law of one
-        degree of freedom (Davies, Biometrika 1977); one of 1 + r is not exceeded more often.
+        Where r other parameters are not identified there, the statistic has no chi-square law of
+        one degree of freedom (Davies, Biometrika 1977); one of 1 + r is not exceeded more often.
         """
         fall, most = self._test(row, at, confidence_level)
         return fall <= scale * most
@@ -238,8 +238,8 @@ class Fitted:
         fall, point = self._fall(row, at)
         slopes = self.law.slopes(point) @ self.law.ways
         within = np.linalg.svd((self.law.ways.T @ row)[None])[2][1:].T
-        untold = within.shape[1] - (_rank(slopes @ within) if within.size else 0)
-        return fall, float(chdtri(1 + untold, 1 - confidence_level))
+        unidentified = within.shape[1] - (_rank(slopes @ within) if within.size else 0)
+        return fall, float(chdtri(1 + unidentified, 1 - confidence_level))
 
     def interval(
         self,

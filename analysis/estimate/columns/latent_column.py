@@ -11,7 +11,7 @@ from analysis.core.errors import DataError
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, left_inverse
 from analysis.estimate.columns.latent import BORDER, Fitted, Law, fitted
-from analysis.estimate.columns.measured import Fit, Wanted
+from analysis.estimate.columns.measured import FitTest, IntervalOptions
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
 from analysis.estimate.constrained import EM, Constrained
@@ -80,8 +80,15 @@ class LatentColumn:
                 f"tells all values apart in each sample; {self.mechanism} has only estimates"
             ) from None
         return Column(
-            *(self.name, self.values, self.cells[:, 0], chances, scores, False, self.amounts),
-            *(law.epsilon(), self.mechanism),
+            name=self.name,
+            values=self.values,
+            codes=self.cells[:, 0],
+            chances=chances,
+            scores=scores,
+            whole=False,
+            amounts=self.amounts,
+            epsilon=law.epsilon(),
+            mechanism=self.mechanism,
         )
 
     @cached_property
@@ -93,7 +100,7 @@ class LatentColumn:
         counts = np.bincount(self.cells.ravel(), often, len(self.law.blocks))
         return fitted(self.law, np.asarray(counts, dtype=np.float64))
 
-    def fit(self, sample: Sample | None) -> Fit | None:
+    def fit_test(self, sample: Sample | None) -> FitTest | None:
         """Return the likelihood-ratio test against any law; none with weights, which have no law.
 
         Nor is there one where the same people answered several questions, since the likelihood is
@@ -104,11 +111,11 @@ class LatentColumn:
             return None
         deviance = self._likeliest.deviance
         few = bool((self._likeliest.totals * self._likeliest.chances).min() < FEWEST)
-        return Fit(deviance, freedom, float(chdtrc(freedom, deviance)), self.n, few)
+        return FitTest(deviance, freedom, float(chdtrc(freedom, deviance)), self.n, few)
 
     @property
-    def scrambled(self) -> None:
-        """None: what it amounts to stands in its column."""
+    def powers(self) -> None:
+        """None: the design has values."""
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
         weights = np.ones(self.n) if sample is None else sample.weights / sample.weights.mean()
@@ -128,10 +135,10 @@ class LatentColumn:
     def totals(
         self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
     ) -> dict[tuple[str, str], PopulationTotal]:
-        told = [row for row in rows if row.term in (MEAN, *self.values)]
-        return times_population(told, self.n, sample, population)
+        with_totals = [row for row in rows if row.term in (MEAN, *self.values)]
+        return times_population(with_totals, self.n, sample, population)
 
-    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         """Return the mean of the amounts, if there are any, the share of each value, and unknowns.
 
         Estimates are the likeliest possible values, and intervals those of the profile likelihood.
@@ -193,7 +200,7 @@ class LatentColumn:
     def _quantity(
         self, found: Fitted, term: str, row: Floats, level: float, sample: Sample | None
     ) -> Quantity:
-        """Return what is told of ``row @ parameters``, which is in [0, 1]."""
+        """Return the estimate of ``row @ parameters``, which is in [0, 1]."""
         value = float(row @ found.parameters)
         variance, scale = self._variance(found, row, sample)
         if sample is not None:

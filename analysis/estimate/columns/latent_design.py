@@ -85,7 +85,7 @@ class LatentDesign:
         """
         law, moved = found.law, found.influences
         if moved is None:
-            raise ValueError("nothing tells these numbers apart at the stated values")
+            raise ValueError("the unknown numbers are not identified at the stated values")
         moved, k = moved * MANY, law.classes
         weights = law.weights(found.parameters[k:])[:, None] * found.parameters[:k]
         total = np.zeros((law.size, law.size))
@@ -119,11 +119,16 @@ class LatentDesign:
         there = np.flatnonzero(np.isin(law.blocks, law.blocks[np.unique(chosen)]))
         place = np.zeros(len(law.blocks), dtype=np.int64)
         place[there] = np.arange(len(there))
-        if (left := law.only(there)).told < law.size - 1:
+        if (left := law.only(there)).identified < law.size - 1:
             seen = set() if where is None else set(where.tolist())
             missing = [one for at, one in enumerate(self.samples) if at not in seen]
             raise cells.error(f'column "{name}": nobody is in the samples {", ".join(missing)}')
         return LatentColumn(
-            *(name, self.values, self.unknowns, left, place[chosen]),
-            *(self.amounts, self.mechanism),
+            name=name,
+            values=self.values,
+            unknowns=self.unknowns,
+            law=left,
+            cells=place[chosen],
+            amounts=self.amounts,
+            mechanism=self.mechanism,
         )

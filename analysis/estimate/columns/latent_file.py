@@ -51,7 +51,7 @@ def read_latent_design(
     Raises
     ------
     SurveyError
-        If a key or number is wrong, chances are none, or reports do not tell all that is unknown.
+        If a key or number is wrong, chances are none, or reports do not identify what is unknown.
     """
     sample = table.take(
         "sample",
@@ -64,17 +64,13 @@ def read_latent_design(
     else:
         design = _of_name(table, values, amounts, yes, sample)
     law = design.law
-    if law.told < law.size - 1:
+    if law.identified < law.size - 1:
         raise SurveyError(
-            f"{table.place}: {_count(law.size - 1, 'number')} cannot be told from reports that "
-            f"have {_count(law.told, 'independent equation')}: more samples with other "
-            "probabilities, or fewer unknowns, are needed"
+            f"{table.place}: reports do not identify the design: {law.size - 1} unknown numbers, "
+            f"but {law.identified} independent equation{'s' * (law.identified != 1)}; use more "
+            "samples with other probabilities, or fewer unknowns"
         )
     return design
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _of_matrices(
@@ -242,8 +238,13 @@ def _of_name(
         matrices = np.array(tables)[:, :, rows][..., columns]
         questions.append(Question(column, values, matrices))
     return LatentDesign(
-        *((*values, *named.classes), unknowns, sample, samples, tuple(questions)),
-        *(None if named.classes else amounts, name),
+        values=(*values, *named.classes),
+        unknowns=unknowns,
+        sample=sample,
+        samples=samples,
+        questions=tuple(questions),
+        amounts=None if named.classes else amounts,
+        mechanism=name,
     )
 
 

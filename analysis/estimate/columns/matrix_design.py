@@ -14,7 +14,7 @@ from analysis.core.errors import SurveyError
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.estimate import column_estimates, support_of
-from analysis.estimate.columns.measured import Cells, Fit, Precision, Wanted, shares_of
+from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision, shares_of
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.columns.totals import column_totals
 from analysis.estimate.constrained import EM, NORM_SUB, Constrained, most_likely, norm_sub
@@ -30,7 +30,7 @@ DIRECT = "direct"
 
 
 @dataclass(frozen=True)
-class MeasuredColumn:
+class MatrixColumn:
     """Reports of a design that one matrix describes."""
 
     column: Column
@@ -43,7 +43,7 @@ class MeasuredColumn:
     def n(self) -> int:
         return self.column.n
 
-    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         return column_estimates(
             self.column,
             wanted.confidence_level,
@@ -53,8 +53,8 @@ class MeasuredColumn:
         )
 
     @property
-    def scrambled(self) -> None:
-        """None: what it amounts to stands in its column."""
+    def powers(self) -> None:
+        """None: the design has values."""
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
         column = self.column
@@ -88,7 +88,7 @@ class MeasuredColumn:
     ) -> dict[tuple[str, str], PopulationTotal]:
         return column_totals(self.column, rows, sample, population)
 
-    def fit(self, sample: Sample | None) -> Fit | None:
+    def fit_test(self, sample: Sample | None) -> FitTest | None:
         return None
 
 
@@ -133,8 +133,8 @@ class MatrixDesign:
         """Return the column of respondents who gave these reports."""
         return replace(self.empty, name=name, codes=codes)
 
-    def read(self, name: str, cells: Cells) -> MeasuredColumn:
-        return MeasuredColumn(self.column(name, cells.codes(name, self.reports)))
+    def read(self, name: str, cells: Cells) -> MatrixColumn:
+        return MatrixColumn(self.column(name, cells.codes(name, self.reports)))
 
 
 def read_matrix_design(

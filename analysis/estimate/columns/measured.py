@@ -23,7 +23,7 @@ NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.
 
 
 @dataclass(frozen=True)
-class Wanted:
+class IntervalOptions:
     """How intervals are asked for: see `analysis.estimate.estimates.estimates`.
 
     `method` is for shares of a design of one matrix; None stands for the usual one of each design.
@@ -47,7 +47,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FitTest:
     """Whether reports are as a design with more equations than unknowns says: a small p speaks
     against it. `statistic` is compared with chi-square on `df` degrees of freedom; if a report is
     expected fewer than 5 times, `few` says that this law may not hold (Cochran, Biometrics 1954).
@@ -72,7 +72,7 @@ class Precision:
     variance : float
         Of the estimate, times the number of respondents.
     share : Share, optional
-        How reports support a share, if they simply do or not.
+        How reports support the value; None if its estimate is no support count.
     """
 
     term: str
@@ -103,10 +103,13 @@ class Measured(Protocol):
         """
 
     @property
-    def scrambled(self) -> Floats | None:
-        """(n, 3) debiased: 1, a number, and its square; None unless it is a number by itself."""
+    def powers(self) -> Floats | None:
+        """(n, 3) debiased powers of a number: 1, the number, its square.
 
-    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+        None if the design has values instead, or if a single report is worth no number.
+        """
+
+    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         """Return all that is estimated of it."""
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
@@ -125,7 +128,7 @@ class Measured(Protocol):
     ) -> dict[tuple[str, str], PopulationTotal]:
         """Return the totals that go with its `estimates`: see `columns.totals.column_totals`."""
 
-    def fit(self, sample: Sample | None) -> Fit | None:
+    def fit_test(self, sample: Sample | None) -> FitTest | None:
         """Return a test of the design itself; None if reports cannot speak against it."""
 
 

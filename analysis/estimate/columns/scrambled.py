@@ -30,10 +30,10 @@ from scipy.special import stdtrit
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate import Floats
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.measured import Cells, Fit, Precision, Wanted
+from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
-from analysis.estimate.columns.unrelated_number import UnrelatedNumber, read_unrelated_number
+from analysis.estimate.columns.unrelated_number import UnrelatedNumberDesign, read_unrelated_number
 from analysis.estimate.constrained import Constrained
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import Interval
@@ -125,12 +125,12 @@ class ScrambledColumn:
             "outcome of a linear model; it is no predictor, and has no shares"
         )
 
-    def fit(self, sample: Sample | None) -> Fit | None:
+    def fit_test(self, sample: Sample | None) -> FitTest | None:
         return None
 
     @property
-    def scrambled(self) -> Floats:
-        """(n, 3) debiased: 1, the number, and its square."""
+    def powers(self) -> Floats:
+        """(n, 3) debiased powers: 1, the number, its square."""
         return np.column_stack([np.ones(self.n), self.numbers, self.squares])
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
@@ -152,7 +152,7 @@ class ScrambledColumn:
         means = [row for row in rows if row.term == MEAN]
         return times_population(means, self.n, sample, population)
 
-    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         """Return the mean and the variance of the true numbers.
 
         The mean is unbiased; so is the variance, without weights. Intervals are Student's. They
@@ -160,11 +160,11 @@ class ScrambledColumn:
 
         Parameters
         ----------
-        wanted : Wanted
+        wanted : IntervalOptions
             Its level counts; a method is refused.
         sample : Sample, optional
-            How respondents were drawn. That the whole population was asked spares the mean what
-            sampling adds, but not what scrambling does; the variance of numbers it spares nothing.
+            How respondents were drawn. The finite population correction of the mean does not reduce
+            what scrambling adds; to the variance of numbers it is not applied.
         """
         wanted.refuse_method(self.name, "Student's")
         if self.n < 2:
@@ -210,7 +210,7 @@ def is_scrambled(table: Table) -> bool:
     return isinstance(design, dict) and design.get("name") == SCRAMBLED
 
 
-def read_scrambled_design(table: Table) -> ScrambledDesign | UnrelatedNumber:
+def read_scrambled_design(table: Table) -> ScrambledDesign | UnrelatedNumberDesign:
     """Return the design of a scrambled number.
 
     Raises

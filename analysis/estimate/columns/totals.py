@@ -72,7 +72,7 @@ def times_population(
 ) -> dict[tuple[str, str], PopulationTotal]:
     """Return totals that are estimates times the size of the population, and so are their ends.
 
-    For designs that the finite population correction spares nothing. `n` is the number of
+    The finite population correction is not applied to these designs. `n` is the number of
     respondents; arguments and errors are those of `column_totals`.
     """
     people, is_known = _people(n, sample, population)
@@ -167,8 +167,12 @@ def _weighted(column: Column, row: Estimate, sample: Sample) -> PopulationTotal:
     low, high = max(least, total - reach), total + reach
     if high <= low:
         return PopulationTotal(
-            *(people, total, error, least, least + float(within_border(least - total, reach, inf))),
-            "constrained-likelihood",
+            population=people,
+            total=total,
+            total_error=error,
+            total_low=least,
+            total_high=least + float(within_border(least - total, reach, inf)),
+            total_method="constrained-likelihood",
         )
     return PopulationTotal(people, total, error, low, high, "student-t")
 

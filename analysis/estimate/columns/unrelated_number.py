@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.measured import Cells, Fit, Precision, Wanted
+from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
 from analysis.estimate.constrained import Constrained
@@ -37,7 +37,7 @@ _STATED = ("mean", "sd", "unrelated", "unrelated_sd")
 
 
 @dataclass(frozen=True)
-class UnrelatedNumber:
+class UnrelatedNumberDesign:
     """The probability of the number itself in each of two samples, which a column names."""
 
     sample: str
@@ -92,7 +92,7 @@ class UnrelatedNumberColumn:
     """(n,) reports of respondents, and in which sample each was."""
 
     name: str
-    design: UnrelatedNumber
+    design: UnrelatedNumberDesign
     reports: Floats
     where: Ints
 
@@ -109,10 +109,10 @@ class UnrelatedNumberColumn:
         )
 
     @property
-    def scrambled(self) -> None:
+    def powers(self) -> None:
         """None: no report by itself is worth a number, as the unrelated mean is not known."""
 
-    def fit(self, sample: Sample | None) -> Fit | None:
+    def fit_test(self, sample: Sample | None) -> FitTest | None:
         return None
 
     def constrained(
@@ -126,7 +126,7 @@ class UnrelatedNumberColumn:
         means = [row for row in rows if row.term == MEAN]
         return times_population(means, self.n, sample, population)
 
-    def _told(self, sample: Sample | None) -> tuple[Floats, Floats]:
+    def _estimated(self, sample: Sample | None) -> tuple[Floats, Floats]:
         """Return (2,) both means, and (n, 2) how far each respondent moves them."""
         weights = np.ones(self.n) if sample is None else sample.weights
         totals = np.bincount(self.where, weights, 2)
@@ -137,16 +137,16 @@ class UnrelatedNumberColumn:
         return self.design.slopes @ means, apart[:, None] * self.design.slopes.T[self.where]
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
-        return np.asarray(self._told(sample)[1][:, TERMS.index(term)])
+        return np.asarray(self._estimated(sample)[1][:, TERMS.index(term)])
 
-    def estimates(self, wanted: Wanted, sample: Sample | None) -> list[Estimate]:
+    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
         """Return both means, whose intervals are Student's.
 
-        A finite population spares them nothing. They are flagged ``few`` where reports are few, or
-        skewed (Cochran's rule).
+        The finite population correction is not applied to these designs. Means are flagged ``few``
+        where reports are few, or skewed (Cochran's rule).
         """
         wanted.refuse_method(self.name, "Student's")
-        means, moved = self._told(sample)
+        means, moved = self._estimated(sample)
         drawn = one_by_one(np.ones(self.n)) if sample is None else sample
         reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
         rows = []
@@ -170,7 +170,7 @@ class UnrelatedNumberColumn:
         return rows
 
 
-def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumber:
+def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumberDesign:
     """Return such a design; `part` is the table of the column's design.
 
     Raises
@@ -202,4 +202,4 @@ def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumber:
         raise SurveyError(
             f"{part.place}: truth must differ between both samples, got {one:g} twice"
         )
-    return UnrelatedNumber(sample, truths)
+    return UnrelatedNumberDesign(sample, truths)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from analysis.core.errors import DataError
 from analysis.estimate.columns import Column, from_matrix
-from analysis.estimate.columns.apart import Difference, differences
 from analysis.estimate.columns.data_file import Data, read_data, read_two
 from analysis.estimate.columns.design_file import Designs
+from analysis.estimate.columns.differences import Difference, differences
 from analysis.estimate.columns.joint_table import JointShare, joint_shares
-from analysis.estimate.columns.measured import Wanted
+from analysis.estimate.columns.measured import IntervalOptions
 from analysis.study.crosstab.association import debiased_powers
 from analysis.study.crosstab.numbers import Numbers, number_rows
 from analysis.study.crosstab.pairs import MOST_VALUES
@@ -23,6 +23,14 @@ from analysis.study.infinities import without_infinities
 from server.commands import print_message, print_table
 from server.commands.crosstab import print_crossed
 from server.work.crossing import Crossed
+
+
+def print_dropped(table: Data, name: str = "") -> None:
+    """Say how many rows were left out; of a column, if it has its own rows and a name."""
+    if table.dropped:
+        rows = "1 row was" if table.dropped == 1 else f"{table.dropped} rows were"
+        of = f"{name}: " * bool(name)
+        print_message(f"{of}{rows} left out, because of an empty cell or a weight of 0")
 
 
 def print_together(
@@ -41,8 +49,7 @@ def print_together(
             "or --table"
         )
     table = read_data(data, designs, names)
-    if table.dropped:
-        print_message(f"{table.dropped} rows left out: for an empty cell, or a weight of 0")
+    print_dropped(table)
     weights = None if table.sample is None else table.sample.weights
     numbers = [_number(table, name) for name in names]
     if len(names) == 2 and any(number is not None for number in numbers):
@@ -68,7 +75,7 @@ def print_together(
 def _number(table: Data, name: str) -> Numbers | None:
     """Return a column that makes no table, but has a correlation; None of others."""
     if name in table.measured:
-        powers = table.measured[name].scrambled
+        powers = table.measured[name].powers
         return None if powers is None else Numbers(name, powers)
     cells = table.known[name]
     if cells.dtype.kind == "f" and len(np.unique(cells)) > MOST_VALUES:
@@ -116,7 +123,7 @@ def _print_numbers(
 
 
 def print_differences(
-    data: Path, designs: Designs, names: tuple[str, str], wanted: Wanted, form: str
+    data: Path, designs: Designs, names: tuple[str, str], wanted: IntervalOptions, form: str
 ) -> None:
     """Print how much two columns of the same values differ."""
     if names[0] == names[1]:

@@ -50,7 +50,7 @@ _OPTIONS = (
 )
 
 
-def of_plan(command: Callable[..., Any]) -> Callable[..., Any]:
+def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a plan."""
     for option in reversed(_OPTIONS):
         command = option(command)

@@ -12,7 +12,7 @@ import numpy as np
 from analysis.core.errors import DataError
 from analysis.estimate import Floats
 from analysis.estimate.columns.data_file import Data
-from analysis.estimate.columns.measured import Measured, Wanted
+from analysis.estimate.columns.measured import IntervalOptions, Measured
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.estimates import Estimate
 from analysis.estimate.intervals import Interval, error_of_difference, mover_difference
@@ -40,7 +40,9 @@ class Difference:
     flag: str
 
 
-def differences(first: Data, second: Data, whole: Data, wanted: Wanted) -> list[Difference]:
+def differences(
+    first: Data, second: Data, whole: Data, wanted: IntervalOptions
+) -> list[Difference]:
     """Return the differences of all terms that two columns have in common.
 
     The interval combines both columns' own, and heeds that some people reported on both (MOVER:
@@ -52,7 +54,7 @@ def differences(first: Data, second: Data, whole: Data, wanted: Wanted) -> list[
         One column each, of all who reported on it.
     whole : Data
         Of everybody, without columns.
-    wanted : Wanted
+    wanted : IntervalOptions
         How intervals are asked for.
 
     Raises
@@ -86,7 +88,7 @@ def differences(first: Data, second: Data, whole: Data, wanted: Wanted) -> list[
     return found
 
 
-def _by_term(measured: Measured, data: Data, wanted: Wanted) -> Mapping[str, Estimate]:
+def _by_term(measured: Measured, data: Data, wanted: IntervalOptions) -> Mapping[str, Estimate]:
     return {row.term: row for row in measured.estimates(wanted, data.sample)}
 
 
@@ -106,7 +108,7 @@ def _difference(
     first: Estimate,
     second: Estimate,
     correlation: float,
-    wanted: Wanted,
+    wanted: IntervalOptions,
     both: int,
 ) -> Difference:
     value = error = None
