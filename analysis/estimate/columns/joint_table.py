@@ -6,14 +6,14 @@ from math import prod
 
 import numpy as np
 
-from analysis.estimate import Floats
+from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.sample import effective_size
 from analysis.estimate.columns.together import drawn_together
 from analysis.estimate.intervals import FEW, check_level
 from analysis.estimate.intervals.empirical import empirical_interval
 from analysis.estimate.joint import BORDER
-from analysis.estimate.mixture import mixture
+from analysis.estimate.mixture import Mixture, mixture
 
 #: The most combinations of values, and of kinds of reports times these: 128 MB.
 MOST_CELLS, _MOST_CHANCES = 1024, 2**24
@@ -64,6 +64,12 @@ def joint_shares(
     weights : (n,) array, optional
         Of respondents; standard errors are then linearized.
 
+    Returns
+    -------
+    list of JointShare
+        One for each combination, as many as the product of the numbers of values; the value of the
+        last column changes fastest.
+
     Raises
     ------
     ValueError
@@ -71,75 +77,118 @@ def joint_shares(
         or if there are fewer than two respondents.
     """
     check_level(confidence_level)
-    n, sizes = columns[0].n, [len(column.values) for column in columns]
-    names = [column.name for column in columns]
+    _check(columns)
+    reports = _reports(columns, np.ones(columns[0].n) if weights is None else weights)
+    chances = _products([c.chances[reports.kinds[:, at]] for at, c in enumerate(columns)])
+    scores = _products([c.scores[reports.kinds[:, at]] for at, c in enumerate(columns)])
+    made = reports.times > 0
+    fitted = mixture(chances[made], reports.times[made])
+    combinations = product(*(range(len(column.values)) for column in columns))
+    return [
+        _joint_share(columns, values, scores[:, cell], reports, fitted, cell, confidence_level)
+        for cell, values in enumerate(combinations)
+    ]
+
+
+def _check(columns: list[Column]) -> None:
+    """Raise ValueError unless columns can make a table: see `joint_shares`."""
+    n, names = columns[0].n, [column.name for column in columns]
     if any(column.n != n for column in columns) or n < 2:
         raise ValueError(
             f"expected columns of the same respondents, two or more, got {[c.n for c in columns]}"
         )
-    if len(set(names)) < len(names) or len(
-        drawn_together([column.place for column in columns])
-    ) < len(names):
+    draws = drawn_together([column.place for column in columns])
+    if len(set(names)) < len(names) or len(draws) < len(names):
         raise ValueError(f"expected columns that were randomized apart, got {', '.join(names)}")
-    if prod(sizes) > MOST_CELLS:
+    if (cells := prod(len(column.values) for column in columns)) > MOST_CELLS:
         raise ValueError(
             f"{', '.join(names)}: a table takes at most {MOST_CELLS} combinations of values, got "
-            f"{prod(sizes)}"
+            f"{cells}"
         )
+
+
+@dataclass(frozen=True)
+class _Reports:
+    """Respondents by what they reported on all columns.
+
+    Attributes
+    ----------
+    kinds : (kinds, columns) array
+        Each combination of reports that was made: the code of each column.
+    times, squares : (kinds,) arrays
+        How many respondents made it, weighted, and their squared weights: each sums to `effective`.
+    effective : float
+        The effective number of respondents.
+    """
+
+    kinds: Ints
+    times: Floats
+    squares: Floats
+    effective: float
+
+
+def _reports(columns: list[Column], weights: Floats) -> _Reports:
+    """Return respondents by their reports; raise ValueError if these are of too many kinds."""
     codes = np.column_stack([column.codes for column in columns])
     kinds, where = np.unique(codes, axis=0, return_inverse=True)
-    if len(kinds) * prod(sizes) > _MOST_CHANCES:
+    cells = prod(len(column.values) for column in columns)
+    if len(kinds) * cells > _MOST_CHANCES:
         raise ValueError(
-            f"{', '.join(names)}: too many kinds of reports ({len(kinds)}) for {prod(sizes)} "
-            "combinations of values: take fewer columns"
+            f"{', '.join(column.name for column in columns)}: too many kinds of reports "
+            f"({len(kinds)}) for {cells} combinations of values: take fewer columns"
         )
-    parts = np.ones(n) if weights is None else weights
-    effective = effective_size(parts)
-    times = np.bincount(where.ravel(), parts, len(kinds)) * (effective / parts.sum())
-    squares = np.bincount(where.ravel(), parts**2, len(kinds)) * (effective / (parts**2).sum())
-    chances = _products([c.chances[kinds[:, at]] for at, c in enumerate(columns)])
-    scores = _products([c.scores[kinds[:, at]] for at, c in enumerate(columns)])
-    fitted = mixture(chances[times > 0], times[times > 0])
-    rows = []
-    for cell, combination in enumerate(product(*map(range, sizes))):
-        own = scores[:, cell]
-        share = float(times @ own) / effective
-        variance = float(squares @ (own - share) ** 2) / effective**2 * n / (n - 1)
-        # Kinds at the corners of what is possible; all others have scores in between.
-        corners = np.ones(1)
-        for column, value in zip(columns, combination, strict=True):
-            ends = column.scores[:, value]
-            corners = np.outer(corners, [ends.min(), ends.max()]).ravel()
-        nobody = np.zeros(len(corners))
-        above = np.append(own, corners)
-        interval = empirical_interval(
-            np.append(times, nobody),
-            above,
-            np.ones_like(above),
-            (0.0, 1.0),
-            confidence_level,
-            np.append(squares, nobody),
-        )
-        likeliest, error = float(fitted.weights[cell]), max(variance, 0.0) ** 0.5
-        flags = ["out-of-range"] * (not 0 <= share <= 1)
-        flags += ["boundary"] * (not BORDER * error <= likeliest <= 1 - BORDER * error)
-        flags += ["few"] * (effective < FEW) + ["not-converged"] * (not fitted.converged)
-        flags += ["unreliable"] * (interval.high - interval.low >= _NOTHING)
-        row = JointShare(
-            questions=names,
-            values=[c.values[at] for c, at in zip(columns, combination, strict=True)],
-            estimate=share,
-            std_error=error or None,
-            conf_low=interval.low,
-            conf_high=interval.high,
-            conf_level=confidence_level,
-            conf_method=interval.method,
-            likeliest=likeliest,
-            n=n,
-            flag=";".join(flags),
-        )
-        rows.append(row)
-    return rows
+    effective = effective_size(weights)
+    times = np.bincount(where.ravel(), weights, len(kinds)) * (effective / weights.sum())
+    squares = np.bincount(where.ravel(), weights**2, len(kinds))
+    return _Reports(kinds, times, squares * (effective / (weights**2).sum()), effective)
+
+
+def _joint_share(
+    columns: list[Column],
+    values: tuple[int, ...],
+    scores: Floats,
+    reports: _Reports,
+    fitted: Mixture,
+    cell: int,
+    confidence_level: float,
+) -> JointShare:
+    """Return the share of one combination: `scores` (kinds,) are its debiased products."""
+    n, effective = columns[0].n, reports.effective
+    share = float(reports.times @ scores) / effective
+    variance = float(reports.squares @ (scores - share) ** 2) / effective**2 * n / (n - 1)
+    # Kinds at the corners of what is possible; all others have scores in between.
+    corners = np.ones(1)
+    for column, value in zip(columns, values, strict=True):
+        ends = column.scores[:, value]
+        corners = np.outer(corners, [ends.min(), ends.max()]).ravel()
+    nobody = np.zeros(len(corners))
+    above = np.append(scores, corners)
+    interval = empirical_interval(
+        np.append(reports.times, nobody),
+        above,
+        np.ones_like(above),
+        (0.0, 1.0),
+        confidence_level,
+        np.append(reports.squares, nobody),
+    )
+    likeliest, error = float(fitted.weights[cell]), max(variance, 0.0) ** 0.5
+    flags = ["out-of-range"] * (not 0 <= share <= 1)
+    flags += ["boundary"] * (not BORDER * error <= likeliest <= 1 - BORDER * error)
+    flags += ["few"] * (effective < FEW) + ["not-converged"] * (not fitted.converged)
+    flags += ["unreliable"] * (interval.high - interval.low >= _NOTHING)
+    return JointShare(
+        questions=[column.name for column in columns],
+        values=[column.values[at] for column, at in zip(columns, values, strict=True)],
+        estimate=share,
+        std_error=error or None,
+        conf_low=interval.low,
+        conf_high=interval.high,
+        conf_level=confidence_level,
+        conf_method=interval.method,
+        likeliest=likeliest,
+        n=n,
+        flag=";".join(flags),
+    )
 
 
 def _products(parts: list[Floats]) -> Floats:
