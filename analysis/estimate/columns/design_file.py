@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.core.errors import SurveyError
 from analysis.estimate.columns import event_of
+from analysis.estimate.columns.keys import is_table
 from analysis.estimate.columns.latent_file import is_latent, read_latent_design
 from analysis.estimate.columns.matrix_design import read_matrix_design
 from analysis.estimate.columns.measured import Design
@@ -51,7 +52,7 @@ def read_designs(path: Path) -> Designs:
     table = Table(read_toml(path), str(path))
     columns = table.take(
         "columns",
-        lambda value: _is_table(value) and value != {} and all(map(_is_table, value.values())),
+        lambda value: is_table(value) and value != {} and all(map(is_table, value.values())),
         'tables of randomized columns, such as [columns.joined] with values = ["0", "1"]',
     )
     if len(columns) > MOST_COLUMNS:
@@ -62,7 +63,7 @@ def read_designs(path: Path) -> Designs:
         "missing", lambda value: value in ("refuse", "drop"), '"refuse" or "drop"', "refuse"
     )
     part = Table(
-        table.take("sample", _is_table, "a table of weights, strata, clusters, population", {}),
+        table.take("sample", is_table, "a table of weights, strata, clusters, population", {}),
         f"{path}: sample",
     )
     table.finish()
@@ -85,10 +86,6 @@ def read_designs(path: Path) -> Designs:
         name: _design(Table(design, f'{path}: column "{name}"')) for name, design in columns.items()
     }
     return Designs(designs, **names, population=population, drops_missing=missing == "drop")
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _words(table: Table, key: str, expected: str, default: Any = ...) -> tuple[str, ...]:

@@ -12,15 +12,21 @@ import numpy as np
 
 from analysis.core.errors import SurveyError, shown
 from analysis.estimate import Floats
+from analysis.estimate.columns.keys import (
+    UNKNOWN,
+    is_name,
+    is_table,
+    named_part,
+    rows_of,
+    sample_of,
+    yes_first,
+)
 from analysis.estimate.columns.latent_design import LatentDesign, Question
-from analysis.estimate.columns.matrix_design import rows_of, yes_first
 from analysis.estimate.columns.named_designs import NAMED, Named, Numbers
 from analysis.estimate.columns.unknowns import NAME, Polynomial, corners, parsed
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import probability
 
-#: How a parameter of a design with a name is written that is to be estimated.
-UNKNOWN = "unknown"
 #: The most unknowns: chances are kept where each is 0 or 1.
 _MOST_UNKNOWNS = 4
 Matrix = list[list[Polynomial]]
@@ -53,12 +59,7 @@ def read_latent_design(
     SurveyError
         If a key or number is wrong, chances are none, or reports do not identify what is unknown.
     """
-    sample = table.take(
-        "sample",
-        lambda value: isinstance(value, str) and value.strip() != "",
-        "the name of the column that says in which sample a respondent was",
-        None,
-    )
+    sample = sample_of(table, None)
     if table.peek("matrix") is not None:
         design = _of_matrices(table, values, reports, amounts, sample)
     else:
@@ -96,7 +97,7 @@ def _of_matrices(
     )
     also = table.take(
         "also",
-        lambda value: isinstance(value, dict) and all(isinstance(v, dict) for v in value.values()),
+        lambda value: is_table(value) and all(map(is_table, value.values())),
         "tables of other columns that the same people answered",
         {},
     )
@@ -201,12 +202,7 @@ def _of_name(
     yes: str | None,
     sample: str | None,
 ) -> LatentDesign:
-    given = table.take(
-        "design",
-        lambda value: isinstance(value, str | dict),
-        "a name, or a table of name and parameters",
-    )
-    part = Table({"name": given} if isinstance(given, str) else given, f"{table.place}: design")
+    part = named_part(table)
     name = part.take("name", lambda value: value in [*NAMED], f"one of {', '.join(NAMED)}")
     if len(values) != 2:
         raise table.error("values", f"two, since {name} knows yes and no")
@@ -215,7 +211,7 @@ def _of_name(
     if named.anchor is not None:
         anchor = part.take(
             "anchor",
-            lambda value: isinstance(value, str) and value.strip() != "",
+            is_name,
             "the name of the column with the reports to the anchor question",
         )
     keys = (*named.parameters, *named.optional)

@@ -14,6 +14,7 @@ from analysis.core.errors import SurveyError
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column, from_matrix
 from analysis.estimate.columns.estimate import column_estimates, support_of
+from analysis.estimate.columns.keys import named_part, rows_of, yes_first
 from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision, shares_of
 from analysis.estimate.columns.sample import Sample
 from analysis.estimate.columns.totals import column_totals
@@ -175,31 +176,9 @@ def matrix_of(table: Table, reports: tuple[str, ...], values: tuple[str, ...]) -
     return np.array([[entry(at, given) for given in row] for at, row in enumerate(rows, 1)])
 
 
-def rows_of(
-    table: Table, key: str, reports: tuple[str, ...], values: tuple[str, ...]
-) -> list[list[Any]]:
-    """Return the rows of a matrix, of as many entries as there are values."""
-    rows: list[list[Any]] = table.take(
-        key,
-        lambda value: (
-            isinstance(value, list)
-            and len(value) == len(reports)
-            and all(isinstance(row, list) and len(row) == len(values) for row in value)
-        ),
-        f"{len(reports)} rows, one for each report, of {len(values)} probabilities, one for each "
-        "true value",
-    )
-    return rows
-
-
 def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floats, str]:
     """Return matrix and name of a mechanism whose report is one of the values."""
-    given = table.take(
-        "design",
-        lambda value: isinstance(value, str | dict),
-        "a name, or a table of name and parameters",
-    )
-    part = Table({"name": given} if isinstance(given, str) else given, f"{table.place}: design")
+    part = named_part(table)
     known = [name for name in MECHANISMS if _reports_values(name, values)]
     name = part.take(
         "name", lambda value: value in (*known, DIRECT), f"one of {', '.join([*known, DIRECT])}"
@@ -227,13 +206,6 @@ def _named(table: Table, values: tuple[str, ...], yes: str | None) -> tuple[Floa
     weights = np.array([channel.weights(symbol) for symbol in range(len(order))], dtype=np.float64)
     symbols = [order.index(value) for value in values]
     return (weights / weights[0].sum()).T[np.ix_(symbols, symbols)], name
-
-
-def yes_first(table: Table, name: str, values: tuple[str, ...], yes: str | None) -> tuple[str, ...]:
-    """Return the values in the order of a classic design, whose first input is "yes"."""
-    if yes is None:
-        raise table.error("yes", f"given, since {name} has to know: one of {', '.join(values)}")
-    return (yes, *(value for value in values if value != yes))
 
 
 def _reports_values(name: str, values: tuple[str, ...]) -> bool:

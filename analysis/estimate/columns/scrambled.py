@@ -30,6 +30,7 @@ from scipy.special import stdtrit
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate import Floats
 from analysis.estimate.columns import Column
+from analysis.estimate.columns.keys import SCRAMBLED, UNKNOWN, is_table
 from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
@@ -41,11 +42,6 @@ from analysis.estimate.quantity import Quantity
 from analysis.estimate.totals import MEAN, PopulationTotal
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import entry_of_matrix
-
-#: The name of these designs in a file.
-SCRAMBLED = "scrambled"
-#: How `replace` is written if the mean of what replaces numbers is to be estimated.
-UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -218,7 +214,7 @@ def read_scrambled_design(table: Table) -> ScrambledDesign | UnrelatedNumberDesi
     SurveyError
         If a key or number is wrong, or reports tell nothing of the number.
     """
-    design = table.take("design", _is_table, "a table")
+    design = table.take("design", is_table, "a table")
     part = Table(design, f"{table.place}: design")
     part.take("name", lambda _: True, SCRAMBLED)
     if part.peek("replace") == UNKNOWN:
@@ -230,7 +226,7 @@ def read_scrambled_design(table: Table) -> ScrambledDesign | UnrelatedNumberDesi
     keys = ("multiply", "add", "replace")
     expected = dict.fromkeys(keys, "a table of mean and sd")
     expected["replace"] += f', or "{UNKNOWN}"'
-    given = {key: part.take(key, _is_table, expected[key], None) for key in keys}
+    given = {key: part.take(key, is_table, expected[key], None) for key in keys}
     laws = {key: _moments(part, key, value) for key, value in given.items() if value is not None}
     part.finish()
     if not laws or ("replace" in laws and len(laws) > 1) or truth == 1:
@@ -247,10 +243,6 @@ def read_scrambled_design(table: Table) -> ScrambledDesign | UnrelatedNumberDesi
             "truth + (1 - truth) * the mean of multiply is 0"
         )
     return found
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _moments(part: Table, key: str, given: dict[str, Any]) -> Moments:

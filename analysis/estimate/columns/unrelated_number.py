@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate import Floats, Ints
 from analysis.estimate.columns import Column
+from analysis.estimate.columns.keys import SCRAMBLED, is_table, sample_of
 from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision
 from analysis.estimate.columns.sample import Sample, one_by_one
 from analysis.estimate.columns.totals import times_population
@@ -164,7 +165,7 @@ class UnrelatedNumberColumn:
                 kind="number",
                 n=self.n,
                 epsilon=inf,
-                mechanism="scrambled",
+                mechanism=SCRAMBLED,
             )
             rows.append(row)
         return rows
@@ -178,16 +179,12 @@ def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumberDesign:
     SurveyError
         If a key or number is wrong, or both samples have the same probability.
     """
-    sample = table.take(
-        "sample",
-        lambda value: isinstance(value, str) and value.strip() != "",
-        "the name of the column that says in which sample a respondent was",
-    )
+    sample = sample_of(table)
     table.finish()
     part.take("replace", lambda _: True, "")
     given = part.take(
         "truth",
-        lambda value: isinstance(value, dict) and len(value) == 2,
+        lambda value: is_table(value) and len(value) == 2,
         "a table of two samples, since the mean of what replaces numbers is unknown",
     )
     part.finish()
