@@ -76,9 +76,16 @@ class Names:
         return self._columns.get(name, name)
 
     def value(self, name: str, value: str) -> str:
-        """Return what a value of a column is called; of a number it has four digits."""
+        """Return what a value of a column is called; of a number it has four digits.
+
+        Its mean, which tables name among its values, keeps its name.
+        """
         if name in self._numbers and value not in self._values[name]:
-            return f"{float(value):,.0f}" if abs(float(value)) >= 1000 else f"{float(value):.4g}"
+            try:
+                number = float(value)
+            except ValueError:
+                return value
+            return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
         return self._values.get(name, {}).get(value, value)
 
 

@@ -60,3 +60,5 @@ def test_values_of_a_number_have_few_digits(survey: Survey) -> None:
     told = [names.value("price", one) for one in ("13.33333333", "7.5", "26666.66667", "no-answer")]
     assert told == ["13.33", "7.5", "26,667", "No answer"]
     assert names.value("meat", "yes") == "Yes"
+    # Tables name the mean of a number among its values.
+    assert names.value("price", "mean") == "mean"
