@@ -8,6 +8,7 @@ import pytest
 from narrowing import not_none
 from scipy.special import expit
 
+from analysis.estimate.columns import from_matrix
 from analysis.study.regression import Regression, regress
 
 # The tests are no package, so that no name of theirs can hide one of the application's.
@@ -129,3 +130,21 @@ def test_errors_of_several_answers_are_those_of_their_derivatives() -> None:
         assert told == pytest.approx(shares(estimates, answer).tolist())
         errors = [not_none(row.std_error) for row in rows]
         assert errors == pytest.approx(np.sqrt(np.diag(covariance)).tolist(), rel=1e-4)
+
+
+def test_where_a_slope_has_no_limit_its_multiples_tell_nothing() -> None:
+    rng = np.random.default_rng(4)
+    often, n = rng.integers(3, size=300), 300
+    noisy = krr(3, 1.0)
+    codes = (rng.random(n)[:, None] > noisy.cumsum(axis=0)[:-1].T[often]).sum(axis=1)
+    columns = {
+        "hurt": reported(rng, "hurt", "no yes", (often == 2).astype(int), krr(2, 1.0)),
+        "often": from_matrix("often", ("0", "1", "2"), codes, noisy, amounts=(0, 1, 2)),
+    }
+    model = regress("hurt ~ often", columns, {})
+    (slope,) = [term for term in model.terms if term.term == "often"]
+    assert not (np.isfinite(not_none(slope.conf_low)) and np.isfinite(not_none(slope.conf_high)))
+    found = {row.answer: row for row in model.predicted if row.value == "yes"}
+    assert (found["2"].conf_low, found["2"].conf_high) == (0, 1)
+    # The shares for 0 and for 1 are those of sums of whole coefficients.
+    assert not_none(found["0"].conf_high) < 1
