@@ -4,16 +4,19 @@ A session is a random token in a signed cookie. The store has the token's hash, 
 session at once; the time in the signature ends it after some idle minutes.
 """
 
+import contextlib
 import hashlib
+import re
 import secrets
 import threading
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
 from hmac import compare_digest
+from ipaddress import ip_address
 from typing import Any, ParamSpec, TypeVar
 
-from flask import Flask, Request, abort, g, request, session
+from flask import Flask, Request, abort, current_app, g, request, session
 from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import Forbidden, TooManyRequests
 from werkzeug.security import check_password_hash, generate_password_hash
@@ -150,6 +153,32 @@ def _session_owner() -> Researcher | None:
     session.modified = not request.path.endswith(("/live", "/preview"))
     account = store.researchers.find(name)
     return SERVER if not name else account[0] if account else None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address: browsers trust it without https."""
+    with contextlib.suppress(ValueError):
+        return ip_address(host.strip("[]")).is_loopback
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def check_place() -> None:
+    """Raise Forbidden if researchers' pages would be served on the respondents' public address.
+
+    A script there could read the form and what devices keep. On one machine, for a trial, both may
+    share a port.
+    """
+    if "public" not in current_app.config["PLANES"]:
+        return
+    host = re.sub(r":\d+$", "", request.host)
+    forwarded = [
+        name for name, _ in request.headers if re.match("(?i)x-forwarded-|forwarded$", name)
+    ]
+    if forwarded or not is_loopback(host):
+        raise Forbidden(
+            "Researchers' pages are not served on respondents' own address: "
+            "start deniable serve with --research-port, and give that port to researchers alone."
+        )
 
 
 def check_origin() -> None:

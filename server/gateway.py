@@ -170,6 +170,8 @@ class Gateway:
 def _environ(head: _Head, body: bytes) -> dict[str, Any]:
     """Return a request as WSGI has it (PEP 3333), without the client's address."""
     host, _, port = head.server.rpartition(":")
+    if not port.isdecimal():  # a Unix socket
+        host, port = "localhost", "80"
     environ: dict[str, Any] = {
         "REQUEST_METHOD": head.method,
         "SCRIPT_NAME": "",

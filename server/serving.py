@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +37,11 @@ class PortError(Exception):
 
 @dataclass(frozen=True)
 class Address:
-    """Where to listen; port 0 is one that the kernel picks."""
+    """Where to listen: a port, of which 0 is one that the kernel picks, or a Unix socket."""
 
-    host: str
-    port: int
+    host: str = ""
+    port: int = 0
+    socket: Path | None = None
 
 
 @contextlib.contextmanager
@@ -55,6 +55,10 @@ def held(wanted: Address) -> Iterator[Address]:
     PortError
         If the port is taken, or the address is not one of this machine.
     """
+    if wanted.socket is not None:
+        _free(wanted.socket)
+        yield Address(socket=wanted.socket.absolute())
+        return
     try:
         infos = socket.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)
         family, *_, address = infos[0]
@@ -71,6 +75,23 @@ def held(wanted: Address) -> Iterator[Address]:
         ) from None
     with holder:
         yield Address(host, holder.getsockname()[1])
+
+
+def _free(path: Path) -> None:
+    """Remove the socket of a server that was killed; raise PortError if another one listens."""
+    try:
+        if not path.is_socket():
+            if path.exists() or not path.absolute().parent.is_dir():
+                raise PortError(f"{path}: expected a new socket in a folder that exists")
+            return
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(str(path))
+    except ConnectionRefusedError:
+        path.unlink()
+    except OSError as error:
+        raise PortError(f"{path}: cannot be listened on: {error.strerror}") from None
+    else:
+        raise PortError(f"{path}: another server listens on it")
 
 
 def run(
@@ -122,19 +143,14 @@ def worker() -> Gateway:
     return Gateway(create_app())
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address: browsers trust it without https."""
-    with contextlib.suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
-
-
 def _serve(where: Address, workers: int) -> None:
     Granian(
         "server.serving:worker",
         factory=True,
-        address=where.host,
-        port=where.port,
+        address=where.host or "127.0.0.1",
+        port=where.port or 8000,  # not used where there is a socket
+        uds=where.socket,
+        uds_permissions=0o660 if where.socket else None,
         interface=Interfaces.RSGI,
         workers=workers,
         backpressure=_connections(),
@@ -185,6 +201,8 @@ def _follow() -> None:
 
 
 def _url(where: Address) -> str:
+    if where.socket is not None:
+        return f"unix:{where.socket}"
     host = f"[{where.host}]" if ":" in where.host else where.host
     return f"http://{host}:{where.port}"
 
@@ -201,8 +219,13 @@ def _announce(urls: list[str], ready: Callable[[str, str], None]) -> None:
 
 def _answers(url: str) -> bool:
     host = url.removeprefix("http://").replace("0.0.0.0:", "127.0.0.1:").replace("[::]", "[::1]")
-    connection = http.client.HTTPConnection(host, timeout=5)
+    path = url.removeprefix("unix:") if url.startswith("unix:") else None
+    connection = http.client.HTTPConnection("localhost" if path else host, timeout=5)
     with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(connection):
+        if path is not None:
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.settimeout(5)
+            connection.sock.connect(path)
         connection.request("GET", "/healthz")
         connection.getresponse()
         return True

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from server.access import is_loopback
 from server.clock import today
 from server.commands import (
     database,
@@ -20,7 +21,6 @@ from server.commands import (
 from server.commands.private_file import hand_out, output_file
 from server.commands.survey import warn_of_few
 from server.invitations import ISSUER
-from server.serving import is_loopback
 from server.store import Store, StoreBusy
 from server.stored_results import Missing, asked_now
 
@@ -144,7 +144,10 @@ def _check_url(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise click.BadParameter(
-            f"expected an address such as https://survey.example.org, got {url}", param_hint="--url"
+            f"expected an address such as https://survey.example.org, got {url}"
+            + ": scripts elsewhere on a shared host could read the form"
+            * bool(parts.path.strip("/")),
+            param_hint="--url",
         )
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         print_message("browsers open the survey only over https: these links will not do")

@@ -13,11 +13,12 @@ from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import demo as demonstration
 from server import failures
+from server.access import is_loopback
 from server.clock import today
 from server.commands import database, print_message, record, wave_number
 from server.commands.survey import publish_in, warn_of_few
 from server.retention import Keeper
-from server.serving import Address, held, is_loopback, run
+from server.serving import Address, held, run
 from server.store import Store, StoreError
 from server.store.studies import DELETED
 
@@ -34,6 +35,11 @@ from server.store.studies import DELETED
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option(
+    "--socket",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Serve respondents on this Unix socket, which its group may use, instead of a port.",
+)
+@click.option(
     "--research-port",
     type=click.IntRange(0, 65535),
     help="Serve researchers on a port of their own, and on the other only respondents.",
@@ -49,6 +55,7 @@ def serve(
     wave: int | None,
     host: str,
     port: int,
+    socket: Path | None,
     research_port: int | None,
     research_host: str,
     workers: int,
@@ -61,6 +68,12 @@ def serve(
     until the server stops. A survey that was closed stays closed, unless its file is given. One
     that was published in the browser stays closed until it is opened there, or with `open`.
     """
+    if research_port is None and (socket is not None or not is_loopback(host)):
+        where = f"--host {host}" if socket is None else "--socket"
+        raise click.UsageError(
+            f"{where} needs --research-port: researchers' pages are not served on respondents' own "
+            "address, where a script of theirs could read the form"
+        )
     surveys = [read_survey(file) for file in survey_files]
     if new and db.exists():
         raise click.ClickException(f"{db}: expected no database, got one; leave --new out")
@@ -68,7 +81,8 @@ def serve(
     token = secrets.token_urlsafe(24)
     with ExitStack() as stack:
         # Before anything is written: a start that fails must not disturb a server that runs.
-        public = stack.enter_context(held(Address(host, port)))
+        wanted = Address(host, port) if socket is None else Address(socket=socket)
+        public = stack.enter_context(held(wanted))
         research = None
         if research_port is not None:
             research = stack.enter_context(held(Address(research_host, research_port)))
@@ -115,12 +129,14 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
     lines = [f"deniable serves on {public}"]
     if research != public:
         lines += [f"researchers: {research}/results"]
+    # Behind a socket, only the proxy knows the address.
+    base = "" if public.startswith("unix:") else public
     store, day = Store(db), today()
     opened = [current for current in store.surveys.all_current() if current.state_on(day) == "open"]
     store.close()
     for current in opened:
         name = current.survey.id
-        lines += [f"survey {name}, wave {current.wave}: {public}/s/{name}"]
+        lines += [f"survey {name}, wave {current.wave}: {base}/s/{name}"]
         lines += [f"results of {name}: {research}/results/{name}"]
     click.echo("\n".join([*lines, f"research token: {token}"]))
     sys.stdout.flush()
@@ -129,7 +145,7 @@ def _announce(db: Path, urls: tuple[str, str], token: str) -> None:
             f"no survey is open: none can be answered; write or open one at {research}/surveys, "
             "with the token as password"
         )
-    if not is_loopback(urlsplit(public).hostname or ""):
+    if base and not is_loopback(urlsplit(public).hostname or ""):
         print_message(
             "Respondents' browsers open the survey only over https: put a proxy with TLS in "
             "front of this address."

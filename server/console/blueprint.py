@@ -36,6 +36,7 @@ def let_in() -> Response | None:
     request.max_content_length = LONGEST_FORM
     if re.fullmatch(UPLOADS, request.path):
         request.max_content_length = request.max_form_memory_size = LONGEST_UPLOAD
+    access.check_place()
     if request.endpoint in _OPEN:
         return None
     researcher = access.identify()

@@ -24,6 +24,7 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> socket.socket:
     return one
 
 
+@pytest.mark.more
 def test_server_is_ready_and_then_gives_signs_of_life(
     manager: socket.socket, tmp_path: Path
 ) -> None:
