@@ -6,13 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from flask.testing import FlaskClient
-from limits import MOMENT
+from limits import MOMENT, wait_until
 
 from server.app import create_app
 from server.cli import main
@@ -115,11 +114,8 @@ def test_respondents_are_served_on_a_socket_of_the_group(tmp_path: Path) -> None
             [*call, "--socket", str(path), "--db", str(tmp_path / "x.db")], stdout=stdout
         )
     try:
-        until = time.monotonic() + MOMENT
-        while "research token" not in out.read_text():
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.1)
+        wait_until(lambda: process.poll() is not None or "research token" in out.read_text())
+        assert process.poll() is None
         assert path.stat().st_mode & 0o777 == 0o660
         assert f"deniable serves on unix:{path}" in out.read_text()
         assert "wave 1: /s/work-2026" in out.read_text()
