@@ -1,6 +1,7 @@
 """`deniable deploy`: print the files by which a collector is run."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,14 +38,14 @@ from server.deploy import KINDS, Settings, SettingsError, made
     type=click.Path(path_type=Path, file_okay=False),
     help="Write all files of this kind into this folder.  [print the first]",
 )
-def deploy(kind: str, output: Path | None, **given: str | int | None) -> None:
+def deploy(kind: str, output: Path | None, **given: Any) -> None:
     """Print a configuration with your names, ports and folders filled in.
 
     nginx and caddy are for the proxy, systemd for the collector beside it, and compose for both in
     containers. No file that exists is changed.
     """
     try:
-        files = made(kind, Settings(**given))  # type: ignore[arg-type]  # as click has checked
+        files = made(kind, Settings(**given))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if output is None:

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, fields
-from typing import Any, Protocol
+from dataclasses import Field, asdict, fields
+from typing import Any, ClassVar, Protocol
 
 import rfc8785
 
@@ -29,6 +29,8 @@ Progress = Callable[[float], None]
 
 class Asked(Protocol):
     """A kind of work; its fields say what was asked, as JSON can hold it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def survey(self) -> str:
@@ -83,8 +85,8 @@ def _written(asked: Asked) -> dict[str, Any]:
     So work from before there was a choice is found again.
     """
     (name,) = (name for name, kind in kinds().items() if type(asked) is kind)
-    values: dict[str, Any] = asdict(asked)  # type: ignore[call-overload]
-    usual = {field.name: field.default for field in fields(asked)}  # type: ignore[arg-type]
+    values: dict[str, Any] = asdict(asked)
+    usual = {field.name: field.default for field in fields(asked)}
     return {"what": name, **{key: one for key, one in values.items() if one != usual[key]}}
 
 

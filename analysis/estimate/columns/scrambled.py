@@ -17,29 +17,21 @@ Journal of Statistical Planning and Inference 1983 (p = 0, T = 0: S multiplies);
 and Boukai, Metrika 2004 (T = 0).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-from analysis.core.errors import DataError, SurveyError
+from analysis.core.errors import SurveyError
 from analysis.estimate import Floats
-from analysis.estimate.columns import Column
 from analysis.estimate.columns.keys import SCRAMBLED, UNKNOWN, is_table
-from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision
-from analysis.estimate.columns.sample import Sample, one_by_one
-from analysis.estimate.columns.totals import times_population
+from analysis.estimate.columns.measured import Cells, Precision
+from analysis.estimate.columns.number_column import Moment, NumberColumn
+from analysis.estimate.columns.sample import Sample
 from analysis.estimate.columns.unrelated_number import UnrelatedNumberDesign, read_unrelated_number
-from analysis.estimate.constrained import Constrained
-from analysis.estimate.estimates import Estimate
-from analysis.estimate.intervals import Interval
-from analysis.estimate.quantity import Quantity
-from analysis.estimate.totals import MEAN, PopulationTotal
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import entry_of_matrix
 
@@ -102,10 +94,9 @@ class ScrambledDesign:
 
 
 @dataclass(frozen=True)
-class ScrambledColumn:
+class ScrambledColumn(NumberColumn):
     """(n,) debiased numbers of respondents, and debiased squares of the true numbers."""
 
-    name: str
     numbers: Floats
     squares: Floats
 
@@ -114,15 +105,11 @@ class ScrambledColumn:
         return len(self.numbers)
 
     @property
-    def column(self) -> Column:
-        """Refuse: there is no table of all reports."""
-        raise DataError(
-            f'column "{self.name}": a scrambled number has a mean and a variance, and can be the '
-            "outcome of a linear model; it is no predictor, and has no shares"
+    def identified(self) -> str:
+        return (
+            "a scrambled number has a mean and a variance, and can be the outcome of a linear "
+            "model; it is no predictor, and has no shares"
         )
-
-    def fit_test(self, sample: Sample | None) -> FitTest | None:
-        return None
 
     @property
     def powers(self) -> Floats:
@@ -137,66 +124,22 @@ class ScrambledColumn:
             scores = self.squares - 2 * (parts @ self.numbers) * self.numbers
         return np.asarray(parts * (scores - parts @ scores))
 
-    def constrained(
-        self, rows: Sequence[Estimate], method: str, sample: Sample | None
-    ) -> list[Constrained]:
-        return []
-
-    def totals(
-        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
-    ) -> dict[tuple[str, str], PopulationTotal]:
-        means = [row for row in rows if row.term == MEAN]
-        return times_population(means, self.n, sample, population)
-
-    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
+    def moments(self, sample: Sample | None, drawn: Sample) -> list[Moment]:
         """Return the mean and the variance of the true numbers.
 
-        The mean is unbiased; so is the variance, without weights. Intervals are Student's. They
-        are flagged ``few`` where reports are few, or skewed (Cochran's rule).
-
-        Parameters
-        ----------
-        wanted : IntervalOptions
-            Its level counts; a method is refused.
-        sample : Sample, optional
-            How respondents were drawn. The finite population correction of the mean does not reduce
-            what scrambling adds; to the variance of numbers it is not applied.
+        The mean is unbiased; so is the variance, without weights. The finite population correction
+        of the mean does not reduce what scrambling adds; to the variance of numbers it is not
+        applied.
         """
-        wanted.refuse_method(self.name, "Student's")
-        if self.n < 2:
-            raise DataError(f'column "{self.name}": expected 2 respondents at least, got {self.n}')
-        drawn = one_by_one(np.ones(self.n)) if sample is None else sample
         ones = np.ones(self.n)
         mean, error = drawn.ratio(self.numbers, ones, self.numbers**2 - self.squares)
         second, _ = drawn.ratio(self.squares, ones, ones)
         _, whole = drawn.ratio(self.numbers, ones, (self.numbers - mean) ** 2)
         moved = self.squares - 2 * mean * self.numbers
         _, unsure = drawn.ratio(moved, ones, (moved - moved.mean()) ** 2)
-        variance = second - mean**2 + whole
-        reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
-        quantities = []
-        for term, value, square, scores, least in (
-            ("mean", mean, error, self.numbers - mean, -inf),
-            ("variance", variance, unsure, moved - moved.mean(), 0.0),
-        ):
-            root = max(square, 0.0) ** 0.5
-            low, high = max(least, value - reach * root), max(least, value + reach * root)
-            flags = ["out-of-range"] * (value < least)
-            flags += ["few"] * bool(drawn.is_few(scores))
-            interval = Interval(low, high, "student-t")
-            quantities.append(Quantity(term, value, root, interval, None, tuple(flags)))
         return [
-            Estimate.of(
-                quantity,
-                wanted.confidence_level,
-                quantity.term.capitalize(),
-                question=self.name,
-                kind="number",
-                n=self.n,
-                epsilon=inf,
-                mechanism=SCRAMBLED,
-            )
-            for quantity in quantities
+            Moment("mean", mean, error, self.numbers - mean),
+            Moment("variance", second - mean**2 + whole, unsure, moved - moved.mean(), 0.0),
         ]
 
 

@@ -9,25 +9,18 @@ two equations for the means μ of the numbers and ν. Greenberg, Kuebler, Aberna
 Journal of the American Statistical Association 1971.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
-from scipy.special import stdtrit
 
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate import Floats, Ints
-from analysis.estimate.columns import Column
-from analysis.estimate.columns.keys import SCRAMBLED, is_table, sample_of
-from analysis.estimate.columns.measured import Cells, FitTest, IntervalOptions, Precision
-from analysis.estimate.columns.sample import Sample, one_by_one
-from analysis.estimate.columns.totals import times_population
-from analysis.estimate.constrained import Constrained
-from analysis.estimate.estimates import Estimate
-from analysis.estimate.intervals import Interval
-from analysis.estimate.quantity import Quantity
-from analysis.estimate.totals import MEAN, PopulationTotal
+from analysis.estimate.columns.keys import is_table, sample_of
+from analysis.estimate.columns.measured import Cells, Precision
+from analysis.estimate.columns.number_column import Moment, NumberColumn
+from analysis.estimate.columns.sample import Sample
+from analysis.estimate.totals import MEAN
 from analysis.survey.document import Table
 from analysis.survey.mechanism_file import entry_of_matrix
 
@@ -89,10 +82,12 @@ class UnrelatedNumberDesign:
 
 
 @dataclass(frozen=True)
-class UnrelatedNumberColumn:
-    """(n,) reports of respondents, and in which sample each was."""
+class UnrelatedNumberColumn(NumberColumn):
+    """(n,) reports of respondents, and in which sample each was.
 
-    name: str
+    The finite population correction is not applied to these designs.
+    """
+
     design: UnrelatedNumberDesign
     reports: Floats
     where: Ints
@@ -102,30 +97,15 @@ class UnrelatedNumberColumn:
         return len(self.reports)
 
     @property
-    def column(self) -> Column:
-        """Refuse: there is no table of all reports."""
-        raise DataError(
-            f'column "{self.name}": of a number that an unrelated one of unknown mean replaces, '
-            "both means can be told, and nothing else"
+    def identified(self) -> str:
+        return (
+            "only both means are identified of a number that an unrelated one of unknown mean "
+            "replaces"
         )
 
     @property
     def powers(self) -> None:
         """None: no report by itself is worth a number, as the unrelated mean is not known."""
-
-    def fit_test(self, sample: Sample | None) -> FitTest | None:
-        return None
-
-    def constrained(
-        self, rows: Sequence[Estimate], method: str, sample: Sample | None
-    ) -> list[Constrained]:
-        return []
-
-    def totals(
-        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
-    ) -> dict[tuple[str, str], PopulationTotal]:
-        means = [row for row in rows if row.term == MEAN]
-        return times_population(means, self.n, sample, population)
 
     def _estimated(self, sample: Sample | None) -> tuple[Floats, Floats]:
         """Return (2,) both means, and (n, 2) how far each respondent moves them."""
@@ -134,41 +114,19 @@ class UnrelatedNumberColumn:
         if not totals.all():
             raise DataError(f'column "{self.name}": expected weights above 0 in both samples')
         means = np.bincount(self.where, weights * self.reports, 2) / totals
-        apart = weights * (self.reports - means[self.where]) / totals[self.where]
-        return self.design.slopes @ means, apart[:, None] * self.design.slopes.T[self.where]
+        residuals = weights * (self.reports - means[self.where]) / totals[self.where]
+        return self.design.slopes @ means, residuals[:, None] * self.design.slopes.T[self.where]
 
     def influences(self, term: str, sample: Sample | None) -> Floats | None:
         return np.asarray(self._estimated(sample)[1][:, TERMS.index(term)])
 
-    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
-        """Return both means, whose intervals are Student's.
-
-        The finite population correction is not applied to these designs. Means are flagged ``few``
-        where reports are few, or skewed (Cochran's rule).
-        """
-        wanted.refuse_method(self.name, "Student's")
-        means, moved = self._estimated(sample)
-        drawn = one_by_one(np.ones(self.n)) if sample is None else sample
-        reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
-        rows = []
-        for term, mean, influences in zip(TERMS, means, moved.T, strict=True):
-            scores = drawn.scores_of(influences)
-            root = max(drawn.variance_of_scores(scores), 0.0) ** 0.5
-            interval = Interval(mean - reach * root, mean + reach * root, "student-t")
-            flags = ("few",) * bool(drawn.is_few(scores))
-            quantity = Quantity(term, float(mean), root, interval, None, flags)
-            row = Estimate.of(
-                quantity,
-                wanted.confidence_level,
-                term.capitalize(),
-                question=self.name,
-                kind="number",
-                n=self.n,
-                epsilon=inf,
-                mechanism=SCRAMBLED,
-            )
-            rows.append(row)
-        return rows
+    def moments(self, sample: Sample | None, drawn: Sample) -> list[Moment]:
+        means, influences = self._estimated(sample)
+        scores = [drawn.scores_of(influence) for influence in influences.T]
+        return [
+            Moment(term, float(mean), drawn.variance_of_scores(of), of)
+            for term, mean, of in zip(TERMS, means, scores, strict=True)
+        ]
 
 
 def read_unrelated_number(table: Table, part: Table) -> UnrelatedNumberDesign:

@@ -1,0 +1,138 @@
+"""What columns of numbers have in common whose reports come from no table of chances."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from scipy.special import stdtrit
+
+from analysis.core.errors import DataError
+from analysis.estimate import Floats
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.keys import SCRAMBLED
+from analysis.estimate.columns.measured import FitTest, IntervalOptions
+from analysis.estimate.columns.sample import Sample, one_by_one
+from analysis.estimate.columns.totals import times_population
+from analysis.estimate.constrained import Constrained
+from analysis.estimate.estimates import Estimate
+from analysis.estimate.intervals import Interval
+from analysis.estimate.quantity import Quantity
+from analysis.estimate.totals import MEAN, PopulationTotal
+
+
+@dataclass(frozen=True)
+class Moment:
+    """An estimated moment of numbers.
+
+    Attributes
+    ----------
+    term : str
+        Its name in tables.
+    value, variance : float
+        The estimate, and how much it varies between samples.
+    scores : (n,) array
+        How far each respondent moves it, but for a factor.
+    least : float
+        The least possible value.
+    """
+
+    term: str
+    value: float
+    variance: float
+    scores: Floats
+    least: float = -inf
+
+
+@dataclass(frozen=True)
+class NumberColumn(ABC):
+    """Reports of which moments are estimated, and nothing else."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """How many respondents there are."""
+
+    @property
+    @abstractmethod
+    def identified(self) -> str:
+        """What is estimated, and what cannot be, for a message."""
+
+    @abstractmethod
+    def moments(self, sample: Sample | None, drawn: Sample) -> list[Moment]:
+        """Return what is estimated, the mean first.
+
+        Parameters
+        ----------
+        sample : Sample, optional
+            How respondents were drawn, if that is known.
+        drawn : Sample
+            The same, or a sample of each by itself.
+        """
+
+    @property
+    def column(self) -> Column:
+        """Refuse: there is no table of all reports."""
+        raise DataError(f'column "{self.name}": {self.identified}')
+
+    def fit_test(self, sample: Sample | None) -> FitTest | None:
+        return None
+
+    def constrained(
+        self, rows: Sequence[Estimate], method: str, sample: Sample | None
+    ) -> list[Constrained]:
+        return []
+
+    def totals(
+        self, rows: Sequence[Estimate], sample: Sample | None, population: int | None
+    ) -> dict[tuple[str, str], PopulationTotal]:
+        means = [row for row in rows if row.term == MEAN]
+        return times_population(means, self.n, sample, population)
+
+    def estimates(self, wanted: IntervalOptions, sample: Sample | None) -> list[Estimate]:
+        """Return all moments with Student's intervals.
+
+        They are flagged ``few`` where reports are few, or skewed (Cochran's rule), and
+        ``out-of-range`` where an estimate is impossible.
+
+        Parameters
+        ----------
+        wanted : IntervalOptions
+            Its level counts; a method is refused.
+        sample : Sample, optional
+            How respondents were drawn.
+
+        Raises
+        ------
+        DataError
+            If there is one respondent, or none.
+        """
+        wanted.refuse_method(self.name, "Student's")
+        if self.n < 2:
+            raise DataError(f'column "{self.name}": expected 2 respondents at least, got {self.n}')
+        drawn = one_by_one(np.ones(self.n)) if sample is None else sample
+        moments = self.moments(sample, drawn)
+        reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
+        rows = []
+        for moment in moments:
+            error = max(moment.variance, 0.0) ** 0.5
+            low, high = moment.value - reach * error, moment.value + reach * error
+            interval = Interval(max(moment.least, low), max(moment.least, high), "student-t")
+            flags = ["out-of-range"] * (moment.value < moment.least)
+            flags += ["few"] * bool(drawn.is_few(moment.scores))
+            quantity = Quantity(moment.term, moment.value, error, interval, None, tuple(flags))
+            row = Estimate.of(
+                quantity,
+                wanted.confidence_level,
+                moment.term.capitalize(),
+                question=self.name,
+                kind="number",
+                n=self.n,
+                epsilon=inf,
+                mechanism=SCRAMBLED,
+            )
+            rows.append(row)
+        return rows
