@@ -12,6 +12,7 @@ from server.console import public
 from server.invitations import RateLimit
 from server.pages import respondents
 from server.pages.browser_files import CLIENT, STATIC, client_files
+from server.pages.cards import as_cards
 from server.pages.rendering import Pages
 from server.store import Store
 from server.writer import Writer
@@ -51,6 +52,7 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
     app.session_interface = access.Sessions()
     app.config.update(config or {"DATABASE": os.environ["DENIABLE_DB"]})
     app.extensions["pages"] = Pages(client_files(Path(app.config["CLIENT"])))
+    app.add_template_filter(as_cards)
     app.extensions["static"] = client_files(STATIC)
     app.extensions["page_cache"] = {}
     app.extensions["public_cache"] = {}

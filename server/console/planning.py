@@ -28,6 +28,7 @@ from server.console.precision import quick, told
 from server.console.typed import decimal_number, whole_number
 from server.editing.spending import wave_total
 from server.extensions import the_store
+from server.pages.cards import as_cards
 from server.plan.pictures import respondents_charts
 from server.stored_results import Missing
 from server.work.planning import Planning
@@ -162,7 +163,7 @@ def show_plan(survey_id: str) -> str:
         grouping={one.id: survey.wording(one) for one in survey.questions if _answers(one)[1:]},
         answers=_labels(survey, wishes.groups),
         job=job,
-        sections=Markup(job.result.get("sections", "")) if job is not None else "",
+        sections=as_cards(Markup(job.result.get("sections", ""))) if job is not None else "",
         query=request.query_string.decode(),
         may_compute=g.researcher is not None,
         **live,

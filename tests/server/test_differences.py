@@ -69,7 +69,7 @@ def test_the_history_shows_what_each_version_changed(signed_in: Browsers, store:
     sent = {"do": "delete", "part": "question/one", "seen": seen(browser, "question/one")}
     assert post(browser, EDIT, **sent).status_code == 303
     page = browser.get("/surveys/idea/history", **HTTPS).text
-    third, second, first = re.findall(r'<td class="what">(.*?)</td>', page, re.S)
+    third, second, first = re.findall(r'<td class="what"[^>]*>(.*?)</td>', page, re.S)
     removed = [unescape(one) for one in re.findall(r"<del>.*?</span>.*?</span>(.*?)</del>", third)]
     assert 'id = "one"' in removed
     assert 'text = "One?"' in removed

@@ -40,7 +40,7 @@ def browser(store: Store, database: Path) -> FlaskClient:
 def numbers(html: str) -> Iterator[str]:
     """All numbers in the cells of tables and in the pictures of a page."""
     html = re.sub(r"<code.*?</code>", "", html, flags=re.S)
-    cells = re.findall(r'<td class="number">(.*?)</td>', html, flags=re.S)
+    cells = re.findall(r'<td class="number"[^>]*>(.*?)</td>', html, flags=re.S)
     drawn = re.findall(r"<desc>(.*?)</desc>", html, flags=re.S)
     drawn += re.findall(r'<text [^>]*text-anchor="end"[^>]*>([^<]*)</text>', html)
     for text in [*cells, *drawn]:
@@ -170,7 +170,7 @@ def test_the_numbers_of_fieldwork_are_those_of_the_plan(
     html = browser.get("/surveys/canteen", **HTTPS).text
     table = re.search(r'aria-label="Precision">(.*?)</table>', html, flags=re.S)
     assert table is not None
-    cells = re.findall(r'<td class="number">± ([\d.]+)', table[1])
+    cells = re.findall(r'<td class="number"[^>]*>± ([\d.]+)', table[1])
     plans = [told("plan", survey_file, "--respondents", 1000 * n) for n in (1, 2, 5, 10)]
     rows = told("estimate", "canteen", "--batch", "--db", database)
     expected = []
@@ -219,7 +219,7 @@ def test_lists_show_as_many_reports_as_the_tables(
         rows = told("estimate", "canteen", "--wave", wave, "--batch", "--db", database)
         assert {str(row["n"]) for row in rows} == {n}
     page = browser.get("/surveys/canteen/downloads", **HTTPS).text
-    assert re.findall(r'<td class="number">(\d+)</td>', page) == [*counts.values()]
+    assert re.findall(r'<td class="number"[^>]*>(\d+)</td>', page) == [*counts.values()]
     page = browser.get("/surveys/canteen", **HTTPS).text
     assert re.findall(r'<strong id="wave-\d">([^<]+)</strong>', page) == [
         *("600 reports", "120 reports", "fewer than 100 reports")
