@@ -43,6 +43,7 @@ COMMANDS = {
     "export": ("results.export", "Print the randomized reports, a row for each respondent."),
     "decode": ("decode.decode_", "Say which strings google/rappor's reports hold, how often."),
     "backup": ("backup.backup", "Copy the database to a new file, also under a server."),
+    "prune": ("backup.prune", "Delete backups that may not be kept, or need not."),
     "restore": ("restore.restore", "Check a backup, and make a database from it."),
     "migrate": ("backup.migrate", "Bring an earlier release's database to this one's schema."),
     "audit": ("audit.audit", "Check what is stored, and what a server serves."),

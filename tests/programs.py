@@ -40,6 +40,7 @@ PROGRAMS = {
     "xvfb": Program(("Xvfb",), "xvfb"),
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
     "caddy": Program(("caddy",), "caddy"),
+    "age": Program(("age",), "age"),
 }
 
 #: Chromium's options: no sandbox, since tests also run as root in containers; and no request but

@@ -94,16 +94,17 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         if words[0] in ("serve", "doctor"):
             continue  # tests/server/test_serving.py and tests/e2e/test_doctor_outside.py run them
         words = [str(truth) if word == "truth.csv" else word for word in words]
-        none = "--db" in words or words[0] in ("check", "plan", "analyze", "deploy")
+        none = "--db" in words or words[0] in ("check", "plan", "analyze", "deploy", "prune")
         words += [] if none else ["--db", "deniable.db"]
         words = [
-            str(tmp_path / word) if word.endswith((".db", ".html")) else word for word in words
+            str(tmp_path / word) if word.endswith((".db", ".html", "backups")) else word
+            for word in words
         ]
         words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 28
+    assert ran == 29
 
 
 def _run_python_of(page: str) -> None:

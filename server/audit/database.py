@@ -34,6 +34,8 @@ _MEANING = {
     "study": "how many respondents are planned, and when a survey opens and closes",
     "correction": "labels that were declared to mean the same",
     "setup": "hashes of links with which researchers set up accounts",
+    "backup": "when the last backup of a series was made",
+    "backed_up": "how many reports of each version and wave it had",
     "work": "tables and models that researchers asked for",
 }
 

@@ -1,28 +1,188 @@
-"""`deniable backup` and `migrate`: copy a database, or bring it to this release's schema."""
+"""`deniable backup`, `prune` and `migrate`: copy a database, or bring it to another schema."""
 
+from collections.abc import Callable, Mapping
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import click
 
-from server.commands import database, print_message, record
-from server.store import Store
+from server.backups import age, counted, name_of, plan, series, superfluous
+from server.clock import stamp, today
+from server.commands import database, forget_due, print_message, record
+from server.store import Store, StoreError
 from server.store import migrate as bring_up
+from server.store.backups import genuine, write
 from server.store.schema import SCHEMA_VERSION
 
 
+def _counts(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how many backups of a series are kept."""
+    for name, default, each in (
+        ("monthly", 12, "month"),
+        ("weekly", 4, "week"),
+        ("daily", 7, "day"),
+    ):
+        command = click.option(
+            f"--{name}",
+            type=click.IntRange(0, 10_000),
+            default=default,
+            show_default=True,
+            help=f"How many to keep that are the last of their {each}.",
+        )(command)
+    return command
+
+
 @click.command()
-@click.argument("target", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument(
+    "target", metavar="[FILE]", required=False, type=click.Path(path_type=Path, dir_okay=False)
+)
+@click.option(
+    "--recipients",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEYS",
+    help="Encrypt with age for the public keys in this file; nothing else reaches the disk.",
+)
+@click.option(
+    "--scheduled",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Add one to the series in this folder, if a batch has come, and delete old ones.",
+)
+@click.option(
+    "--overdue",
+    type=click.IntRange(1, 10_000),
+    metavar="DAYS",
+    help="With --scheduled: fail if it has to wait, and the last one is older.",
+)
+@_counts
 @database
-def backup(target: Path, db: Path) -> None:
+def backup(
+    target: Path | None,
+    recipients: Path | None,
+    folder: Path | None,
+    overdue: int | None,
+    db: Path,
+    **counts: int,
+) -> None:
     """Copy the database to a new file, also while the server runs.
 
     Unlike a copy of the files or a stream of the write-ahead log, it has no history of writes.
+
+    With --scheduled it is one of a series, and encrypted. Whoever has two backups sees which
+    reports came in between. So one is made only if each survey has as many reports as in the last
+    one, or a batch more. Else the command says what it waits for, and exits with 0.
     """
+    if (target is None) == (folder is None):
+        raise click.UsageError("expected either FILE or --scheduled FOLDER")
+    if folder is None and overdue is not None:
+        raise click.UsageError("--overdue is for --scheduled")
+    if recipients is None and folder is not None:
+        raise click.UsageError("expected --recipients with --scheduled: such backups are encrypted")
+    if recipients is not None:
+        age.check(recipients)
     store = Store(db)
-    record(store, "backup", target.name)
-    store.copy_to(target)
-    store.close()
-    print_message(f"{target}: {target.stat().st_size:,} bytes")
+    try:
+        if folder is not None and recipients is not None:
+            target = _add_to_series(store, folder, recipients, overdue, counts)
+        elif target is not None:
+            _make(target.absolute().parent)
+            record(store, "backup", target.name)
+            if recipients is None:
+                store.copy_to(target)
+            else:
+                with store.copied_in_memory() as copy:
+                    plain = copy.serialize()
+                age.encrypt(plain, recipients, target)
+    finally:
+        store.close()
+    if target is not None:
+        print_message(f"{target}: {target.stat().st_size:,} bytes")
+
+
+def _make(folder: Path) -> None:
+    """Make a folder for its owner alone, unless it exists."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be made: {error.strerror}") from None
+
+
+def _add_to_series(
+    store: Store, folder: Path, recipients: Path, overdue: int | None, counts: dict[str, int]
+) -> Path | None:
+    """Make a backup, unless it has to wait, and delete old ones; return its path."""
+    stem = store.file.path.stem
+    _make(folder)
+    forget_due(store)
+    _delete(superfluous(series(folder, stem), today(), counts))
+    at, before = stamp().replace(":", ""), store.backups.held()
+    first = plan(before, counted(store, store.backups.genuine(), today()), at)
+    if first.waiting:
+        _wait(store, first.waiting, overdue)
+        return None
+    record(store, "backup", f"one of the series in {folder.name}")
+    with store.copied_in_memory() as copy:
+        # Reports may have come since, and are in the copy.
+        made = plan(before, counted(store, genuine(copy), today()), at)
+        if made.waiting:
+            _wait(store, made.waiting, overdue)
+            return None
+        write(copy, at, made.held)
+        target = folder / name_of(stem, at, store.upkeep.last_day(copy))
+        plain = copy.serialize()
+    # Noted before the file has its name: else, after a crash, the next one could differ too little.
+    age.encrypt(plain, recipients, target, lambda: store.backups.note(at, made.held))
+    if made.replaces is not None:
+        why = "the new one differs from it by less than a batch, and no batch will come"
+        old = [one.path for one in series(folder, stem) if made.replaces <= one.at < at]
+        _delete(dict.fromkeys(old, why))
+    _delete(superfluous(series(folder, stem), today(), counts))
+    return target
+
+
+def _wait(store: Store, waiting: list[str], overdue: int | None) -> None:
+    """Say what the series waits for; fail if it has waited for more than `overdue` days."""
+    last = store.backups.last()
+    begun = next((entry.at for entry in store.log.entries()), stamp())  # a survey was published
+    message = (
+        f"no backup now: less than a batch of reports has come to {', '.join(waiting)}, and two "
+        f"backups must differ by whole ones. Last one: {last[:10] if last else 'none so far'}"
+    )
+    days = (today() - date.fromisoformat((last or begun)[:10])).days
+    if overdue is not None and days > overdue:
+        raise click.ClickException(f"{message}. That is {days} days, more than {overdue}")
+    print_message(message)
+
+
+def _delete(files: Mapping[Path, str]) -> None:
+    """Delete files, and say why."""
+    for path, why in files.items():
+        path.unlink(missing_ok=True)
+        print_message(f"{path}: deleted: {why}")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--dry-run", is_flag=True, help="Only say what would be deleted, and why.")
+@_counts
+def prune(folder: Path, dry_run: bool, **counts: int) -> None:
+    """Delete backups of a series that may not be kept any longer, or need not.
+
+    `deniable backup --scheduled` does the same in its own folder; this is for where they are copied
+    to. The names of the files say it all, so no key is needed.
+    """
+    if not folder.is_dir():
+        raise StoreError(f"{folder}: expected a folder of backups, found none")
+    found = series(folder)
+    old = superfluous(found, today(), counts)
+    if dry_run:
+        for path, why in old.items():
+            print_message(f"{path}: would be deleted: {why}")
+    else:
+        _delete(old)
+    print_message(f"{len(found) - len(old)} of {len(found)} backups are kept")
 
 
 @click.command()

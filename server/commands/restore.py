@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from server.audit.database import audit_database, open_copy
+from server.backups import age
 from server.clock import today
 from server.commands import database, forget_due, print_message, record
 from server.store import StoreError
@@ -15,8 +16,13 @@ from server.store.file import beside
 @click.command()
 @click.argument("source", metavar="BACKUP", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--keep-open", is_flag=True, help="Leave open the waves that were open in it.")
+@click.option(
+    "--identity",
+    metavar="KEY",
+    help="The private key's file, for a backup encrypted with age; - reads the key from stdin.",
+)
 @database
-def restore(source: Path, keep_open: bool, db: Path) -> None:
+def restore(source: Path, keep_open: bool, identity: str | None, db: Path) -> None:
     """Check a backup, and make a database of this release's schema from it.
 
     --db must be a new file: nothing is overwritten. Reports that were to be deleted by now are
@@ -35,8 +41,14 @@ def restore(source: Path, keep_open: bool, db: Path) -> None:
                 f"{source}: is no backup, but a database in use or of a killed server: {path.name} "
                 "has more of it; use deniable backup"
             )
-    with tempfile.TemporaryDirectory(dir=db.absolute().parent) as folder:
-        store = open_copy(source, Path(folder) / "copy.db")
+    with (
+        tempfile.TemporaryDirectory(dir=db.absolute().parent) as folder,
+        age.readable(source, identity, Path(folder)) as plain,
+    ):
+        try:
+            store = open_copy(plain, Path(folder) / "copy.db")
+        except StoreError as error:
+            raise StoreError(str(error).replace(str(plain), str(source))) from None
         try:
             forget_due(store)
             findings = audit_database(store, today())

@@ -1,12 +1,14 @@
 """The store, the only folder with SQL. `schema` says what is stored, and so what cannot be."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from server.store.copies import copy_to, migrate
+from server.store.copies import copied_in_memory, copy_to, migrate
 from server.store.drafts import Drafts
 from server.store.file import File, StoreBusy
 from server.store.locks import StoreError
@@ -16,6 +18,7 @@ from server.store.studies import Studies
 from server.store.work import Work
 
 if TYPE_CHECKING:
+    from server.store.backups import Backups
     from server.store.batches import Batches
     from server.store.invitations import Invitations
     from server.store.ledger import Ledger
@@ -82,6 +85,13 @@ class Store:
         return Batches(self.file, self.surveys)
 
     @cached_property
+    def backups(self) -> "Backups":
+        """What the last backup of a series had."""
+        from server.store.backups import Backups
+
+        return Backups(self.file)
+
+    @cached_property
     def upkeep(self) -> "Upkeep":
         """Deleting and checking, over all surveys and tables."""
         from server.store.upkeep import Upkeep
@@ -99,6 +109,10 @@ class Store:
     def copy_to(self, target: Path) -> None:
         """Copy the database to a new file, as `copies.copy_to` does."""
         copy_to(self.file.connection, target)
+
+    def copied_in_memory(self) -> AbstractContextManager[Connection]:
+        """Copy the database into memory, as `copies.copied_in_memory` does."""
+        return copied_in_memory(self.file.path)
 
     def close(self) -> None:
         """Close this thread's connection, and leave no history of writes beside the file."""

@@ -1,9 +1,11 @@
 """Copy a database, and bring one of an earlier release to this one's schema."""
 
 import os
+import secrets
 import sqlite3
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from server.store.file import File, StoreBusy, flush_to_disk
@@ -37,11 +39,7 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
     try:
         connection.execute("VACUUM INTO ?", (str(part),))
         with closing(sqlite3.connect(part, isolation_level=None)) as copy:
-            copy.execute("PRAGMA secure_delete = ON")
-            for (table,) in copy.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
-                if table in _OF_A_SERVER:
-                    copy.execute(f"DELETE FROM {table}")
-            (sound,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+            sound = _clean(copy)
         if sound != "ok":
             raise StoreError(f"{target}: the copy is damaged: {sound}")
         flush_to_disk(part)
@@ -52,6 +50,48 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
         raise StoreError(f"{target}: cannot be written: {error}") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _clean(copy: sqlite3.Connection) -> str:
+    """Delete what a copy must not have; return what SQLite says of it: "ok", or what is wrong."""
+    copy.execute("PRAGMA secure_delete = ON")
+    for (table,) in copy.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
+        if table in _OF_A_SERVER:
+            copy.execute(f"DELETE FROM {table}")
+    return str(copy.execute("PRAGMA integrity_check(1)").fetchone()[0])
+
+
+@contextmanager
+def copied_in_memory(path: Path) -> Iterator[sqlite3.Connection]:
+    """Copy a database into memory, as `copy_to` does to a file; yield a connection to the copy.
+
+    `serialize` of the connection gives its bytes. SQLite keeps at most 1 GiB of a file in memory.
+
+    Raises
+    ------
+    StoreError
+        If the copy is damaged or too large.
+    """
+    # SQLite shares a file in memory among the connections of a process by its name, and forgets it
+    # with the last of them.
+    place = f"file:/{secrets.token_hex(16)}?vfs=memdb"
+    source = f"{path.absolute().as_uri()}?mode=rw"
+    try:
+        with (
+            closing(sqlite3.connect(place, uri=True, isolation_level=None)) as copy,
+            closing(sqlite3.connect(source, uri=True, isolation_level=None)) as connection,
+        ):
+            copy.execute("PRAGMA schema_version").fetchone()
+            connection.execute("VACUUM INTO ?", (place,))
+            sound = _clean(copy)
+            if sound != "ok":
+                raise StoreError(f"{path}: the copy is damaged: {sound}")
+            yield copy
+    except (sqlite3.Error, MemoryError) as error:
+        raise StoreError(
+            f"{path}: cannot be copied into memory: {error}; expected at most 1 GiB, got "
+            f"{path.stat().st_size:,} bytes"
+        ) from None
 
 
 def migrate(path: Path) -> tuple[int, Path] | None:

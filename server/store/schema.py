@@ -4,7 +4,8 @@ What a table has no column for cannot be kept. Tables that respondents write to 
 address, user agent, referrer or language, and no order of arrival: they are WITHOUT ROWID, with
 random keys. The only column that `ledger` or `invitation` have in common with `report` is the
 survey's id, and an invitation's wave, so that no JOIN finds a smaller group than all of a survey.
-Only `log`, `throttle`, `setup` and `draft_version` know time: they tell what researchers did.
+Only `log`, `throttle`, `setup`, `draft_version`, `backup` and `backed_up` know time: they tell what
+researchers and operators did.
 """
 
 #: The mark of a file that is ours ("deni"), as `PRAGMA application_id`.
@@ -136,6 +137,13 @@ INSERT INTO simulated SELECT survey, version, wave, -1, min(n, made_up) FROM (
 INSERT INTO simulated SELECT DISTINCT survey, version, wave, snapshot.taken,
     min(snapshot.taken, reports) FROM snapshot JOIN simulated USING (survey, version, wave)
     WHERE simulated.taken = -1
+""",
+    # How many reports the last backup of a series had, without simulated ones, and since which
+    # backup there are so many.
+    """
+CREATE TABLE backup (at TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE backed_up (survey TEXT, version TEXT, wave INTEGER, reports INTEGER NOT NULL,
+    since TEXT NOT NULL, PRIMARY KEY (survey, version, wave)) WITHOUT ROWID
 """,
 )
 

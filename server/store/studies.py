@@ -24,6 +24,7 @@ _OF_RESPONDENTS = (
     "total_snapshot",
     "invitation",
     "work",
+    "backed_up",
 )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
+from sqlite3 import Connection
 
 import msgspec
 import numpy as np
@@ -17,6 +18,16 @@ from server.store.surveys import Surveys
 
 #: The errors of reading reports that somebody changed in the file.
 _UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, msgspec.MsgspecError)
+
+
+def _has_some(connection: Connection, survey_id: str, version: str, is_last: bool) -> bool:
+    """Return whether there are reports of a version or, if it is the last one, invitations."""
+    rows = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM report WHERE survey = ?1 AND version = ?2) "
+        "OR (?3 AND EXISTS (SELECT 1 FROM invitation WHERE survey = ?1))",
+        (survey_id, version, is_last),
+    )
+    return bool(rows.fetchone()[0])
 
 
 class Upkeep:
@@ -53,15 +64,24 @@ class Upkeep:
         if self._nothing_due == day:
             return False  # and nothing came since: versions that are over take no reports
         for due in self._due(day):
-            rows = self._file.query(
-                "SELECT EXISTS (SELECT 1 FROM report WHERE survey = ?1 AND version = ?2) "
-                "OR (?3 AND EXISTS (SELECT 1 FROM invitation WHERE survey = ?1))",
-                *due,
-            )
-            if rows.fetchone()[0]:
+            if _has_some(self._file.connection, *due):
                 return True
         self._nothing_due = day
         return False
+
+    def last_day(self, connection: Connection) -> date | None:
+        """Return the first of the days after which something in a database must be deleted.
+
+        The connection can be to a copy of this one; None if nothing in it has such a day.
+        """
+        days = [
+            day
+            for survey_id in self._surveys.ids()
+            for number, version in enumerate(self._surveys.versions(survey_id))
+            if (day := self._surveys.stored(survey_id, version).delete_reports_after) is not None
+            and _has_some(connection, survey_id, version, number == 0)
+        ]
+        return min(days, default=None)
 
     def _due(self, day: date) -> Iterator[tuple[str, str, bool]]:
         """Yield the survey's id, the version, and whether it is the last, where reports are due."""

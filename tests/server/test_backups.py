@@ -1,0 +1,342 @@
+"""A series of backups: no two differ by few reports, none is kept too long, all are encrypted."""
+
+import os
+import random
+import shutil
+import stat
+import subprocess
+from datetime import date, timedelta
+from itertools import combinations, count
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from command_line import run
+from load import Server, get
+from programs import find
+
+import server.commands.backup
+from analysis.survey.simulate import payloads
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
+from server.backups import Count, Plan, name_of, plan, series, superfluous
+from server.decision import WHOLE, Key
+from server.deliver import to_store
+from server.store import Store
+from server.store.backups import Held
+from server.store.copies import copied_in_memory
+
+ANSWER = {"meat": "yes", "dish": "soup", "price": "3"}
+ONE, TWO, ALL = ("s", "v", 1), ("s", "w", 1), ("s", *WHOLE)
+BATCH = 10
+
+
+def fill(store: Store, survey: Survey, n: int, simulated: bool = False) -> None:
+    seed = random.randrange(2**32)
+    sent = payloads(survey, [ANSWER] * n, 1, seed)
+    assert to_store(store, survey.id, sent, lambda _: None, simulated)["stored"] == n
+
+
+def planned(before: dict[Key, int], now: dict[Key, int], fills: bool = True) -> Plan:
+    counts = {key: Count(n, fills and key[1:] != WHOLE, BATCH) for key, n in now.items()}
+    return plan({key: Held(n, "b1") for key, n in before.items()}, counts, "b2")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "waits"),
+    [
+        ({}, {}, False),
+        ({}, {ONE: 9}, True),
+        ({}, {ONE: 10}, False),
+        ({ONE: 10}, {ONE: 10}, False),
+        ({ONE: 10}, {ONE: 11}, True),
+        ({ONE: 10}, {ONE: 20}, False),
+        ({ONE: 10, TWO: 30}, {ONE: 30, TWO: 39}, True),
+        ({ONE: 10, TWO: 30}, {ONE: 30, TWO: 30}, False),
+    ],
+)
+def test_a_backup_waits_for_whole_batches_of_each_version(
+    before: dict[Key, int], now: dict[Key, int], waits: bool
+) -> None:
+    made = planned(before, now)
+    assert made.waiting == (["s"] if waits else [])
+    assert made.replaces is None
+
+
+def test_the_last_few_of_a_closed_wave_replace_the_backups_they_would_stand_out_from() -> None:
+    assert planned({ONE: 10, ALL: 10}, {ONE: 13, ALL: 13}, fills=False) == Plan(
+        [], {ONE: Held(13, "b2"), ALL: Held(13, "b2")}, "b1"
+    )
+    # The first few of a wave are no more than the backup says by itself, nor are those of a survey.
+    assert planned({}, {ONE: 3, ALL: 3}, fills=False).replaces is None
+    # But beside other versions, the ledger would say whose they are.
+    assert planned({ONE: 10, ALL: 10}, {ONE: 10, TWO: 3, ALL: 13}, fills=False).replaces == "b1"
+    assert planned({ONE: 10, ALL: 10}, {ONE: 20, TWO: 3, ALL: 23}, fills=False).replaces is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_two_backups_of_a_history_differ_by_few_reports(seed: int) -> None:
+    draw = random.Random(seed)
+    keys = [("s", "v", 1), ("s", "v", 2), ("s", "w", 2), ("t", "x", 1)]
+    reports = dict.fromkeys(keys, 0)
+    held: dict[Key, Held] = {}
+    kept: dict[str, dict[Key, int]] = {}
+    made = 0
+    for day in range(150):
+        fills = draw.random() < 0.7
+        for key in draw.sample(keys, draw.randrange(3)):
+            reports[key] += draw.choice((0, 1, 3, 12, 40))
+        now = {key: Count(n, fills, BATCH) for key, n in reports.items() if n}
+        for survey in {key[0] for key in now}:
+            total = sum(n for key, n in reports.items() if key[0] == survey)
+            now[survey, *WHOLE] = Count(total, False, BATCH)
+        decided = plan(held, now, f"{day:03}")
+        if decided.waiting:
+            continue
+        made += 1
+        if decided.replaces is not None:
+            kept = {at: counts for at, counts in kept.items() if at < decided.replaces}
+        kept[f"{day:03}"] = {key: count.reports for key, count in now.items()}
+        held = decided.held
+        for early, late in combinations(kept.values(), 2):
+            for key, n in late.items():
+                assert n == early.get(key, n) or n - early[key] >= BATCH
+    assert made > 20
+    assert len(kept) > 1
+
+
+def test_names_of_backups_say_when_they_were_made_and_must_be_deleted(tmp_path: Path) -> None:
+    name = name_of("deniable", "2026-11-25T023000Z", date(2027, 6, 30))
+    assert name == "deniable_2026-11-25T023000Z_delete-after-2027-06-30.db.age"
+    others = [
+        "deniable.db",
+        "x_2026-13-25T023000Z.db.age",
+        "x_2026-11-25T023000Z.db",
+        f".{name}.part",
+    ]
+    for one in (name, name_of("other", "2026-11-25T023000Z", None), *others):
+        (tmp_path / one).touch()
+    assert [one[1:] for one in series(tmp_path)] == [
+        ("deniable", "2026-11-25T023000Z", date(2027, 6, 30)),
+        ("other", "2026-11-25T023000Z", None),
+    ]
+    assert [one.stem for one in series(tmp_path, "other")] == ["other"]
+
+
+def test_days_weeks_and_months_are_kept_and_nothing_beyond_its_day(tmp_path: Path) -> None:
+    last = date(2026, 12, 31)
+    for age in range(400):
+        day = last - timedelta(age)
+        for hour in ("02", "14"):
+            (tmp_path / name_of("a", f"{day}T{hour}0000Z", None)).touch()
+    (tmp_path / name_of("b", "2026-11-01T020000Z", date(2026, 12, 30))).touch()
+    (tmp_path / name_of("b", "2025-11-01T020000Z", last)).touch()
+    counts = {"daily": 7, "weekly": 4, "monthly": 12}
+    deleted = superfluous(series(tmp_path), last, counts)
+    kept = [one for one in series(tmp_path) if one.path not in deleted]
+    assert [one.at[:10] for one in kept if one.stem == "a"] == [
+        *(f"2026-{month:02}-{end}" for month, end in enumerate((31, 28, 31, 30, 31, 30), 1)),
+        *("2026-07-31", "2026-08-31", "2026-09-30", "2026-10-31", "2026-11-30"),
+        *("2026-12-13", "2026-12-20"),
+        *(f"2026-12-{day}" for day in range(25, 32)),
+    ]
+    assert {one.at[11:13] for one in kept if one.stem == "a"} == {"14"}
+    # The last one of a series stays, but not beyond its day.
+    assert [one.at[:10] for one in kept if one.stem == "b"] == ["2025-11-01"]
+    none = superfluous(series(tmp_path), last, dict.fromkeys(counts, 0))
+    assert len(series(tmp_path)) - len(none) == 2
+
+
+def test_a_copy_in_memory_is_whole_and_has_no_sessions(
+    store: Store, survey: Survey, database: Path, tmp_path: Path
+) -> None:
+    store.access.add_token("let me in")
+    fill(store, survey, 30)
+    with copied_in_memory(database) as copy:
+        plain = copy.serialize()
+    (tmp_path / "copy.db").write_bytes(plain)
+    again = Store(tmp_path / "copy.db")
+    assert list(again.upkeep.discrepancies(date(2026, 1, 1))) == []
+    assert again.reports.kept(survey.id, 1) == 30
+    assert again.file.query("SELECT count(*) FROM research_token").fetchone() == (0,)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def scheduled(database: Path, folder: Path, *more: object) -> Result:
+    keys = database.with_name("backup-keys.txt")
+    words = ["--recipients", keys, "--db", database, *more]
+    return run("backup", "--scheduled", folder, *words)
+
+
+def test_what_is_missing_or_wrong_is_said(
+    store: Store, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(*words: object) -> str:
+        result = run("backup", *words, "--db", database)
+        assert result.exit_code != 0
+        return result.stderr
+
+    keys, folder = tmp_path / "backup-keys.txt", tmp_path / "b"
+    assert "expected either FILE or" in said()
+    assert "expected either FILE or" in said("x.db", "--scheduled", folder)
+    assert "expected --recipients" in said("--scheduled", folder)
+    assert "--overdue is for" in said("x.db", "--overdue", 3)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
+    assert "apt-get install age" in said("--scheduled", folder, "--recipients", keys)
+    (programs / "age").symlink_to("/bin/false")
+    assert "age-keygen on another machine" in said("--scheduled", folder, "--recipients", keys)
+    keys.write_text("# public key: age1x\nAGE-SECRET-KEY-1XX\n")
+    assert "got a private one" in said("--scheduled", folder, "--recipients", keys)
+    keys.write_text("age1x\n")
+    assert "age has failed: it said nothing" in said("--scheduled", folder, "--recipients", keys)
+    assert list(folder.iterdir()) == []
+    assert store.backups.last() is None
+    restored = run("restore", keys, "--identity", keys, "--db", tmp_path / "new.db")
+    assert "expected a file encrypted with age" in restored.stderr
+
+
+@pytest.fixture
+def private(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The private key, whose public one stands beside the database; backups are a second apart."""
+    seconds = count(10)
+    monkeypatch.setattr(
+        server.commands.backup, "stamp", lambda: f"{date.today()}T00:00:{next(seconds)}Z"
+    )
+    if find("age") is None:
+        pytest.fail("no age; python tests/programs.py age installs one")
+    key = database.with_name("private.txt")
+    subprocess.run(["age-keygen", "-o", key], check=True, capture_output=True)
+    public = subprocess.run(["age-keygen", "-y", key], check=True, capture_output=True).stdout
+    database.with_name("backup-keys.txt").write_bytes(public)
+    return key
+
+
+@pytest.mark.more
+def test_a_series_waits_prunes_replaces_and_is_restored(
+    store: Store, survey: Survey, database: Path, tmp_path: Path, private: Path
+) -> None:
+    folder = tmp_path / "new/backups"
+    fill(store, survey, 49)
+    waits = scheduled(database, folder)
+    assert waits.exit_code == 0
+    assert "no backup now: less than a batch of reports has come to canteen" in waits.stderr
+    assert not any(folder.iterdir())
+    fill(store, survey, 500, simulated=True)  # are nobody's
+    assert not any(folder.iterdir())
+    fill(store, survey, 11)
+    assert scheduled(database, folder).exit_code == 0
+    (first,) = series(folder)
+    assert stat.S_IMODE(first.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    # With nothing new there is another one, and the day's last one is kept.
+    assert scheduled(database, folder).exit_code == 0
+    assert store.backups.held()[survey.id, survey.version, 1] == Held(60, first.at)
+    fill(store, survey, 3)
+    late = scheduled(database, folder, "--overdue", 1)
+    assert late.exit_code == 0
+    with store.file.writing() as connection:
+        connection.execute("UPDATE backup SET at = '2026-01-01T000000Z'")
+    late = scheduled(database, folder, "--overdue", 1)
+    assert late.exit_code == 1
+    assert "Last one: 2026-01-01. That is" in late.stderr
+    # Once it is closed, its last three come into a backup that replaces those without them.
+    store.surveys.close_waves(survey.id)
+    old = {one.path for one in series(folder)}
+    closed = scheduled(database, folder, "--daily", 100)
+    assert closed.exit_code == 0
+    (last,) = series(folder)
+    assert last.path not in old
+    assert "the new one differs from it by less than a batch" in closed.stderr
+    again = tmp_path / "again.db"
+    assert "is encrypted; expected --identity" in run("restore", last.path, "--db", again).stderr
+    wrong = run("restore", last.path, "--identity", database, "--db", again)
+    assert "age has failed" in wrong.stderr
+    done = run("restore", last.path, "--identity", private, "--db", again)
+    assert done.exit_code == 0, done.output
+    assert run("audit", "--db", again).exit_code == 0
+    restored = Store(again)
+    assert restored.reports.kept(survey.id, 1) == 563
+    # The series goes on where the backup ends.
+    assert restored.backups.held() == store.backups.held()
+    restored.close()
+    assert not list(tmp_path.glob("tmp*"))
+    with Server(again) as server:
+        assert get(server.url, "/healthz").status == 200
+
+
+@pytest.mark.more
+def test_only_encrypted_bytes_reach_the_disk(
+    store: Store, survey: Survey, database: Path, tmp_path: Path, private: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    fill(store, survey, 60)
+    programs, seen = tmp_path / "programs", tmp_path / "seen"
+    programs.mkdir()
+    (tmp_path / "temporary").mkdir()
+    # Lists what begins like a database while the encryption runs.
+    (programs / "age").write_text(
+        f"#!/bin/sh\ngrep -rl 'SQLite forma[t]' {tmp_path} > {seen}\n"
+        f'exec {shutil.which("age")} "$@"\n'
+    )
+    (programs / "age").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    assert scheduled(database, tmp_path / "b").exit_code == 0
+    in_use = {str(database), f"{database}-wal"}
+    assert {str(database)} <= {*seen.read_text().split()} <= in_use
+    single = run("backup", tmp_path / "s.age", "--recipients", tmp_path / "backup-keys.txt",
+                 "--db", database)  # fmt: skip
+    assert single.exit_code == 0
+    assert {str(database)} <= {*seen.read_text().split()} <= in_use
+    assert (tmp_path / "s.age").read_bytes().startswith(b"age-encryption.org/")
+
+
+@pytest.mark.more
+def test_the_name_has_the_first_day_on_which_something_in_it_is_due(
+    survey_file: Path, database: Path, private: Path
+) -> None:
+    text = survey_file.read_text()
+    store = Store(database, create=True)
+    for day in ("2031-01-01", "2030-01-01"):
+        changed = f'id = "canteen"\ndelete_reports_after = {day}'
+        survey_file.write_text(text.replace('id = "canteen"', changed, 1))
+        survey = read_survey(survey_file)
+        store.surveys.publish(survey)
+        store.surveys.open_wave("canteen")
+        if day == "2031-01-01":
+            fill(store, survey, 60)
+    folder = database.with_name("b")
+    assert scheduled(database, folder).exit_code == 0
+    assert [one.last_day for one in series(folder)] == [date(2031, 1, 1)]
+    fill(store, survey, 60)
+    store.close()
+    assert scheduled(database, folder).exit_code == 0
+    (one,) = series(folder)
+    assert one.last_day == date(2030, 1, 1)
+    past = folder / name_of("canteen", "2020-01-01T000000Z", date(2020, 1, 2))
+    past.touch()
+    told = run("prune", folder, "--dry-run")
+    assert (
+        f"{past}: would be deleted: it has what was to be deleted after 2020-01-02" in told.stderr
+    )
+    assert past.exists()
+    assert "1 of 2 backups are kept" in run("prune", folder).stderr
+    assert series(folder) == [one]
+
+
+@pytest.mark.more
+def test_trials_and_pilots_hold_nothing_up(
+    store: Store, survey: Survey, survey_file: Path, database: Path, private: Path
+) -> None:
+    store.studies.begin_trial("trial")
+    survey_file.write_text(survey_file.read_text().replace('"canteen"', '"trial"', 1))
+    trial = read_survey(survey_file)
+    store.surveys.publish(trial, is_trial=True)
+    store.surveys.open_wave("trial", is_trial=True)
+    fill(store, trial, 3)
+    assert scheduled(database, database.with_name("b")).exit_code == 0
+    assert len(series(database.with_name("b"))) == 1
+    fill(store, survey, 3)
+    assert "to canteen, and" in scheduled(database, database.with_name("b")).stderr
