@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+import shutil
+import subprocess
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -31,11 +33,15 @@ OPERATIONS = (DOCS / "operations.md").read_text()
 UNITS = {"s": 1, "k": 1024}
 
 
+def unit(name: str, section: str) -> dict[str, str]:
+    read = ConfigParser(interpolation=None, strict=False)  # SystemCallFilter stands there twice
+    read.optionxform = str  # type: ignore[assignment, method-assign]
+    read.read_string(FILES[name])
+    return dict(read[section])
+
+
 def service() -> dict[str, str]:
-    unit = ConfigParser(interpolation=None, strict=False)  # SystemCallFilter stands there twice
-    unit.optionxform = str  # type: ignore[assignment, method-assign]
-    unit.read_string(FILES["deniable.service"])
-    return dict(unit["Service"])
+    return unit("deniable.service", "Service")
 
 
 def instruction(name: str) -> list[str]:
@@ -95,6 +101,47 @@ def test_unit_keeps_no_request_and_no_token() -> None:
     assert found["KillSignal"] == "SIGTERM"
     assert int(found["TimeoutStopSec"]) > 10
     assert found["UMask"] == "0077"
+
+
+@pytest.mark.parametrize("name", ["backup", "audit"])
+def test_timers_start_commands_that_say_nothing_of_respondents_and_mail_if_they_fail(
+    name: str,
+) -> None:
+    assert unit(f"deniable-{name}.timer", "Timer").keys() >= {"OnCalendar", "Persistent"}
+    started = unit(f"deniable-{name}.service", "Service")
+    assert (started["Type"], started["User"], started["UMask"]) == ("oneshot", "deniable", "0077")
+    assert (started["LimitCORE"], started["MemorySwapMax"]) == ("0", "0")
+    assert started["StandardOutput"] == "null"
+    # Both ways start the same.
+    (line,) = re.findall(rf"said=\$\((\S+ {name}.*) 2>&1\)", FILES["deniable.cron"])
+    commands = [parsed(shlex.split(words)[1:]) for words in (started["ExecStart"], line)]
+    assert [command.name for command, _ in commands] == [name, name]
+    params = commands[0][1]
+    assert params == {**commands[1][1], "db": Path("/var/lib/deniable/deniable.db")}
+    if name == "audit":
+        assert params["quiet"]
+    else:
+        assert params["folder"] == Path("/var/lib/deniable/backups")
+        assert str(params["recipients"]) in OPERATIONS
+        assert params["overdue"]
+    for failing in (f"deniable-{name}.service", "deniable.service"):
+        assert unit(failing, "Unit")["OnFailure"] == "deniable-failed@%n.service"
+    assert "MAILTO=root\n" in FILES["deniable.cron"]
+    assert 'echo "To: root"' in unit("deniable-failed@.service", "Service")["ExecStart"]
+
+
+@pytest.mark.more
+def test_systemd_finds_no_fault_with_the_units(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("no systemd here")
+    files = made("systemd", Settings("survey.example.org", program="/bin/true"))
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    units = [str(tmp_path / name) for name in files if not name.endswith(".cron")]
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *units], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_container_holds_the_program_alone_and_not_as_root() -> None:
@@ -206,6 +253,8 @@ def test_paths_ports_and_names_must_be_apart_and_plain() -> None:
     for path in ("relative", "/etc/../root", "/etc/a;b", "/etc/a b"):
         with pytest.raises(SettingsError, match="absolute path"):
             Settings("survey.example.org", certificates=path)
+    with pytest.raises(SettingsError, match="an address such as"):
+        Settings("survey.example.org", mail="root; rm")
     with pytest.raises(SettingsError, match="under /var/lib"):
         Settings("survey.example.org", folder="/srv/deniable")
 

@@ -28,6 +28,7 @@ from server.store import Store, StoreError
 )
 @click.option("--url", help="Compare what this server serves with this installation.")
 @click.option("--survey", "surveys", multiple=True, help="Look at the page of this survey too.")
+@click.option("--quiet", is_flag=True, help="Print nothing but what is not as it should be.")
 @database
 @form_of_table
 @click.pass_context
@@ -36,6 +37,7 @@ def audit(
     backups: tuple[Path, ...],
     url: str | None,
     surveys: tuple[str, ...],
+    quiet: bool,
     db: Path,
     form: str,
 ) -> None:
@@ -45,6 +47,7 @@ def audit(
     server, the command compares only what is served: every byte and header of the pages of --survey
     (or of https://HOST/s/ID as --url), of /me, and of all that they load. Auditors in several
     places compare the hash of a page as served; on the server, --survey with --db prints the same.
+    With --quiet nothing is printed that moves with each report, so that a journal can keep it.
     """
     given = context.get_parameter_source("db") is not click.core.ParameterSource.DEFAULT
     findings: list[Finding] = []
@@ -66,12 +69,14 @@ def audit(
     if url:
         findings += audit_website(url, surveys)
     rows = [{**asdict(fact), "ok": "yes" if fact.ok else "no"} for fact in findings]
-    print_table(rows, [field.name for field in fields(Finding)], form)
-    for group in few:
-        print_message(f"note: {group}")
+    if not quiet:
+        print_table(rows, [field.name for field in fields(Finding)], form)
+        for group in few:
+            print_message(f"note: {group}")
     wrong = [fact for fact in findings if not fact.ok]
     for fact in wrong:
         print_message(f"not as it should be: {fact.part}, {fact.subject}: {fact.finding}")
-    print_message(f"{len(rows) - len(wrong)} of {len(rows)} findings are as they should be")
+    if not quiet:
+        print_message(f"{len(rows) - len(wrong)} of {len(rows)} findings are as they should be")
     if wrong:
         raise click.exceptions.Exit(1)

@@ -33,6 +33,16 @@ from server.deploy import KINDS, Settings, SettingsError, made
     show_default=True,
     help="Folder in which an ACME client answers, for nginx.",
 )
+@click.option("--backups", default="", help="Folder of daily backups.  [backups in --folder]")
+@click.option(
+    "--recipients",
+    default=Settings.recipients,
+    show_default=True,
+    help="File of the public keys for which backups are encrypted.",
+)
+@click.option(
+    "--mail", default=Settings.mail, show_default=True, help="Who is told of what has failed."
+)
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
@@ -41,8 +51,8 @@ from server.deploy import KINDS, Settings, SettingsError, made
 def deploy(kind: str, output: Path | None, **given: Any) -> None:
     """Print a configuration with your names, ports and folders filled in.
 
-    nginx and caddy are for the proxy, systemd for the collector beside it, and compose for both in
-    containers. No file that exists is changed.
+    nginx and caddy are for the proxy, systemd for the collector beside it with its daily backup and
+    audit, and compose for both in containers. No file that exists is changed.
     """
     try:
         files = made(kind, Settings(**given))

@@ -45,6 +45,7 @@ _NAME = re.compile(
     r"(?=.{1,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
 )
 _PATH = re.compile(r"(/[A-Za-z0-9._@+-]+)+")
+_MAIL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*(@[A-Za-z0-9.-]+)?")
 
 
 class SettingsError(ValueError):
@@ -95,6 +96,12 @@ class Settings:
         Folder of ``fullchain.pem`` and ``privkey.pem``, for nginx.
     challenges : str
         Folder in which an ACME client puts what the authority asks for, for nginx.
+    backups : str
+        Folder of the daily backups; by default ``backups`` within `folder`.
+    recipients : str
+        File of the public keys for which they are encrypted.
+    mail : str
+        Who is told of a backup or an audit that failed.
     """
 
     host: str
@@ -105,6 +112,9 @@ class Settings:
     folder: str = "/var/lib/deniable"
     certificates: str = "/etc/ssl/deniable"
     challenges: str = "/var/www/acme"
+    backups: str = ""
+    recipients: str = "/etc/deniable/backup-keys.txt"
+    mail: str = "root"
 
     def __post_init__(self) -> None:
         # Names of hosts are the same in any case, and files have them in lower case.
@@ -119,8 +129,16 @@ class Settings:
             )
         if self.port == self.research_port:
             raise SettingsError(f"expected two ports, got {self.port} for both")
-        for path in (self.program, self.folder, self.certificates, self.challenges):
+        object.__setattr__(self, "backups", self.backups or f"{self.folder}/backups")
+        for path in (
+            *(self.program, self.folder, self.certificates, self.challenges),
+            *(self.backups, self.recipients),
+        ):
             checked_path(path)
+        if not _MAIL.fullmatch(self.mail):
+            raise SettingsError(
+                f"expected an address such as root or it@example.org, got {self.mail!r}"
+            )
         if not self.folder.startswith("/var/lib/"):
             raise SettingsError(f"expected a folder under /var/lib, got {self.folder!r}")
 
@@ -178,7 +196,18 @@ def _from(name: str) -> _Maker:
 KINDS: Mapping[str, Mapping[str, _Maker]] = {
     "nginx": {"nginx.conf": _from("nginx.conf")},
     "caddy": {"caddy.json": partial(_caddy, in_compose=False)},
-    "systemd": {"deniable.service": _from("deniable.service")},
+    "systemd": {
+        name: _from(name)
+        for name in (
+            "deniable.service",
+            "deniable-backup.service",
+            "deniable-backup.timer",
+            "deniable-audit.service",
+            "deniable-audit.timer",
+            "deniable-failed@.service",
+            "deniable.cron",
+        )
+    },
     "compose": {
         "compose.yaml": _from("compose.yaml"),
         "Containerfile": _from("Containerfile"),

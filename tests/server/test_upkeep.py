@@ -93,7 +93,9 @@ def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) ->
 )
 def test_an_audit_sees_what_was_planted(store: Store, database: Path, planted: str) -> None:
     assert run("audit", "--db", database).exit_code == 0
+    assert run("audit", "--quiet", "--db", database).output == ""
     store.file.connection.execute(planted)
+    assert run("audit", "--quiet", "--db", database).stderr.startswith("not as it should be: ")
     told = run("audit", "--db", database)
     assert told.exit_code == 1
     assert "not as it should be" in told.stderr
