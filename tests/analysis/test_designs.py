@@ -215,7 +215,15 @@ def _subset(epsilon: str, values: int) -> float:
 
 @pytest.mark.parametrize(
     ("epsilon", "values"),
-    [("0.001", 5), ("0.5", 4), ("1", 2), ("1", 7), ("4", 7), ("1", 9), ("20", 5)],
+    [
+        ("0.001", 5),
+        ("0.5", 4),
+        ("1", 2),
+        ("1", 7),
+        ("4", 7),
+        pytest.param("1", 9, marks=pytest.mark.more),
+        ("20", 5),
+    ],
 )
 def test_best_channel_for_shares_is_subset_selection(epsilon: str, values: int) -> None:
     table = _scale(epsilon, values, "shares")
@@ -278,8 +286,12 @@ def test_mean_with_no_answer_is_safe_where_answers_are_skewed() -> None:
     )
 
 
-def test_largest_scale_is_served_and_a_larger_refused() -> None:
+@pytest.mark.more
+def test_largest_scale_is_served() -> None:
     _check(_scale("0.5", LARGEST_SCALE - 1, "cumulative", no_answer=True), "0.5")
+
+
+def test_larger_scale_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 9 values, no answer included, got 10"):
         _scale("1", LARGEST_SCALE, "shares", no_answer=True)
 

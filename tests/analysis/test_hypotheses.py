@@ -141,9 +141,9 @@ RARE = {
     "hashes": (hashes(4, 3), 200, False),
     "subsets": (subsets(5, 3), 200, False),
 }
-#: One of each kind in every run, the others where there is time.
+#: One in every run, the others where there is time.
 _RARE = [
-    pytest.param(*each, id=name, marks=[pytest.mark.more] * (name in ("hashes", "subsets")))
+    pytest.param(*each, id=name, marks=[pytest.mark.more] * (name != "k-RR"))
     for name, each in RARE.items()
 ]
 

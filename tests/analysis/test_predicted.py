@@ -54,6 +54,7 @@ def test_shares_of_a_model_are_those_of_its_terms() -> None:
     assert rows["team", "c", "no"].conf_low == pytest.approx(1 - not_none(there.conf_high))
 
 
+@pytest.mark.more
 def test_intervals_hold_the_true_shares_as_often_as_stated() -> None:
     held = []
     for seed in range(60):

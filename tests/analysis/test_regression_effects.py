@@ -53,6 +53,7 @@ def test_the_slope_follows_what_a_formula_makes_of_a_number() -> None:
     assert effect.estimate == pytest.approx(np.mean(mean * (slope + 2 * square * age)), rel=1e-5)
 
 
+@pytest.mark.more
 def test_effects_of_latent_answers_cover_the_truth() -> None:
     # The other predictor is latent, too, so that its shares count, and some leave it out.
     held, runs, shares = 0, 80, np.array([0.4, 0.6])

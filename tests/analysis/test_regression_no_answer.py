@@ -34,6 +34,7 @@ def optional(seed: int, away: float, n: int = 1500, epsilon: float = 2.0) -> dic
     }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("away", [0.0, 0.05])
 def test_of_those_who_answered_models_converge_and_cover(away: float) -> None:
     truth = [logit(SHARES[0]), logit(SHARES[1]) - logit(SHARES[0])]
@@ -51,6 +52,7 @@ def test_of_those_who_answered_models_converge_and_cover(away: float) -> None:
     assert covered.min() >= 50
 
 
+@pytest.mark.more
 def test_all_of_six_coefficients_have_estimates_and_cover() -> None:
     # Log-odds of the second and third answer against the first, and what b and c add to them.
     truth = np.array([[-0.4, 0.8, 0.4], [0.3, -0.5, 0.7]])

@@ -216,6 +216,7 @@ def _rare(seed: int, interval: str, shares: tuple[float, float], n: int) -> tupl
     return regress("y ~ g", {"y": column}, {"g": group}, interval=interval).terms
 
 
+@pytest.mark.more
 def test_intervals_cover_where_events_are_rare() -> None:
     truth = [logit(0.005), logit(0.2) - logit(0.005)]
     covered: dict[str, NDArray[np.int64]] = {}

@@ -35,7 +35,7 @@ id = "hidden"
 kind = "scale"
 text = "?"
 required = true
-points = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+points = [1, 2, 3, 4, 5]
 epsilon = 0.001
 """
 
