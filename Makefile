@@ -17,7 +17,13 @@ IN_FIREFOX = $(patsubst %,tests/e2e/test_%.py,kinds once waves back complaints m
 TYPED = $(sort $(dir $(shell find tests benchmarks -name '*.py')))
 ELSEWHERE = tests:tests/vectors:tests/analysis:tests/e2e:benchmarks
 
-.PHONY: demo test test-more bench screenshots clean
+# `make test LOCKED=1` installs what tests/requirements.txt lists, by its hashes, instead of the newest.
+LOCKED ?=
+RUNTIME := server/deploy/files/requirements.txt
+COMPILED = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+  --upgrade --generate-hashes --no-header
+
+.PHONY: demo test test-more bench screenshots lock clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -75,13 +81,32 @@ screenshots: .venv/.test
 	$(BIN)/python tests/programs.py chromium
 	$(BIN)/python tests/e2e/screenshots.py
 
+# The newest releases of all that the program and its tests need, with their hashes; and the licenses
+# of the former, from an environment that has these and nothing else.
+lock: .venv/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(COMPILED) pyproject.toml --output-file $(RUNTIME)
+	echo editables | $(COMPILED) pyproject.toml - --extra demo --extra test \
+	  --constraint $(RUNTIME) --output-file tests/requirements.txt
+	rm -rf .venv/locked
+	$(BIN)/python -m venv .venv/locked
+	.venv/locked/bin/python -m pip install --quiet --require-hashes --requirement $(RUNTIME)
+	.venv/locked/bin/python tests/licenses.py > docs/licenses.md
+
 clean:
 	rm -rf .venv
 
 # Each extra of pyproject.toml has its own mark, made anew when that file changes.
 .venv/.demo .venv/.test .venv/.bench: .venv/.%: pyproject.toml | $(BIN)/python
 	@echo "Installing what make $* needs into .venv; this takes a minute, once."
+ifdef LOCKED
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --require-hashes --requirement tests/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-deps --no-build-isolation --editable .
+else
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo,$*]'
+endif
 	@touch $@
 
 $(BIN)/python:

@@ -131,6 +131,14 @@ class Server:
         right = self.acknowledged <= stored <= self.acknowledged + extra
         return [] if right else [f"{stored} are stored of {self.acknowledged} acknowledged"]
 
+    def memory(self) -> int:
+        """Return the bytes that all its processes have in memory; shared ones count once."""
+        total = 0
+        for pid in (self.process.pid, *descendants(self.process.pid)):
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        return total * 1024
+
     def workers(self) -> list[int]:
         """The ids of its processes that serve."""
         return [

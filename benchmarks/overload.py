@@ -100,7 +100,7 @@ class Measurement:
         self.server, self.seconds = server, seconds
         self.missed: list[str] = []
         print(f"{'connections':>11}{'stored/s':>10}{'refused/s':>10}{'broken':>8}", end="")
-        print(f"{'taken p50 s':>13}{'p99':>7}{'read p50 s':>12}{'p99':>7}")
+        print(f"{'taken p50 s':>13}{'p99':>7}{'read p50 s':>12}{'p99':>7}{'MiB':>6}")
 
     def run(self, connections: int) -> float:
         """Load the server; gives the rate of stored reports."""
@@ -109,6 +109,7 @@ class Measurement:
         numbers = f"{stored(seen):>10,.0f}{seen.refused / seen.seconds:>10,.0f}{seen.broken:>8}"
         for times, width in ((probes.taken, 13), (probes.read, 12)):
             numbers += f"{at(times, 0.5):>{width}.2f}{at(times, 0.99):>7.2f}"
+        numbers += f"{self.server.memory() / 2**20:>6.0f}"  # hardly less than during the load
         print(f"{connections:>11}{numbers}   load average {os.getloadavg()[0]:.0f}", flush=True)
         if seen.broken:
             self.missed.append(f"{connections}: {seen.broken} requests broke")

@@ -87,7 +87,9 @@ def test_starts_are_commands_with_researchers_apart(words: list[str]) -> None:
 def test_unit_starts_what_operators_install() -> None:
     program = shlex.split(service()["ExecStart"])[0]
     assert program == "/opt/deniable/bin/deniable"
-    assert program.removesuffix("deniable") + "pip install deniable-*.whl" in OPERATIONS
+    pip = program.removesuffix("deniable") + "pip install"
+    assert f"{pip} --require-hashes -r requirements.txt" in OPERATIONS
+    assert f"{pip} --no-deps deniable-*.whl" in OPERATIONS
     folder = Path("/var/lib", service()["StateDirectory"])
     assert parsed(STARTS["unit"])[1]["db"] == folder / "deniable.db"
     assert service()["WorkingDirectory"] == str(folder)
@@ -146,7 +148,9 @@ def test_systemd_finds_no_fault_with_the_units(tmp_path: Path) -> None:
 
 def test_container_holds_the_program_alone_and_not_as_root() -> None:
     assert instruction("ENTRYPOINT") == ["deniable"]
-    assert re.findall(r"^COPY (.*) /src/", CONTAINERFILE, re.M) == ["deniable-*.whl"]
+    copied = re.findall(r"^COPY (.*) /src/", CONTAINERFILE, re.M)
+    assert copied == ["requirements.txt deniable-*.whl"]
+    assert "--require-hashes --requirement /src/requirements.txt" in CONTAINERFILE
     lines = CONTAINERFILE.splitlines()
     assert lines.index("USER deniable") < lines.index("VOLUME /data")
     assert parsed(STARTS["container"])[1]["db"] == Path("/data/deniable.db")

@@ -212,6 +212,7 @@ KINDS: Mapping[str, Mapping[str, _Maker]] = {
         "compose.yaml": _from("compose.yaml"),
         "Containerfile": _from("Containerfile"),
         "caddy.json": partial(_caddy, in_compose=True),
+        "requirements.txt": _from("requirements.txt"),
     },
 }
 
