@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from analysis.study.crosstab import CannotTell, Crosstab, crosstab
     from analysis.study.design_plan import DesignPlan, Goals, design_plan
+    from analysis.study.frames import to_frame
     from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
     from analysis.study.planning import (
         Plan,
@@ -107,6 +108,7 @@ _NAMES = {
     ),
     "analysis.study.crosstab": ("CannotTell", "Crosstab", "crosstab"),
     "analysis.study.design_plan": ("DesignPlan", "Goals", "design_plan"),
+    "analysis.study.frames": ("to_frame",),
     "analysis.study.hypotheses": ("HypothesisTest", "goodness_of_fit", "independence"),
     "analysis.study.planning": (
         "Plan",
@@ -215,6 +217,7 @@ __all__ = [
     "split_cap",
     "strongest_posterior",
     "thaw",
+    "to_frame",
     "totals",
     "totals_of_waves",
     "trend",

@@ -108,13 +108,16 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
 
 
 def _run_python_of(page: str) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
-    exec(code, {})
+    """Run the code of a page, whose blocks go on from each other."""
+    code = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
+    exec("\n".join(code), {})
 
 
 def test_python_of_the_analysis_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _run_python_of("analysis.md")
-    fit, apart, slope = map(float, capsys.readouterr().out.split())
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[3].startswith("logistic model of joined, n = 1000")
+    fit, apart, slope = map(float, printed[:3])
     assert fit < 0.001
     assert apart < 0.01
     assert 0.05 < slope < 0.12

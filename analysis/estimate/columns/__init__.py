@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.core.domain import NO_ANSWER
 from analysis.core.joint_randomizer import Place
@@ -112,8 +112,8 @@ def event_of(answers: Iterable[str]) -> str | None:
 def from_matrix(
     name: str,
     values: Iterable[str],
-    codes: Ints,
-    matrix: Floats,
+    codes: ArrayLike,
+    matrix: ArrayLike,
     amounts: tuple[float, ...] | None = None,
     mechanism: str = "matrix",
     yes: str | None = None,
@@ -122,9 +122,11 @@ def from_matrix(
 
     Parameters
     ----------
-    name, values, codes, amounts, mechanism, yes
-        Those of `Column`; `codes` are rows of the matrix.
-    matrix : (reports, k) array
+    name, values, amounts, mechanism, yes
+        Those of `Column`.
+    codes : (n,) array, Series or list
+        Whole numbers: the row of the matrix that belongs to each respondent's report, from 0.
+    matrix : (reports, k) array, DataFrame or list of rows
         The probability of each report (row) if each value (column) is true.
 
     Raises
@@ -134,7 +136,10 @@ def from_matrix(
         linearly dependent columns, or a report that nobody can make; or if a code is not a row.
     """
     values = tuple(values)
-    matrix = np.asarray(matrix, dtype=np.float64)
+    try:
+        matrix = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("matrix must hold probabilities from 0 to 1, got others") from None
     if matrix.ndim != 2 or matrix.shape[1] != len(values) or len(matrix) < len(values):
         raise ValueError(
             f"matrix must have {len(values)} columns, one for each value, and at least as many "
@@ -149,16 +154,32 @@ def from_matrix(
             f"columns of the matrix must sum to 1, since one of the reports is made; that of "
             f'"{values[worst]}" sums to {sums[worst]:.10g} (write "1/3" rather than 0.333)'
         )
-    if len(codes) and (codes.min() < 0 or codes.max() >= len(matrix)):
-        wrong = codes[(codes < 0) | (codes >= len(matrix))][0]
-        raise ValueError(f"codes must be rows of the matrix, 0..{len(matrix) - 1}, got {wrong}")
+    rows = _rows(codes, len(matrix))
     if not matrix.any(axis=1).all():
         raise ValueError("each row of the matrix must have a report that some value can make")
     with np.errstate(divide="ignore"):
         epsilon = float(np.log(matrix.max(axis=1) / matrix.min(axis=1)).max())
     return Column(
-        name, values, codes, matrix, left_inverse(matrix), True, amounts, epsilon, mechanism, yes
+        name, values, rows, matrix, left_inverse(matrix), True, amounts, epsilon, mechanism, yes
     )
+
+
+def _rows(codes: ArrayLike, size: int) -> Ints:
+    """Return codes as whole numbers of 0..size-1; raise `ValueError` at the first that is none."""
+    given = np.asarray(codes)
+    if given.ndim != 1:
+        raise ValueError(
+            f"codes must be a row of numbers, one for each respondent, got {given.ndim} dimensions"
+        )
+    if given.dtype.kind not in "biu" or (len(given) and not 0 <= given.min() <= given.max() < size):
+        for place, code in enumerate(given.tolist()):
+            is_number = isinstance(code, int | float)
+            if not (is_number and 0 <= code < size and code == int(code)):
+                raise ValueError(
+                    f"codes must be rows of the matrix, whole numbers of 0..{size - 1}, got "
+                    f"{code!r} for respondent {place + 1}"
+                )
+    return given.astype(np.int64)
 
 
 def left_inverse(matrix: Floats) -> Floats:

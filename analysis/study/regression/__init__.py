@@ -1,10 +1,11 @@
 """Regression where the outcome, predictors or both were randomized."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike
 
 from analysis.estimate.columns import Column
 from analysis.estimate.intervals import check_level
@@ -39,15 +40,23 @@ INTERVALS = ("profile", "wald")
 NO_ANSWERS = ("left-out", "category")
 
 
+class Known(Protocol):
+    """Known columns by their names: a DataFrame, or a mapping."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
 def regress(
     formula: str,
-    columns: Mapping[str, Column],
-    known: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Column] | Iterable[Column],
+    known: Known | None = None,
     *,
     family: str = "logistic",
-    weights: NDArray[Any] | None = None,
-    clusters: NDArray[Any] | None = None,
-    strata: NDArray[Any] | None = None,
+    weights: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
     offset: str | None = None,
     se: str = "observed",
     interval: str = "profile",
@@ -83,10 +92,12 @@ def regress(
         expression: never take one from a stranger. Randomized columns with amounts are numbers in
         it; where no-answer is a value, each of their terms is 0 for it, and has another one beside
         with ``name[no-answer]`` in its place. Others are categories.
-    columns : mapping
-        Randomized columns of n respondents by their names.
-    known : mapping
-        Known columns, (n,) numbers or strings.
+    columns : mapping or iterable of Column
+        Randomized columns of n respondents, by the names that the formula gives them, or with
+        their own.
+    known : DataFrame or mapping, optional
+        Known columns by their names, (n,) numbers or strings: arrays, Series or lists. Row i is
+        of respondent i, whatever the index of a Series says.
     family : str
         One of `FAMILIES`. No-answer of a randomized outcome is a category of its own.
     weights : (n,) array, optional
@@ -149,9 +160,11 @@ def regress(
         if got not in expected:
             raise ValueError(f'{name} must be {" or ".join(expected)}, got "{got}"')
     check_level(confidence_level)
+    named = columns if isinstance(columns, Mapping) else {each.name: each for each in columns}
     # What a column is called in formulas is its name here.
-    columns = {name: replace(column, name=name) for name, column in columns.items()}
-    model = table(formula, columns, known, family, weights, offset, clusters, strata)
+    randomized = {name: replace(column, name=name) for name, column in named.items()}
+    given = {str(name): np.asarray(known[name]) for name in known} if known is not None else {}
+    model = table(formula, randomized, given, family, weights, offset, clusters, strata)
     if isinstance(model.outcome, Column):
         lawless = family == "linear"
     elif family in LAWS and model.predictors:

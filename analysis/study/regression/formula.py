@@ -9,6 +9,7 @@ import numpy as np
 from formulaic import Formula, SimpleFormula
 from formulaic.parser.types import Factor, Term
 from numpy.typing import NDArray
+from pandas import NA, isna
 
 from analysis.estimate.columns import Column
 from analysis.study.regression.levels import cells
@@ -183,7 +184,7 @@ def _known(name: str, values: NDArray[Any]) -> NDArray[Any]:
     if kind == "f":
         lacking = ~np.isfinite(column)
     else:
-        lacking = np.array([item is None or item != item or item == "" for item in column], bool)
+        lacking = isna(column) | np.array([item is not NA and item == "" for item in column], bool)
     if lacking.any():
         raise ValueError(
             f'known column "{name}" must have a value in every row, got {int(lacking.sum())} of '

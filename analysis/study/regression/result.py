@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from math import inf, isinf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from tabulate import tabulate
+
+from analysis.study.frames import to_frame
 
 Array = NDArray[np.float64]
 
@@ -165,6 +170,61 @@ class Regression:
     nuisance: tuple[Term, ...] = ()
     predicted: tuple[Predicted, ...] = ()
     effects: tuple[Effect, ...] = ()
+
+    @property
+    def params(self) -> Any:
+        """A Series of the terms' estimates; NaN where there is none."""
+        return self._indexed()["estimate"].astype(float)
+
+    @property
+    def pvalues(self) -> Any:
+        """A Series of the terms' p-values; NaN where there is none."""
+        return self._indexed()["p_value"].astype(float)
+
+    def conf_int(self) -> Any:
+        """Return a DataFrame of the terms' limits, with the columns ``low`` and ``high``.
+
+        Their level is the one that the model was fitted with. A limit that the data do not set is
+        infinite, and one that could not be computed is NaN.
+        """
+        limits = self._indexed()[["conf_low", "conf_high"]].astype(float)
+        return limits.rename(columns={"conf_low": "low", "conf_high": "high"})
+
+    def to_frame(self) -> Any:
+        """Return a DataFrame with a row for each term, and the columns of `Term`."""
+        return to_frame(self.terms)
+
+    def _indexed(self) -> Any:
+        return self.to_frame().set_index("term")
+
+    def summary(self) -> str:
+        """Return what was fitted, the table of terms, and the messages, as text."""
+        heads = ("term", "estimate", "std error", "statistic", "p", "low", "high", "flag")
+        rows = [
+            (
+                *(term.term, term.estimate, term.std_error, term.statistic, term.p_value),
+                *(term.conf_low, term.conf_high, term.flag),
+            )
+            for term in self.terms
+        ]
+        terms = tabulate(rows, heads, floatfmt=".4g", missingval="")
+        return "\n".join([self._fitted(), terms, *self.messages])
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook."""
+        messages = "".join(f"<p>{escape(message)}</p>" for message in self.messages)
+        shown = self._indexed().to_html(na_rep="", float_format="{:.4g}".format)
+        return f"<p>{escape(self._fitted())}</p>{shown}{messages}"
+
+    def _fitted(self) -> str:
+        """Return a line on the model as a whole."""
+        facts = [f"{self.family} model of {self.outcome}, n = {self.n}"]
+        if self.log_likelihood is not None:
+            facts.append(f"log-likelihood {self.log_likelihood:.2f}")
+        if self.aic is not None:
+            facts.append(f"AIC {self.aic:.2f}")
+        facts.append(f"errors by {self.se_type}, intervals by {self.interval}")
+        return ", ".join(facts) + ("" if self.converged else "; it did not converge")
 
 
 def covariance(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 #: Clusters from which on 95 % intervals cover about as they say, however unequal in size.
 _MANY = 40
@@ -175,7 +175,7 @@ def _alike(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64] | None:
 
 
 def check_clusters(
-    clusters: NDArray[Any] | None, strata: NDArray[Any] | None, size: int
+    clusters: ArrayLike | None, strata: ArrayLike | None, size: int
 ) -> Clusters | None:
     """Return the clusters of `size` respondents; None if they were drawn one by one.
 
@@ -201,7 +201,7 @@ def check_clusters(
     return Clusters(of_row.ravel(), pairs[:, 0], clusters is not None)
 
 
-def check_weights(weights: NDArray[Any], size: int) -> NDArray[np.float64]:
+def check_weights(weights: ArrayLike, size: int) -> NDArray[np.float64]:
     """Return the weights; raise `ValueError` unless `size` finite ones, none below 0, not all 0."""
     try:
         numbers = np.asarray(weights, dtype=np.float64)

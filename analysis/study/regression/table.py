@@ -7,7 +7,7 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
@@ -195,10 +195,10 @@ def table(
     columns: Mapping[str, Column],
     known: Mapping[str, NDArray[Any]],
     family: str,
-    weights: NDArray[Any] | None,
+    weights: ArrayLike | None,
     offset: str | None = None,
-    clusters: NDArray[Any] | None = None,
-    strata: NDArray[Any] | None = None,
+    clusters: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
 ) -> Table:
     """Read a formula with its columns, and check them; arguments are those of `regress`."""
     try:
