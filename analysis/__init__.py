@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from analysis.estimate.columns.data_file import Data, read_data, read_two
     from analysis.estimate.columns.design_file import Designs, read_designs
     from analysis.estimate.columns.differences import Difference, differences
+    from analysis.estimate.columns.estimate import column_estimates
     from analysis.estimate.columns.joint_table import JointShare, joint_shares
     from analysis.estimate.columns.measured import IntervalOptions
     from analysis.estimate.columns.of_survey import columns_of
@@ -78,6 +79,7 @@ _NAMES = {
     "analysis.estimate.columns.differences": ("Difference", "differences"),
     "analysis.estimate.columns.data_file": ("Data", "read_data", "read_two"),
     "analysis.estimate.columns.design_file": ("Designs", "read_designs"),
+    "analysis.estimate.columns.estimate": ("column_estimates",),
     "analysis.estimate.columns.joint_table": ("JointShare", "joint_shares"),
     "analysis.estimate.columns.measured": ("IntervalOptions",),
     "analysis.estimate.columns.of_survey": ("columns_of",),
@@ -171,6 +173,7 @@ __all__ = [
     "Total",
     "Trend",
     "changes_of_shares",
+    "column_estimates",
     "columns_of",
     "compare_groups",
     "compare_waves",
