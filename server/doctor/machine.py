@@ -3,13 +3,13 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from itertools import pairwise
 from pathlib import Path
 
-from server.doctor import Check
+from server.doctor import Check, logs
+from server.doctor.logs import option, running
 from server.health import ROOM
 from server.store import Store
 from server.store.file import beside
@@ -35,10 +35,10 @@ def look(db: Path, today: date, root: Path = Path("/")) -> Iterator[Check]:
         )
     finally:
         store.file.leave()
-    yield from _servers(root)
+    yield from _servers(db, root)
     yield _swap(root)
     yield _core_dumps(root)
-    yield from _proxy_logs(root)
+    yield from logs.look(root)
 
 
 def _modes(db: Path) -> Iterator[Check]:
@@ -82,12 +82,14 @@ def _disk(db: Path) -> Check:
     )
 
 
-def _servers(root: Path) -> Iterator[Check]:
-    found = list(_running(root))
+def _servers(db: Path, root: Path) -> Iterator[Check]:
+    found = [number for number, words in running(root) if _serves(root, number, words, db)]
     yield Check(
         "machine",
         "servers",
-        f"{len(found)} of them run here" if found else "none runs here, or another user cannot see",
+        f"{len(found)} of this database run here"
+        if found
+        else "none of this database runs here, or another user cannot see",
         len(found) <= 1,
         f"stop those that you do not mean: processes {' '.join(map(str, found))}",
     )
@@ -113,15 +115,14 @@ def _servers(root: Path) -> Iterator[Check]:
             )
 
 
-def _running(root: Path) -> Iterator[int]:
-    """Yield the numbers of the processes that are `deniable serve`."""
-    for path in sorted((root / "proc").glob("[0-9]*/cmdline")):
-        with suppress(OSError):
-            words = path.read_bytes().split(b"\0")
-            program = [word.rpartition(b"/")[2] for word in words[:4]]
-            for before, word in pairwise(program):
-                if word == b"serve" and before in (b"deniable", b"server.cli"):
-                    yield int(path.parent.name)
+def _serves(root: Path, number: int, words: Sequence[str], db: Path) -> bool:
+    """Return whether a server's words name this database, also from within a container."""
+    named = option(words, "--db") or "deniable.db"
+    process = root / f"proc/{number}"
+    path = process / "root" / named[1:] if named.startswith("/") else process / "cwd" / named
+    with suppress(OSError):
+        return path.samefile(db)
+    return False
 
 
 def _swap(root: Path) -> Check:
@@ -158,39 +159,4 @@ def _core_dumps(root: Path) -> Check:
         f"a program gets them: {pattern}" if kept else "are kept within the limit of a process",
         not kept,
         "sysctl kernel.core_pattern=core, and LimitCORE=0 in the units",
-    )
-
-
-def _proxy_logs(root: Path) -> Iterator[Check]:
-    """Yield what nginx logs by its files, where this user can read them."""
-    file = root / "etc/nginx/nginx.conf"
-    try:
-        text = re.sub(r"(?m)#.*$", "", file.read_text())
-    except (OSError, UnicodeDecodeError):
-        return
-    wrong = [
-        f"{name} {value.strip()}"
-        for name, value in re.findall(r"\b(access_log|error_log|include)\s+([^;]+);", text)
-        if not (name == "access_log" and value.strip() == "off")
-        and not (name == "error_log" and value.split()[0] == "/dev/null")
-        and not (name == "include" and value.split()[0].endswith("mime.types"))
-    ]
-    if "access_log" not in text:
-        wrong.append("access_log as it is by default")
-    yield Check(
-        "proxy",
-        "logs of nginx",
-        f"addresses may be kept: {'; '.join(wrong)}" if wrong else "none is kept",
-        not wrong,
-        "access_log off; error_log /dev/null crit; and no include, in which others switch it on",
-    )
-    full = [
-        path.name for path in sorted((root / "var/log/nginx").glob("*.log*")) if path.stat().st_size
-    ]
-    yield Check(
-        "proxy",
-        "old logs of nginx",
-        f"/var/log/nginx has {', '.join(full)}" if full else "/var/log/nginx has none",
-        not full,
-        "delete them once you know that they are not needed",
     )

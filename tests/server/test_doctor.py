@@ -23,23 +23,32 @@ LIMITS = """Limit                     Soft Limit           Hard Limit           
 Max core file size        {core}                    {core}                    bytes
 Max open files            1024                 {files}               files
 """
+UNIT = made("systemd", Settings("survey.example.org"))["deniable.service"]
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, db: Path) -> Path:
     """The system files of a machine that is as it should be."""
     folder = tmp_path / "root"
     for name, text in {
-        "proc/77/cmdline": "/opt/bin/python\0/opt/bin/deniable\0serve\0--db\0x\0",
+        "proc/77/cmdline": "/opt/bin/python\0/opt/bin/deniable\0serve\0",
         "proc/77/limits": LIMITS.format(core=0, files=65536),
         "proc/78/cmdline": "/bin/cat\0serve\0",
+        # Another survey's, and one that is another user's or has ended.
+        "proc/79/cmdline": "deniable\0serve\0--db=/elsewhere/deniable.db\0",
+        "proc/80/cmdline": "deniable\0serve\0--db\0deniable.db\0",
         "proc/swaps": "Filename Type Size Used Priority\n/dev/zram0 partition 1 0 100\n",
         "proc/sys/kernel/core_pattern": "|/lib/systemd/systemd-coredump %P\n",
         "etc/nginx/nginx.conf": made("nginx", Settings("survey.example.org"))["nginx.conf"],
         "var/log/nginx/access.log": "",
+        "etc/caddy/caddy.json": made("caddy", Settings("survey.example.org"))["caddy.json"],
+        "etc/systemd/system/deniable.service": UNIT,
+        "etc/systemd/journald.conf": "[Journal]\n#Storage=none\nStorage=volatile\n",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    (folder / "proc/77/cwd").symlink_to(db.parent)
+    (folder / "proc/79/root").symlink_to("/")
     return folder
 
 
@@ -66,6 +75,45 @@ def test_a_machine_that_is_as_it_should_be(db: Path, root: Path) -> None:
     assert {"disk", "deletions", "swap", "open files of process 77"} <= subjects
 
 
+def test_servers_of_this_database_are_found_by_any_name(db: Path, root: Path) -> None:
+    def said() -> str:
+        (found,) = (one for one in machine.look(db, TODAY, root) if one.subject == "servers")
+        return found.finding
+
+    assert said() == "1 of this database run here"
+    shutil.rmtree(root / "proc/77")
+    assert said() == "none of this database runs here, or another user cannot see"
+    # In a container the path is another one.
+    other = root / "proc/79"
+    (other / "cmdline").write_text("deniable\0serve\0--db=/data/deniable.db\0")
+    (other / "root").unlink()
+    (root / "container").mkdir()
+    (root / "container/data").symlink_to(db.parent)
+    (other / "root").symlink_to(root / "container")
+    assert said() == "1 of this database run here"
+
+
+def test_where_the_journal_is_is_said(db: Path, root: Path) -> None:
+    def said() -> str:
+        (found,) = (one for one in machine.look(db, TODAY, root) if one.subject == "journal")
+        return found.finding
+
+    assert said() == "it keeps no research token; it is in memory"
+    edit("etc/systemd/journald.conf.d/ours.conf", "Storage=auto\n")(db, root)
+    assert said().endswith("it is in memory")
+    (root / "var/log/journal").mkdir()
+    assert said().endswith("it is on the disk")
+
+
+def test_caddy_is_read_by_the_file_that_it_runs_with(db: Path, root: Path) -> None:
+    edit("etc/caddy/caddy.json", "{}")(db, root)
+    edit("etc/caddy/ours.json", made("caddy", Settings("a.example.org"))["caddy.json"])(db, root)
+    edit("proc/5/cmdline", "/usr/bin/caddy\0run\0--config\0/etc/caddy/ours.json\0")(db, root)
+    assert wrong(db, root) == {}
+    edit("proc/5/cmdline", "/usr/bin/caddy\0run\0--config=/etc/caddy/caddy.json\0")(db, root)
+    assert "log default has errors" in wrong(db, root)["logs of Caddy"]
+
+
 def edit(name: str, text: str) -> Callable[[Path, Path], None]:
     def change(db: Path, root: Path) -> None:
         file = root / name
@@ -78,7 +126,28 @@ def edit(name: str, text: str) -> Callable[[Path, Path], None]:
 FAULTS: dict[str, tuple[Callable[[Path, Path], object], str, str]] = {
     "modes": (lambda db, root: db.chmod(0o644), "file modes", "others can read deniable.db"),
     "folder": (lambda db, root: db.parent.chmod(0o777), "folder", "others can write"),
-    "second": (edit("proc/9/cmdline", "python\0-m\0server.cli\0serve\0"), "servers", "2 of them"),
+    "second": (
+        lambda db, root: edit("proc/79/cmdline", f"python\0-m\0server.cli\0serve\0--db\0{db}\0")(
+            db, root
+        ),
+        "servers",
+        "2 of this database",
+    ),
+    "log of Caddy": (
+        edit("etc/caddy/caddy.json", '{"apps": {"http": {"servers": {"s": {"logs": {}}}}}}'),
+        "logs of Caddy",
+        "server s logs requests; log default has errors of requests",
+    ),
+    "Caddyfile": (
+        edit("etc/caddy/caddy.json", "survey.example.org {}"),
+        "logs of Caddy",
+        "no JSON",
+    ),
+    "token": (
+        edit("etc/systemd/system/deniable.service", UNIT.replace("StandardOutput=null", "")),
+        "journal",
+        "it keeps the research token that deniable.service prints",
+    ),
     "files": (
         edit("proc/77/limits", LIMITS.format(core=0, files=1024)),
         "open files of process 77",
@@ -119,7 +188,6 @@ def test_encrypted_swap_is_no_fault(db: Path, root: Path) -> None:
 
 def test_what_was_to_be_deleted_is_seen(tmp_path: Path, root: Path) -> None:
     db, survey = tmp_path / "kept/panel.db", tmp_path / "panel.toml"
-    db.parent.mkdir(mode=0o700)
     text = EXAMPLE.with_name("staff-panel.toml").read_text()
     survey.write_text(text)
     for words in (["publish", str(survey)], ["open", "staff-panel"], INVITE):
