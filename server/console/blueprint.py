@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.estimate.intervals import INTERVALS as KNOWN_INTERVALS
 from server import access
+from server.console.mistakes import Mistake, is_page, marked, note, refused, told
 from server.console.typed import whole_number
 from server.extensions import the_store
 from server.gateway import LONGEST_UPLOAD, UPLOADS
@@ -19,6 +20,9 @@ from server.store import StoreBusy, StoreError
 from server.stored_results import Missing, StoredWave, Withheld
 
 blueprint = Blueprint("research", __name__)
+blueprint.after_request(refused)
+blueprint.context_processor(told)
+blueprint.add_app_template_filter(marked)
 
 #: The usual intervals of shares, and others that can be chosen.
 INTERVALS = ("clopper-pearson", *(one for one in KNOWN_INTERVALS if one != "clopper-pearson"))
@@ -68,11 +72,21 @@ def _challenge() -> Response:
 
 def _told(told: str, status: int) -> Response:
     """Return an answer in words: to browsers that ask for a page a page, with the way back."""
-    if g.get("researcher") is not None and "text/html" in request.headers.get("Accept", ""):
+    if g.get("researcher") is not None and is_page():
         # What is not there is no way back.
         survey_id = (request.view_args or {}).get("survey_id") if status != 404 else None
         return Response(render_template("refused.html", told=told, survey_id=survey_id), status)
+    return told_alone(told, status)
+
+
+def told_alone(told: str, status: int) -> Response:
+    """Return an answer in words alone, as programs want it."""
     return Response(f"{told}\n", status, content_type="text/plain; charset=utf-8")
+
+
+@blueprint.errorhandler(Mistake)
+def mistaken(error: Mistake) -> Response:
+    return told_alone(str(error), 422)
 
 
 @blueprint.errorhandler(Withheld)
@@ -101,13 +115,13 @@ def impossible(error: StoreError) -> Response:
 @blueprint.errorhandler(409)
 @blueprint.errorhandler(422)
 @blueprint.errorhandler(429)
-def refused(error: HTTPException) -> Response:
+def impossible_here(error: HTTPException) -> Response:
     if not isinstance(error, TooManyRequests):
         return _told(str(error.description), error.code or 422)
-    told = f"Too many attempts. The next one can be made in {error.retry_after} s."
-    response = Response(f"{told}\n", 429, content_type="text/plain")
+    waits = f"Too many attempts. The next one can be made in {error.retry_after} s."
+    response = Response(f"{waits}\n", 429, content_type="text/plain")
     if not request.path.startswith("/api/"):
-        response = Response(_login_page("/surveys", told), 429)
+        response = Response(_login_page("/surveys", waits), 429)
     response.headers["Retry-After"] = str(error.retry_after)
     return response
 
@@ -178,42 +192,46 @@ LEVELS = (0.95, 0.5, 0.8, 0.9, 0.99)
 
 def asked_view(survey_id: str, number: int | None = None) -> View:
     """Return what the address asks for; `number` is a wave instead of the one that it names."""
-    interval = request.args.get("interval", INTERVALS[0])
+    interval = request.values.get("interval", INTERVALS[0])
     if interval not in INTERVALS:
         raise Missing(f"interval: expected one of {', '.join(INTERVALS)}, got {interval[:20]!a}")
     wave = asked_wave(survey_id, number)
-    dots = request.args.get("picture") == "dots"
+    dots = request.values.get("picture") == "dots"
     return View(wave, asked_level(), interval, dots, _asked_population(wave))
 
 
 def _asked_population(wave: StoredWave) -> int | None:
     """Return the size of the population that the address asks for; None if it asks for none."""
-    given = request.args.get("population", "").strip()
+    given = request.values.get("population", "").strip()
     if not given or not wave.shown:
         return None
     number, least = whole_number(given), wave.n
     if number is None or not least <= number < 10**10:
-        raise Missing(
+        told = (
             f"population: expected a whole number of at least {least:,}, the number of reports, "
             f"got {given[:20]!a}"
         )
+        if not is_page():
+            raise Missing(told)
+        note("population", told)
+        return None
     return number
 
 
 def asked_wave(survey_id: str, number: int | None = None) -> StoredWave:
     """Return the wave and version that the address asks for, in whole batches."""
-    wave = request.args.get("wave") or None
+    wave = request.values.get("wave") or None
     if wave is not None and not (wave.isascii() and wave.isdigit() and len(wave) < 8):
         raise Missing(f"wave: expected a whole number, got {wave[:20]!a}")
     if number is None and wave is not None:
         number = int(wave)
-    version = request.args.get("version") or None
+    version = request.values.get("version") or None
     return StoredWave(the_store(), survey_id, number, version, batch=True)
 
 
 def asked_level() -> float:
     """Return the confidence level that the address asks for."""
-    level = request.args.get("level", str(LEVELS[0]))
+    level = request.values.get("level", str(LEVELS[0]))
     if not re.fullmatch(r"0?\.[0-9]{1,4}", level) or float(level) < 0.01:
         raise Missing(f"level: expected a decimal from 0.01 to 0.9999, got {level[:20]!a}")
     return float(level)

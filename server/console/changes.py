@@ -1,5 +1,6 @@
 """What forms of the editor ask to have changed of a draft, and the changes themselves."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,11 @@ from analysis.survey.kinds import KINDS
 from analysis.survey.logic import asked_of
 from analysis.survey.survey import Survey
 from server.console.costs import asked_costs
+from server.console.mistakes import Mistake
 from server.editing.conditions import earlier
 from server.editing.draft_file import DraftFile, free_id, id_of
-from server.editing.draft_view import STUDY, DraftView
-from server.editing.fields import Form, Setting
+from server.editing.draft_view import STUDY, DraftView, Missing
+from server.editing.fields import Field, Form, Setting
 from server.editing.forms import (
     FORGET,
     KINDS_IN_WORDS,
@@ -127,28 +129,48 @@ def _save(file: DraftFile, asked: Change, reading: Reading) -> str:
     survey = reading.survey
     kind = form.get("kind")
     setting = setting_of(file, part, survey)
-    values = {
-        field.path: field.read(form, data, setting)
-        for field in fields_of(sections_of(part, data, survey))
-    }
+    fields = fields_of(sections_of(part, data, survey))
+    values = {field.path: _read(field, form, data, setting) for field in fields}
     if part == STUDY:
         _speak(file, values.pop("languages") or [], bool(values.pop(FORGET)))
     for path, value in values.items():
         file.put(part, path, value)
     if kind and kind != data.get("kind"):
         if kind not in KINDS_IN_WORDS:
-            raise ValueError(
-                f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
-            )
+            told = f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
+            raise Mistake("kind", told)
         new = turned(file.data(part), kind, _is_drawn_with_others(part, survey))
         for key in {*file.data(part), *new}:
             file.put(part, key, new.get(key))
     name = form.get(_ID)
     if name and part != STUDY:
         if not ID.fullmatch(name):
-            raise ValueError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
+            raise Mistake(_ID, f"Id: expected letters of a-z, digits and -, got {name[:64]!r}")
         part = file.rename(part, name)
     return part
+
+
+def _read(field: Field, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
+    try:
+        return field.read(form, data, setting)
+    except ValueError as error:
+        raise Mistake(field.path, str(error)) from None
+
+
+def field_of(asked: Change, error: ValueError, file: DraftView, survey: Survey) -> str:
+    """Return the id of the field that an error is about; "" if it is about none that is shown."""
+    if isinstance(error, Mistake):
+        return error.field
+    if asked.do.partition(":")[0] != "save":
+        return ""
+    try:
+        fields = fields_of(sections_of(asked.part, file.data(asked.part), survey))
+    except Missing:
+        return ""
+    paths = [*(field.path for field in fields), "kind", _ID]
+    keys = re.findall(r"(?:^|: )(\w+)(?= must |: )", str(error))
+    found = (one for key in keys for one in paths if key == one.rpartition(".")[2])
+    return next(found, "")
 
 
 def _speak(file: DraftFile, languages: Sequence[str], forgets: bool) -> None:
@@ -158,9 +180,8 @@ def _speak(file: DraftFile, languages: Sequence[str], forgets: bool) -> None:
     lost = {tag: file.texts_in(tag) for tag in file.languages if tag not in kept}
     if any(lost.values()) and not forgets:
         told = " and ".join(f"{count} texts in {tag}" for tag, count in lost.items() if count)
-        raise ValueError(
-            f"Languages: {told} would be lost. Tick “Take their texts away” if that is meant"
-        )
+        told = f"Languages: {told} would be lost. Tick “Take their texts away” if that is meant"
+        raise Mistake("languages", told)
     file.speak(languages)
 
 
@@ -168,12 +189,13 @@ def _add(file: DraftFile, asked: Change, _: Reading) -> str:
     """Add a question behind the part that is shown, or a table of questions drawn together."""
     text, kind = asked.form.get("text"), asked.form.get("kind")
     if not text:
-        raise ValueError("New question: expected its text, got nothing")
+        raise Mistake("new-text", "New question: expected its text, got nothing")
     if kind not in KINDS_IN_WORDS:
-        raise ValueError(f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}")
+        told = f"kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
+        raise Mistake("new-kind", told)
     name = asked.form.get("id") or id_of(text)
     if not ID.fullmatch(name):
-        raise ValueError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
+        raise Mistake("new-id", f"Id: expected letters of a-z, digits and -, got {name[:64]!r}")
     name = free_id(name, file.ids() + file.ids("together"))
     after = asked.part if asked.part.startswith("question/") else ""
     return file.add("question", begun(kind, name, text), after)
@@ -183,7 +205,7 @@ def _together(file: DraftFile, asked: Change, reading: Reading) -> str:
     """Have questions drawn together, at the ε that they have alone."""
     names = [one for one in asked.form.values.getlist("questions") if one in file.ids()]
     if len(names) < 2:
-        raise ValueError(f"Questions: expected 2 at least, got {len(names)}")
+        raise Mistake("together-0", f"Questions: expected 2 at least, got {len(names)}")
     total = 0.0
     for name in names:
         total += float(file.data(f"question/{name}").get("epsilon", 1.0))

@@ -10,6 +10,7 @@ from analysis.charts import Bar
 from analysis.core.domain import NO_ANSWER, Estimand
 from analysis.estimate.columns.of_survey import column_names, has_columns, variable
 from analysis.survey.survey import Survey
+from server.console.mistakes import Mistake
 from server.stored_results import Missing
 
 #: What the values of one of several options are called.
@@ -94,11 +95,16 @@ def known(survey: Survey) -> list[str]:
     return [choice.name for group in choices(survey) for choice in group.choices]
 
 
+def wrong(field: str, told: str) -> Exception:
+    """Return the error of a field: of a form that was sent, or of an address that leads nowhere."""
+    return Mistake(field, told) if request.method == "POST" else Missing(told)
+
+
 def asked_column(survey: Survey, field: str) -> str:
-    """Return the column that a field of the address or form names; raise Missing if none is."""
+    """Return the column that a field of the address or form names; errors are those of `wrong`."""
     names, given = known(survey), request.values.get(field, "")
     if given not in names:
-        raise Missing(f"{field}: expected one of {', '.join(names)}, got {given[:64]!a}")
+        raise wrong(field, f"{field}: expected one of {', '.join(names)}, got {given[:64]!a}")
     return given
 
 

@@ -7,9 +7,8 @@ from markupsafe import Markup
 
 from analysis.charts import chart
 from server.console.blueprint import View
-from server.console.columns import Names, asked_column, bars, is_unreliable
+from server.console.columns import Names, asked_column, bars, is_unreliable, wrong
 from server.store.work import Job
-from server.stored_results import Missing
 from server.work.crossing import Crossing
 
 #: The tables of its result that can be downloaded, by the beginning of their address.
@@ -21,7 +20,7 @@ def ask(view: View) -> Crossing:
     wave = view.wave
     first, second = (asked_column(wave.survey, name) for name in ("first", "second"))
     if first == second:
-        raise Missing("second: expected another question than the first, got the same")
+        raise wrong("second", "second: expected another question than the first, got the same")
     where = wave.survey.id, wave.asked_version, wave.number, wave.shown
     return Crossing(*where, view.level, first, second)
 

@@ -15,6 +15,7 @@ from analysis.survey.written import survey_tables
 from server import access
 from server.console.blueprint import blueprint
 from server.console.importing import CARRIED, carried, first_look, wanted_of
+from server.console.mistakes import Mistake, again, note
 from server.editing.differences import differences
 from server.editing.draft_file import DraftFile, free_id, id_of, toml_of
 from server.editing.draft_view import STUDY, DraftView
@@ -54,10 +55,9 @@ def ask_how_to_begin() -> str:
     return _new_page()
 
 
-def _new_page(problem: str = "") -> str:
+def _new_page() -> str:
     return render_template(
         "new.html",
-        problem=problem,
         kinds=KINDS_IN_WORDS,
         given=request.form,
         templates=templates().values(),
@@ -72,18 +72,22 @@ def _ids() -> list[str]:
 
 @blueprint.post("/surveys/new")
 @access.for_analysts
-def begin() -> BaseResponse | str | tuple[str, int]:
+def begin() -> BaseResponse | str:
     """Begin a draft: with a title and a first question, or from a survey file and what it names."""
-    ways: dict[str, Callable[[], BaseResponse | str | tuple[str, int]]] = {
+    ways: dict[str, Callable[[], BaseResponse | str]] = {
         "nothing": lambda: _began(_first_file(), {}, "began it"),
         "template": lambda: _began(_from_template(), {}, "began it with a template"),
         "file": lambda: _began(*_uploaded(_sent()), "uploaded its file"),
         "tool": _from_tool,
     }
+    how = request.form.get("how", "file" if request.files else "")
     try:
-        return ways.get(request.form.get("how", "file" if request.files else ""), ways["nothing"])()
+        return ways.get(how, ways["nothing"])()
     except ValueError as error:
-        return _new_page(str(error)), 422
+        # What a file has in it is told of the field in which it was chosen.
+        fields = {"template": "template-id", "file": "files", "tool": "tool-files"}
+        note(error.field if isinstance(error, Mistake) else fields.get(how, "id"), str(error))
+        return _new_page()
 
 
 def _sent() -> dict[str, bytes]:
@@ -96,22 +100,25 @@ def _from_template() -> str:
     """Return a template's file, with the id and the title that the form asks for."""
     template = templates().get(request.form.get("template", ""))
     if template is None:
-        raise SurveyError(f"Template: expected one of {', '.join(templates())}")
+        raise Mistake("template", f"Template: expected one of {', '.join(templates())}")
     file = DraftFile(template.text)
-    file.put(STUDY, "id", _free_id(request.form.get("id", "").strip() or template.name))
+    file.put(
+        STUDY, "id", _free_id(request.form.get("id", "").strip() or template.name, "template-id")
+    )
     file.put(STUDY, "title", request.form.get("title", "").strip() or template.title)
     return file.toml
 
 
-def _from_tool() -> BaseResponse | str | tuple[str, int]:
+def _from_tool() -> BaseResponse | str:
     """Show what can be imported of a questionnaire of another tool; then import what is wanted."""
     form, tool = carried(), request.form.get("tool") or None
     if form is not None:
         try:
             wanted = wanted_of(read_form(form[1], form[0], tool))
             return _import(*form, tool, wanted)
-        except SurveyError as error:
-            return first_look(*form, tool, str(error)), 422
+        except ValueError as error:
+            note(error.field if isinstance(error, Mistake) else "", str(error))
+            return first_look(*form, tool)
     files = _sent()
     if len(files) != 1:
         raise SurveyError(f"file: expected one questionnaire, got {len(files)}")
@@ -178,21 +185,22 @@ def _first_file() -> str:
     title, text = (request.form.get(name, "").strip() for name in ("title", "text"))
     name = request.form.get("id", "").strip() or id_of(title)
     kind = request.form.get("kind", "")
-    for label, given in (("Title", title), ("First question", text)):
+    for field, label, given in (("title", "Title", title), ("text", "First question", text)):
         if not given:
-            raise SurveyError(f"{label}: expected a text, got nothing")
-    name = _free_id(name)
+            raise Mistake(field, f"{label}: expected a text, got nothing")
+    name = _free_id(name, "id")
     if kind not in KINDS_IN_WORDS:
-        raise SurveyError(f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}")
+        told = f"Kind: expected one of {', '.join(KINDS_IN_WORDS)}, got {kind[:20]!a}"
+        raise Mistake("kind", told)
     return toml_of({"title": title, "id": name, "questions": [begun(kind, id_of(text), text)]})
 
 
-def _free_id(name: str) -> str:
-    """Return an id that was typed; raise SurveyError if it is none, or taken."""
+def _free_id(name: str, field: str) -> str:
+    """Return an id that was typed into a field; raise Mistake if it is none, or taken."""
     if not ID.fullmatch(name):
-        raise SurveyError(f"Id: expected letters of a-z, digits and -, got {name[:64]!a}")
+        raise Mistake(field, f"Id: expected letters of a-z, digits and -, got {name[:64]!r}")
     if name in _ids():
-        raise SurveyError(f"Id: expected one that is not taken, got {name}")
+        raise Mistake(field, f"Id: expected one that is not taken, got {name}")
     return name
 
 
@@ -279,12 +287,13 @@ def _ranges(file: DraftView) -> int:
 
 @blueprint.post("/surveys/<survey_id>/history")
 @access.for_analysts
+@again(history)
 def change_history(survey_id: str) -> BaseResponse:
     """Bring an earlier version of a draft back, as its next one; or delete the draft."""
     draft = the_draft(survey_id)
     if request.form.get("do") == "delete":
         if request.form.get("sure", "").strip() != survey_id:
-            abort(422, f"To delete the draft, type {survey_id}.")
+            raise Mistake("sure", f"To delete the draft, type {survey_id}.")
         writers = {version.who for version in the_store().drafts.history(survey_id)}
         if g.researcher.role != "owner" and writers != {g.researcher.name}:
             abort(409, "Others have written this draft, too: an owner can delete it.")

@@ -10,9 +10,18 @@ from analysis.study.planning.together import possible_draws
 from analysis.survey.survey import Survey
 from server import access
 from server.console.blueprint import blueprint
-from server.console.changes import DONE, Change, Conflict, changed, sections_of, setting_of
+from server.console.changes import (
+    DONE,
+    Change,
+    Conflict,
+    changed,
+    field_of,
+    sections_of,
+    setting_of,
+)
 from server.console.costs import USUAL, asked_costs
 from server.console.drafts import of_draft, reading_of, the_draft
+from server.console.mistakes import note
 from server.console.study import study_page
 from server.editing.conditions import shorter
 from server.editing.draft_file import DraftFile
@@ -49,6 +58,7 @@ def _editor(
     draft: Draft,
     part: str,
     problem: str = "",
+    field: str = "",
     typed: MultiDict[str, str] | None = None,
     file: DraftView | None = None,
 ) -> str:
@@ -60,6 +70,8 @@ def _editor(
     except PartMissing as error:
         part, problem = STUDY, problem or str(error)
         seen, file = stored.seen(part), None
+    if problem:
+        note(field, problem)
     shown = file or stored
     data = shown.data(part)
     g.policy = WITH_PREVIEW
@@ -75,7 +87,6 @@ def _editor(
         parts=[f"question/{name}" for name in stored.ids()],
         tables=[f"together/{name}" for name in stored.ids("together")],
         kinds=KINDS_IN_WORDS,
-        problem=problem,
         typed=typed or {},
         deleted=_deleted(draft),
         tradeoff=_tradeoff(reading.survey, part) if "draw" in request.args else [],
@@ -164,10 +175,11 @@ def change(survey_id: str) -> BaseResponse | tuple[str, int]:
                 "typed still stands here: save it again to put it in place of theirs, or open this "
                 "part anew to see theirs."
             )
-            return _editor(draft, asked.part, problem, request.form), 409
+            return _editor(draft, asked.part, problem, typed=request.form), 409
         except ValueError as error:
             told = str(error).removeprefix("survey.toml: ")
-            return _editor(draft, asked.part, told, request.form), 422
+            field = field_of(asked, error, file, reading_of(draft).survey)
+            return _editor(draft, asked.part, told, field, request.form), 422
     return _editor(draft, asked.part, "Others change this draft all the time; try again."), 409
 
 

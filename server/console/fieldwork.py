@@ -17,6 +17,7 @@ from server import access
 from server.clock import today
 from server.console.blueprint import blueprint
 from server.console.live import EVERY, follow, state_of_fieldwork, told_of_wave
+from server.console.mistakes import Mistake, again
 from server.console.precision import precision
 from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
@@ -116,6 +117,7 @@ def sheet(survey_id: str) -> str:
 
 @blueprint.post("/surveys/<survey_id>/open")
 @access.for_owners
+@again(fieldwork)
 def open_wave(survey_id: str) -> BaseResponse:
     """Open a wave, and close the others: the last one again, or one more."""
     store = the_store()
@@ -127,7 +129,7 @@ def open_wave(survey_id: str) -> BaseResponse:
     last, is_next = max(store.surveys.waves(survey_id), default=1), "wave" in request.form
     wave = last + 1 if is_next else last
     if is_next and request.form.get("sure") != str(wave):
-        abort(422, f"Wave {wave} was not started: please tick that it is meant.")
+        raise Mistake("sure-wave", f"Wave {wave} was not started: please tick that it is meant.")
     access.record("open", f"{survey_id}, wave {wave}")
     store.surveys.open_wave(survey_id, wave, alone=True)
     return _back(survey_id)
@@ -147,6 +149,7 @@ def close(survey_id: str) -> BaseResponse:
 
 @blueprint.post("/surveys/<survey_id>/planned")
 @access.for_owners
+@again(fieldwork)
 def plan(survey_id: str) -> BaseResponse:
     """Note how many respondents are planned."""
     asked_now(the_store(), survey_id)
@@ -168,12 +171,13 @@ def archive(survey_id: str, what: str) -> BaseResponse:
 
 @blueprint.post("/surveys/<survey_id>/delete")
 @access.for_owners
+@again(fieldwork)
 def delete(survey_id: str) -> BaseResponse:
     """Delete all that respondents sent, if the survey's id was typed and no wave is open."""
     store = the_store()
     asked_now(store, survey_id)
     if request.form.get("sure", "").strip() != survey_id:
-        abort(422, f"To delete everything, type {survey_id}.")
+        raise Mistake("sure", f"To delete everything, type {survey_id}.")
     if store.surveys.open_waves(survey_id):
         abort(409, "It is open. Close it first.")
     access.record("delete", f"{survey_id}: all reports, results, invitations and charges")
@@ -183,6 +187,7 @@ def delete(survey_id: str) -> BaseResponse:
 
 @blueprint.post("/surveys/<survey_id>/invitations")
 @access.for_the_field
+@again(fieldwork)
 def invite(survey_id: str) -> Response:
     """Make links with which one person each can answer once, and give them as a file, once."""
     store = the_store()
@@ -205,6 +210,7 @@ def invite(survey_id: str) -> Response:
 
 @blueprint.post("/surveys/<survey_id>/invitations/replace")
 @access.for_the_field
+@again(fieldwork)
 def replace(survey_id: str) -> str:
     """Give a new link for a lost one; what it says does not depend on whether that was used."""
     address = _askedaddress_of()
@@ -252,7 +258,10 @@ def _askedaddress_of() -> str:
     given = request.form.get("address", "").strip().rstrip("/") or request.url_root.rstrip("/")
     parts = urlsplit(given)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-        abort(422, f"address: expected one such as https://survey.example.org, got {given[:80]!a}")
+        raise Mistake(
+            "address",
+            f"address: expected one such as https://survey.example.org, got {given[:80]!a}",
+        )
     return given
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from flask import render_template, request
 
 from analysis.core.errors import SurveyError
+from server.console.mistakes import Mistake
 from server.editing.fields import DECIMAL
 from server.editing.forms import KINDS_IN_WORDS
 from server.forms import TOOLS, Imported, Wanted, read_form
@@ -29,7 +30,7 @@ def carried() -> tuple[str, bytes] | None:
     return request.form.get("name", "")[:100], content
 
 
-def first_look(name: str, content: bytes, tool: str | None, problem: str = "") -> str:
+def first_look(name: str, content: bytes, tool: str | None) -> str:
     """Return the page that asks which questions are kept, and for the bounds of numbers."""
     imported = read_form(content, name, tool)
     return render_template(
@@ -42,7 +43,6 @@ def first_look(name: str, content: bytes, tool: str | None, problem: str = "") -
         found=imported.found,
         numbers=[one for one in imported.found if one.lacks_bounds],
         kinds=KINDS_IN_WORDS,
-        problem=problem,
         given=request.form,
         kept=_kept(imported) if "look" in request.form else {one.place for one in imported.found},
     )
@@ -53,7 +53,7 @@ def wanted_of(imported: Imported) -> Wanted:
 
     Raises
     ------
-    SurveyError
+    Mistake
         If a bound is no number, or is missing beside another, or both are in the wrong order.
     """
     return Wanted(dict(_bounds(imported)), _kept(imported))
@@ -74,12 +74,12 @@ def _bounds(imported: Imported) -> Iterator[tuple[int, Mapping[str, Any]]]:
         for key, what in (("min", "lowest"), ("max", "highest")):
             if not DECIMAL.fullmatch(typed[key]):
                 got = f"got {typed[key][:20]!a}" if typed[key] else "got nothing"
-                raise SurveyError(f"“{one.text[:60]}”, {what}: expected a number, {got}")
+                told = f"“{one.text[:60]}”, {what}: expected a number, {got}"
+                raise Mistake(f"{key}.{one.place}", told)
         low, high = Decimal(typed["min"]), Decimal(typed["max"])
         if low >= high:
-            raise SurveyError(
-                f"“{one.text[:60]}”, highest: expected a number above {low}, got {high}"
-            )
+            told = f"“{one.text[:60]}”, highest: expected a number above {low}, got {high}"
+            raise Mistake(f"max.{one.place}", told)
         bounds: dict[str, Any] = {"min": _number(typed["min"]), "max": _number(typed["max"])}
         yield one.place, bounds | ({"unit": typed["unit"]} if typed["unit"] else {})
 

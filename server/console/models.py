@@ -13,9 +13,8 @@ from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns.of_survey import variable
 from analysis.study.regression import ERRORS, FAMILIES, INTERVALS, NO_ANSWERS, PENALTIES
 from server.console.blueprint import View
-from server.console.columns import Names, asked_column, bars, known
+from server.console.columns import Names, asked_column, bars, known, wrong
 from server.store.work import Job
-from server.stored_results import Missing
 from server.work.modelling import Modelling
 
 #: The most predictors of a model: each multiplies the combinations of answers.
@@ -59,10 +58,9 @@ def ask(view: View) -> Modelling:
     outcome, names = asked_column(wave.survey, "outcome"), known(wave.survey)
     predictors = list(dict.fromkeys(filter(None, values.getlist("with"))))
     if not 1 <= len(predictors) <= MOST or not {*predictors} <= {*names} - {outcome}:
-        raise Missing(
-            f"with: expected 1 to {MOST} questions other than the outcome, got "
-            f"{', '.join(predictors)[:80] or 'none'}"
-        )
+        got = ", ".join(predictors)[:80] or "none"
+        told = f"with: expected 1 to {MOST} questions other than the outcome, got {got}"
+        raise wrong("with", told)
     family = _one_of("family", ("", *FAMILIES))
     chosen: dict[str, Any] = {one.name: _one_of(one.field, one.words) for one in CHOICES}
     where = wave.survey.id, wave.asked_version, wave.number, wave.shown
@@ -79,11 +77,11 @@ def ask(view: View) -> Modelling:
 
 
 def _one_of(field: str, words: Sequence[str]) -> str:
-    """Return what was chosen in a field, the first word if nothing was; or raise Missing."""
+    """Return what was chosen in a field, by default the first word; errors are those of `wrong`."""
     given = request.values.get(field, "") or words[0]
     if given not in words:
         expected = ", ".join(filter(None, words))
-        raise Missing(f"{field}: expected one of {expected}, got {given[:20]!a}")
+        raise wrong(field, f"{field}: expected one of {expected}, got {given[:20]!a}")
     return given
 
 

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from server import access
 from server.clock import now
 from server.console.blueprint import blueprint
+from server.console.mistakes import note
 from server.extensions import the_store
 from server.store.researchers import NAME, ROLES, Researcher
 
@@ -34,12 +35,13 @@ def _page(**told: object) -> str:
 
 @blueprint.post("/people")
 @access.for_owners
-def add_person() -> str | tuple[str, int]:
+def add_person() -> str:
     """Make a link with which somebody sets up an account once."""
     name, role = request.form.get("name", "").strip(), request.form.get("role", "")
     if not re.fullmatch(NAME, name) or role not in ROLES:
         problem = "A name has 1 to 64 letters, digits, dots, hyphens, underscores or @; no spaces."
-        return _page(problem=problem, typed=name, chosen=role), 422
+        note("name", problem)
+        return _page(typed=name, chosen=role)
     code = secrets.token_urlsafe(24)
     access.record("invite researcher", f"{name}, {role}")
     the_store().access.add_setup(code, Researcher(name, role), now() + SETUP_LASTS)

@@ -16,6 +16,7 @@ from server.console.costs import USUAL
 from server.console.drafts import of_draft
 from server.console.fieldwork import address_of, qr_code
 from server.console.live import follow_work
+from server.console.mistakes import Mistake, again
 from server.console.study import asked_number, study_page
 from server.console.surveys import shown_in
 from server.extensions import the_store
@@ -87,16 +88,18 @@ def _expected(survey: Survey) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for one in expectable(survey):
         for name in one.labels:
-            given = request.form.get(f"{one.name}.{name}", "").strip().rstrip("% ")
+            field = f"{one.name}.{name}"
+            given = request.form.get(field, "").strip().rstrip("% ")
             if not given:
                 continue
             try:
                 number = float(given)
             except ValueError:
-                abort(422, f"{one.text}: expected a number, got {given[:20]!a}")
+                raise Mistake(field, f"{one.text}: expected a number, got {given[:20]!a}") from None
             is_share = one.unit == "%"
             if is_share and not 0 <= number <= 100:
-                abort(422, f"{one.text}: expected a share from 0 to 100 %, got {given[:20]}")
+                told = f"{one.text}: expected a share from 0 to 100 %, got {given[:20]}"
+                raise Mistake(field, told)
             found.setdefault(one.name, {})[name] = number / 100 if is_share else number
         if one.name in found:
             _check(survey, one, found[one.name])
@@ -109,17 +112,18 @@ def _check(survey: Survey, one: Expectable, shares: dict[str, float]) -> None:
     try:
         KINDS[entry["kind"]].expected(0.5, entry, shares)
     except ValueError as error:
-        abort(422, f"{one.text}: {error}")
+        raise Mistake(one.name, f"{one.text}: {error}") from None
 
 
 @blueprint.post("/surveys/<survey_id>/trial")
 @access.for_analysts
+@again(pilot)
 def begin_trial(survey_id: str) -> BaseResponse:
     """Fill a trial copy with made-up respondents, instead of those of an earlier trial."""
     store = the_store()
     _check_copy(survey_id, trial_id(survey_id))
     survey, number = to_try(store, survey_id), 1 + len(_trials(survey_id))
-    respondents = asked_number("respondents", MOST)
+    respondents = asked_number("respondents", MOST, "made-up-number")
     asked = Trial(survey_id, survey.version, respondents, number, _expected(survey))
     access.record("fill a trial", f"{survey_id}, {asked.respondents} made-up respondents")
     if not work.ask(store, asked):

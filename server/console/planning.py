@@ -23,6 +23,7 @@ from server import access, work
 from server.console.blueprint import blueprint
 from server.console.costs import MOST, USUAL
 from server.console.live import follow_work
+from server.console.mistakes import is_page, note
 from server.console.piloting import page_of
 from server.console.precision import quick, told
 from server.console.typed import decimal_number, whole_number
@@ -114,7 +115,10 @@ def _chosen(name: str, answers: Sequence[str], but: str) -> str:
 
 
 def _asked(name: str, usual: float, least: float, most: float) -> float:
-    """Return a number of the address; whole, if the usual one is typed without decimals."""
+    """Return a number of the address; whole, if the usual one is typed without decimals.
+
+    A page tells what is wrong with another one, and shows the usual one's.
+    """
     given = request.args.get(name, "").strip()
     if not given:
         return usual
@@ -122,7 +126,11 @@ def _asked(name: str, usual: float, least: float, most: float) -> float:
     if number is None or not least <= number <= most:
         kind = "a whole number" if isinstance(usual, int) else "a number such as 5 or 2.5,"
         label = _LABELS[name]
-        raise Missing(f"{label}: expected {kind} from {least:g} to {most:,}, got {given[:20]!a}")
+        told = f"{label}: expected {kind} from {least:g} to {most:,}, got {given[:20]!a}"
+        if not is_page():
+            raise Missing(told)
+        note(name, told)
+        return usual
     return number
 
 

@@ -8,12 +8,15 @@ from werkzeug.wrappers import Response as BaseResponse
 from server import access
 from server.clock import today
 from server.console.blueprint import blueprint
+from server.console.fieldwork import fieldwork
+from server.console.mistakes import Mistake, again
 from server.extensions import the_store
 from server.stored_results import asked_now
 
 
 @blueprint.post("/surveys/<survey_id>/schedule")
 @access.for_owners
+@again(fieldwork)
 def schedule(survey_id: str) -> BaseResponse:
     """Note when a survey is to be opened and closed; the server does so."""
     asked_now(the_store(), survey_id)
@@ -21,9 +24,13 @@ def schedule(survey_id: str) -> BaseResponse:
         abort(409, "This is a trial copy: nobody can answer it.")
     opens, closes = _asked_day("opens"), _asked_day("closes")
     if opens is not None and opens <= today():
-        abort(422, f"opens: expected a day after today, {today()}, got {opens}. Open it instead.")
+        raise Mistake(
+            "opens", f"opens: expected a day after today, {today()}, got {opens}. Open it instead."
+        )
     if closes is not None and closes < (opens or today()):
-        abort(422, f"closes: expected {opens or today()} or a later day, got {closes}.")
+        raise Mistake(
+            "closes", f"closes: expected {opens or today()} or a later day, got {closes}."
+        )
     access.record(
         "schedule", f"{survey_id}, opens {opens or 'by hand'}, closes {closes or 'by hand'}"
     )
@@ -36,4 +43,5 @@ def _asked_day(name: str) -> date | None:
     try:
         return date.fromisoformat(given) if given else None
     except ValueError:
-        abort(422, f"{name}: expected a day such as {today()}, or nothing, got {given[:20]!a}.")
+        told = f"{name}: expected a day such as {today()}, or nothing, got {given[:20]!a}."
+        raise Mistake(name, told) from None

@@ -1,8 +1,9 @@
 """What all pages of one study have in common."""
 
-from flask import abort, render_template, request
+from flask import render_template, request
 
 from server.clock import today
+from server.console.mistakes import Mistake
 from server.console.surveys import listed
 from server.console.typed import whole_number
 from server.extensions import the_store
@@ -28,11 +29,14 @@ def study_page(template: str, current: Open, **values: object) -> str:
     )
 
 
-def asked_number(name: str, most: int) -> int:
-    """Return a whole number of the form, from 1 to `most`; an error says what was expected."""
+def asked_number(name: str, most: int, field: str = "") -> int:
+    """Return a whole number of the form, from 1 to `most`; raise Mistake if it is none.
+
+    `field` is the id of its field in the page, if that is not its name.
+    """
     given = request.form.get(name, "")
     number = whole_number(given)
     if number is None or not 1 <= number <= most:
         told = f"expected a whole number from 1 to {most:,}, got {given[:20]!a}"
-        abort(422, f"{name.capitalize()}: {told}")
+        raise Mistake(field or name, f"{name.capitalize()}: {told}")
     return number

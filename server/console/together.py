@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from types import ModuleType
 from urllib.parse import urlencode
 
-from flask import Response, abort, redirect, request
+from flask import Response, abort, g, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.csv_json import pieces
@@ -16,6 +16,7 @@ from server.console import crosstabs, models
 from server.console.blueprint import LEVELS, View, asked_view, blueprint
 from server.console.columns import Names, choices
 from server.console.live import follow_work
+from server.console.mistakes import again
 from server.console.study import study_page
 from server.console.tables import send_table
 from server.extensions import the_store
@@ -48,7 +49,7 @@ def together(survey_id: str) -> str:
     names = Names(view.wave.survey)
     try:
         view.wave.check_settled()
-        asked = _asked(view)
+        asked = None if g.get("mistakes") else _asked(view)
         job = work.find(store, asked) if asked is not None else None
     except Withheld as error:
         waits = str(error)
@@ -70,14 +71,14 @@ def together(survey_id: str) -> str:
         job=job,
         shown=_computed(job, names) if job is not None else None,
         names=names,
-        term=lambda name: models.term(name, request.args["outcome"], names),
+        term=lambda name: models.term(name, request.values["outcome"], names),
         telling_of=lambda result: crosstabs.telling(result, names),
         independence_of=crosstabs.independence,
         reference_of=lambda result: names.value(result["names"][0], crosstabs.reference(result)),
         predicted_of=models.predicted_of,
         effects_of=lambda result: models.effects_of(result, names),
         options_of=models.options,
-        unusual=any(map(request.args.get, models.MORE)),
+        unusual=any(map(request.values.get, models.MORE)),
         pictures=_KINDS[job.asked["what"]].pictures(job, names) if job and is_done else [],
         before=computed(survey_id, names),
         most=models.MOST,
@@ -87,6 +88,7 @@ def together(survey_id: str) -> str:
 
 @blueprint.post("/surveys/<survey_id>/together")
 @access.for_analysts
+@again(together)
 def compute(survey_id: str) -> BaseResponse:
     """Have a table or a model computed, and show how far it has come."""
     store, view = the_store(), asked_view(survey_id)

@@ -1,6 +1,6 @@
 """The translations of a draft, side by side, with what is missing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +13,7 @@ from analysis.core.errors import SurveyError
 from server import access
 from server.console.blueprint import blueprint
 from server.console.drafts import of_draft, the_draft
+from server.console.mistakes import note
 from server.editing.draft_file import DraftFile
 from server.editing.draft_view import STUDY, DraftView
 from server.editing.fields import Form, in_languages, translated
@@ -90,9 +91,7 @@ def translations(survey_id: str) -> str:
     return _page(survey_id)
 
 
-def _page(
-    survey_id: str, problems: Sequence[str] = (), typed: Mapping[str, list[Row]] | None = None
-) -> str:
+def _page(survey_id: str, typed: Mapping[str, list[Row]] | None = None) -> str:
     """Return the page; the parts in `typed` have what somebody wrote, and is not stored."""
     draft = the_draft(survey_id)
     file = DraftView(draft.toml)
@@ -102,7 +101,6 @@ def _page(
     return render_template(
         "translations.html",
         **of_draft(draft),
-        problems=problems,
         languages=file.languages,
         parts=[(part, file.seen(part), shown[part]) for part in parts],
         headings={part: _heading(part, file) for part in parts},
@@ -128,7 +126,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
     the page has what was typed, so that nothing of it is lost.
     """
     draft = the_draft(survey_id)
-    toml, written, problems, typed, status = draft.toml, [], [], {}, 422
+    toml, written, typed, status = draft.toml, [], {}, 422
     parts = zip(request.form.getlist("part"), request.form.getlist("seen"), strict=False)
     for part, seen in parts:
         file = DraftFile(toml)
@@ -149,7 +147,7 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
             read_draft(file.toml, the_store().drafts.files(draft.id))
         except (Outdated, SurveyError) as error:
             told = str(error).removeprefix("survey.toml: ")
-            problems.append(f"{_heading(part, file)}: {told}. It is not saved yet; see it below.")
+            note(part, f"{_heading(part, file)}: {told}. It is not saved yet; see it below.")
             typed[part] = list(rows_of(after, file.languages))
             status = 409 if isinstance(error, Outdated) else 422
         else:
@@ -160,13 +158,13 @@ def translate(survey_id: str) -> BaseResponse | tuple[str, int]:
         try:
             the_store().drafts.change(draft, toml, g.researcher.name, what)
         except Outdated as error:
-            problems.append(f"{error}. It is not saved yet; save it again.")
+            note("", f"{error}. It is not saved yet; save it again.")
             typed |= {
                 part: list(rows_of(DraftView(toml).data(part), file.languages)) for part in written
             }
             status = 409
-    if problems:
-        return _page(survey_id, problems, typed), status
+    if typed:
+        return _page(survey_id, typed), status
     return redirect(f"/surveys/{survey_id}/translations#{request.form.get('at', '')}", 303)
 
 

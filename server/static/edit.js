@@ -51,8 +51,26 @@ function exchange(old, fresh, keeps, sent) {
   if (start !== undefined) again.setSelectionRange(start, end);
 }
 
+/** Marks the fields in which an answer found a mistake; the form stays as it was typed. */
+function mark(page) {
+  for (const old of document.querySelectorAll(".at-field")) {
+    const field = document.querySelector(`[aria-describedby~="${CSS.escape(old.id)}"]`);
+    field?.removeAttribute("aria-invalid");
+    field?.setAttribute("aria-describedby", field.getAttribute("aria-describedby").replace(old.id, "").trim());
+    old.remove();
+  }
+  for (const told of page.querySelectorAll(".at-field")) {
+    const field = find(told.id.replace("wrong-", ""));
+    if (!field) continue;
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", `${told.id} ${field.getAttribute("aria-describedby") ?? ""}`.trim());
+    (field.closest("label") ?? field).before(document.adoptNode(told));
+    field.closest("details")?.setAttribute("open", "");
+  }
+}
+
 /** Shows the parts that an answer has; after a mistake the form stays as it was typed. */
-function show({ page, address, isFine }, keeps, sent) {
+function show({ page, address, isFine }, keeps, sent, isPressed) {
   if (!page?.querySelector("[data-part]")) {
     location.reload(); // signed out, say
     return;
@@ -70,7 +88,10 @@ function show({ page, address, isFine }, keeps, sent) {
   }
   document.title = page.title;
   if (!isFine) {
-    find("said").scrollIntoView({ block: "nearest" });
+    mark(page);
+    // Whoever has gone on to another field is not called back from it.
+    if (isPressed) find("mistakes")?.focus();
+    else find("said").scrollIntoView({ block: "nearest" });
     return;
   }
   const [shown, next] = [document, page].map((one) => one.querySelector("iframe"));
@@ -97,7 +118,7 @@ let unseen = 0;
 // Then nothing is stored by itself until a button says so.
 let isDisputed = false;
 /** Sends one thing after another, so that each knows what the one before has stored. */
-function send(method, address, collect, keeps = false) {
+function send(method, address, collect, keeps = false, isPressed = false) {
   latest += 1;
   const mine = latest;
   const isChange = method === "POST";
@@ -121,7 +142,7 @@ function send(method, address, collect, keeps = false) {
     if (answer.isConflict) [unseen, isDisputed] = [latest, true];
     else if (answer.isFine) isDisputed = false;
     if (isChange) isRefused = !answer.isFine;
-    show(answer, keeps, data);
+    show(answer, keeps, data, isPressed);
   }).catch(({ message }) => {
     isRefused = isRefused || isChange;
     const told = Object.assign(document.createElement("p"), { className: "panel complaint" });
@@ -140,7 +161,7 @@ function store(form, button) {
   if (button) sent.set(button.name, button.value);
   // What is saved is collected when its turn comes: fields may have other names by then.
   const collect = () => (isSaved && document.querySelector("#form form") ? new FormData(document.querySelector("#form form")) : sent);
-  send("POST", form.action, collect, isSaved);
+  send("POST", form.action, collect, isSaved, Boolean(button));
 }
 
 function tryOut(form) {

@@ -314,6 +314,39 @@ def test_it_works_by_keyboard_and_without_the_program(sign_in: Callable[..., Pag
     page.get_by_role("button", name="Move this up").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#list tbody tr").first).to_contain_text("And this?")
+    write_nonsense(page)
+    expect(page.locator("#mistakes")).to_be_focused()
+    follow_to_the_mistake(page)
+
+
+def write_nonsense(page: Page) -> None:
+    """Have a mistake in the ε of a question, and press the key that stores."""
+    page.locator("#epsilon").fill("much")
+    page.locator("#epsilon").press("Enter")
+
+
+def follow_to_the_mistake(page: Page) -> None:
+    """The summary's link leads to the field, which says what was expected."""
+    page.get_by_role("link", name="expected a number such as 12").press("Enter")
+    expect(page.locator("#epsilon")).to_be_focused()
+    expect(page.locator("#epsilon")).to_have_value("much")
+    told = "ε, the most that a report tells: expected a number such as 12 or 0.5, got 'much' "
+    expect(page.locator("#epsilon")).to_have_accessible_description(re.compile(re.escape(told)))
+
+
+def test_a_mistake_calls_back_nobody_who_writes_on(sign_in: Callable[..., Page]) -> None:
+    page = sign_in(bypass_csp=True)
+    begin(page)
+    page.locator("#epsilon").fill("much")
+    page.locator("#epsilon").press("Tab")
+    expect(page.locator("#epsilon")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#mistakes")).not_to_be_focused()
+    seen(page)
+    page.locator("#form").get_by_role("button", name="Save").first.press("Enter")
+    expect(page.locator("#mistakes")).to_be_focused()
+    follow_to_the_mistake(page)
+    write(page, "ε, the most that a report tells", "2")
+    expect(page.locator("#mistakes, .at-field, [aria-invalid]")).to_have_count(0)
 
 
 def test_a_form_of_another_tool_is_imported_mended_and_published(

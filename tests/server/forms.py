@@ -6,8 +6,9 @@ from flask.testing import FlaskClient
 from test_access import HTTPS
 
 
-def post(browser: FlaskClient, path: str, /, **form: Any) -> Any:
-    """Send a form as our own pages do."""
+def post(browser: FlaskClient, path: str, accept: str = "", /, **form: Any) -> Any:
+    """Send a form as our own pages do, but for what a browser accepts."""
     with browser.session_transaction(**HTTPS) as session:
         form["csrf"] = session["csrf"]
-    return browser.post(path, data=form, **HTTPS)
+    headers = {"Accept": accept} if accept else {}
+    return browser.post(path, data=form, headers=headers, **HTTPS)

@@ -12,6 +12,7 @@ from answered_study import DRINKS, TOGETHER, answered, ask, signed_in, studied, 
 from flask.testing import FlaskClient
 from forms import post
 from test_access import HTTPS
+from test_mistakes import HTML, check_told, sent
 
 from analysis.survey.simulate import made_up_answers, payloads
 from analysis.survey.survey import Survey
@@ -47,6 +48,28 @@ def test_a_model_of_a_number_is_linear(browser: FlaskClient) -> None:
     html = browser.get(ask(browser, outcome="price", **{"with": ["meat"]}), **HTTPS).text
     assert "--family linear" in html
     assert "Predicted mean, by: Do you eat meat?" in html
+
+
+def test_what_cannot_be_computed_is_told_at_its_field_with_what_was_chosen(
+    browser: FlaskClient,
+) -> None:
+    page = sent(browser, TOGETHER, outcome="meat", errors="sandwich")
+    check_told(page, "with", "expected 1 to 6 questions")
+    assert '<option value="meat" selected>' in page
+    assert '<option value="sandwich" selected>' in page
+    check_told(sent(browser, TOGETHER, first="meat", second="meat"), "second", "another question")
+    results = browser.get("/results/canteen?population=3", headers={"Accept": HTML}, **HTTPS)
+    check_told(results.text, "population", "a whole number of at least 600")
+
+
+def test_what_is_asked_for_is_of_the_wave_that_was_shown(
+    browser: FlaskClient, store: Store, survey: Survey
+) -> None:
+    answered(store, survey, 2, 300)
+    form = {"first": "meat", "second": "dish", "wave": "1", "level": "0.9"}
+    address = post(browser, TOGETHER, **form).location
+    assert "wave=1&" in address
+    assert "level=0.9&" in address
 
 
 def test_a_model_keeps_its_choices(browser: FlaskClient, store: Store) -> None:
