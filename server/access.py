@@ -9,6 +9,7 @@ import hashlib
 import re
 import secrets
 import threading
+import unicodedata
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
@@ -38,13 +39,14 @@ COOKIE = {
 
 
 class Sessions(SecureCookieSessionInterface):
-    """Flask's sessions, but only for requests with a cookie, and for the one that signs in.
+    """Flask's sessions, but only for requests with a cookie, and for those that sign in.
 
     Respondents' devices send no cookies.
     """
 
     def open_session(self, app: Flask, request: Request) -> Any:
-        if "Cookie" not in request.headers and request.path != "/login":
+        signs_in = request.path == "/login" or request.path.startswith("/setup/")
+        if "Cookie" not in request.headers and not signs_in:
             return self.make_null_session(app)
         return super().open_session(app, request)
 
@@ -81,6 +83,40 @@ def hashed(password: str) -> str:
     return f"{_check(password)}:{generate_password_hash(password)}"
 
 
+#: The fewest characters of a password that somebody chooses, the fewest different ones, and the
+#: most that are read.
+SHORTEST, DIFFERENT, LONGEST = 12, 5, 256
+
+
+def unfit(password: str, name: str) -> str:
+    """Return why nobody should choose a password for this account; "" for one that is fit.
+
+    Length is what counts: which kinds of characters it has is not asked (NIST SP 800-63B, 3.1.1.2).
+    """
+    if not SHORTEST <= len(password) <= LONGEST:
+        expected = f"{SHORTEST} to {LONGEST} characters"
+        return f"Password: expected {expected}, got {len(password)}"
+    if len(set(password.lower())) < DIFFERENT:
+        return f"Password: expected {DIFFERENT} different characters at least"
+    if len(name) >= 4 and name.lower() in password.lower():
+        return "Password: expected one without your name in it"
+    return ""
+
+
+def hashed_choice(password: str) -> str:
+    """Return what is stored of a password that somebody chose: its scrypt hash alone.
+
+    Two bytes of a fast hash would rule out nearly all of the words that others try on a stolen
+    database. So each attempt costs scrypt, and is slowed down before.
+    """
+    return f":{generate_password_hash(_normal(password))}"
+
+
+def _normal(password: str) -> str:
+    """Return a password as it is whatever keyboard it was typed on."""
+    return unicodedata.normalize("NFKC", password)
+
+
 def _check(password: str) -> str:
     return hashlib.sha256(password.encode(errors="surrogatepass")).hexdigest()[:4]
 
@@ -115,17 +151,23 @@ def check_password(name: str, password: str) -> Researcher | None:
         return SERVER
     account = store.researchers.find(name)
     check, _, scrypt = account[1].partition(":") if account else ("", "", "")
-    if compare_digest(check, _check(password)):
+    # Counted by a part of the name's hash: nobody can fill the table.
+    bucket = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3]
+    is_chosen = account is not None and not check
+    if is_chosen or compare_digest(check, _check(password)):
         with _HASHING:
-            right = check_password_hash(scrypt, password)
+            if is_chosen:
+                _check_wait(store.access.wait(bucket, now()))
+            right = check_password_hash(scrypt, _normal(password) if is_chosen else password)
         if account is not None and right:
             return account[0]
-    # Counted by a part of the name's hash: nobody can fill the table, or tell which names exist.
-    bucket = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:3]
-    wait = store.access.attempt(bucket, now())
-    if wait > 0:
-        raise TooManyRequests(retry_after=int(wait) + 1)
+    _check_wait(store.access.attempt(bucket, now()))
     return None
+
+
+def _check_wait(seconds: float) -> None:
+    if seconds > 0:
+        raise TooManyRequests(retry_after=int(seconds) + 1)
 
 
 def begin_session(researcher: Researcher) -> None:

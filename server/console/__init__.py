@@ -1,6 +1,7 @@
 """The researchers' console: pages and downloads, all of which show snapshots of whole batches."""
 
 from server.console import (
+    account,
     drafts,
     editor,
     fieldwork,
@@ -20,6 +21,7 @@ from server.console import (
 from server.console.blueprint import blueprint
 
 __all__ = [
+    "account",
     "blueprint",
     "drafts",
     "editor",

@@ -127,7 +127,9 @@ def impossible_here(error: HTTPException) -> Response:
 
 
 #: The pages that people are sent to once they have signed in.
-TARGET = r"/(surveys|people|log|results/[a-z0-9-]{1,64}|surveys/[a-z0-9-]{1,64}(/[a-z]{1,16})?)"
+TARGET = (
+    r"/(surveys|people|log|account|results/[a-z0-9-]{1,64}|surveys/[a-z0-9-]{1,64}(/[a-z]{1,16})?)"
+)
 
 
 def _login_page(target: str, problem: str = "") -> str:

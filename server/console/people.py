@@ -63,36 +63,6 @@ def remove_person(name: str) -> BaseResponse:
     return redirect("/people", 303)
 
 
-@blueprint.post("/sign-out-everywhere")
-def sign_out_everywhere() -> BaseResponse:
-    """End all sessions of whoever asks for it, in all browsers."""
-    access.record("sign out everywhere", "")
-    the_store().access.end_sessions_of(access.account_name())
-    access.end_session()
-    return redirect("/login", 303)
-
-
-@blueprint.get("/setup/<code>")
-def ask_to_set_up(code: str) -> str | tuple[str, int]:
-    """Show a button: programs that look at links in mails press none."""
-    found = the_store().access.setup(code, now())
-    return render_template("setup.html", found=found), 200 if found else 404
-
-
-@blueprint.post("/setup/<code>")
-def set_up(code: str) -> str | tuple[str, int]:
-    """Make the account and its random password, and show it once."""
-    access.check_origin()
-    found = the_store().access.use_setup(code, now())
-    if found is None:
-        return render_template("setup.html", found=None), 404
-    password = access.new_password()
-    g.researcher = found
-    access.record("set up account", f"{found.name}, {found.role}")
-    the_store().researchers.put(found, access.hashed(password))
-    return render_template("setup.html", found=found, password=password)
-
-
 @blueprint.get("/log")
 @access.for_owners
 def log() -> str:

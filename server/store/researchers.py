@@ -135,10 +135,10 @@ class Access:
         An attempt that has to wait is not counted.
         """
         # Looked at before the lock is taken: a flood of attempts must not hold reports up.
-        if (wait := self._wait(name, now)) > 0:
+        if (wait := self.wait(name, now)) > 0:
             return wait
         with self._file.writing() as connection:
-            if (wait := self._wait(name, now)) > 0:
+            if (wait := self.wait(name, now)) > 0:
                 return wait
             (failures,) = connection.execute(
                 "SELECT failures FROM throttle WHERE name = ? AND until > ?", (name, now - _DAY)
@@ -151,7 +151,7 @@ class Access:
             )
         return 0.0
 
-    def _wait(self, name: str, now: float) -> float:
+    def wait(self, name: str, now: float) -> float:
         """Return the seconds until an attempt under a name is looked at."""
         row = self._file.query("SELECT until FROM throttle WHERE name = ?", name).fetchone()
         # A clock that was set back must not lock anybody out for longer.

@@ -10,7 +10,7 @@ import pytest
 from console_pages import NAMES, Browsers, app, signed_in, survey_file
 from flask import Flask
 from forms import post
-from test_access import HTTPS, log_in
+from test_access import HTTPS, SECRET, log_in
 
 from server.clock import now
 from server.store import Store
@@ -19,6 +19,7 @@ __all__ = ["app", "signed_in", "survey_file"]
 ROOT = Path(__file__).parents[2]
 #: What is done to drafts stands in their history, not in the log.
 IN_HISTORY = ("/surveys/idea/edit", "/surveys/idea/translations")
+NEW_PASSWORD = {"old": SECRET, "password": "nine clouds, a mill", "again": "nine clouds, a mill"}
 #: Who may see what.
 PAGES = {
     "/surveys": ("owner", "analyst", "fieldworker"),
@@ -45,6 +46,7 @@ PAGES = {
     "/surveys/idea/history": ("owner", "analyst"),
     "/surveys/idea/translations": ("owner", "analyst"),
     "/surveys/idea/publish": ("owner", "analyst"),
+    "/account": ("owner", "analyst", "fieldworker"),
     "/people": ("owner",),
     "/log": ("owner",),
     "/api/log.csv": ("owner",),
@@ -72,6 +74,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "/surveys/idea/publish": (("owner",), {}),
     "/people": (("owner",), {"name": "dora", "role": "analyst"}),
     "/people/bob/remove": (("owner",), {}),
+    "/account": (("owner", "analyst", "fieldworker"), NEW_PASSWORD),
     "/sign-out-everywhere": (("owner", "analyst", "fieldworker"), {}),
 }
 
@@ -220,7 +223,7 @@ def test_an_account_is_set_up_once_with_a_link(
     signed_in: Browsers, app: Flask, store: Store
 ) -> None:
     page = post(signed_in("ada"), "/people", name="dora", role="fieldworker").text
-    path = "/setup/" + page.partition("/setup/")[2].partition("<")[0]
+    path = "/setup/" + page.partition("/setup/")[2].partition('"')[0]
     assert store.researchers.find("dora") is None
     browser = app.test_client()
     assert "<strong>dora</strong>" in browser.get(path, **HTTPS).text
@@ -240,9 +243,9 @@ def test_a_link_to_set_up_ends_after_a_week(
     signed_in: Browsers, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = post(signed_in("ada"), "/people", name="dora", role="analyst").text
-    path = "/setup/" + page.partition("/setup/")[2].partition("<")[0]
+    path = "/setup/" + page.partition("/setup/")[2].partition('"')[0]
     later = now() + 7 * 86_400 + 1
-    monkeypatch.setattr("server.console.people.now", lambda: later)
+    monkeypatch.setattr("server.console.account.now", lambda: later)
     assert app.test_client().post(path, **HTTPS).status_code == 404
 
 
