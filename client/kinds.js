@@ -1,9 +1,9 @@
 /**
  * Kinds of questions, counterpart of analysis/survey/kinds/. Of each: `value` of an answer as form
  * controls hold it, which refuses what is none; `values`, which there are, as encoders ask for
- * them; `names`, the ids of what reports can name; `madeUp`, answers to try; `control`, its name in
- * page/controls.js; `plain`, an answer from how it was typed; `written`, for people, with the names
- * of its options, one or several, or its unit; `complaint`, the word for why it is refused.
+ * them; `names`, the ids of what reports can name; `reserved`, ids of no option; `madeUp`, answers
+ * to try; `control`, its name in page/controls.js; `plain`, an answer from how it was typed;
+ * `written`, for people, with its options' names or its unit; `complaint`, why it is refused.
  */
 import { must } from './exact.js';
 
@@ -44,6 +44,7 @@ const choices = {
     mustAnswer(answer === 'none' || (known && ticked.length <= question.at_most), question);
     return [...ids, 'none'].map((id) => (ticked.includes(id) ? 1 : 0));
   },
+  reserved: ['none'],
   names: (question) => [...idsOf(question), 'none', 'no-answer'],
   madeUp: (question) => [...idsOf(question), 'none'],
   complaint: (answer) => (answer ? 'question.tick-at-most' : 'question.tick-one'),

@@ -1,6 +1,6 @@
 /**
  * From answers to the frozen report: here true answers end. What `draw` returns holds none, is
- * drawn once, and is text from then on: stored, sent and sent again as the same bytes.
+ * drawn once, and is text from then on: stored and sent as the same bytes.
  */
 import { CHANNELS } from './channels.js';
 import { ENCODERS } from './encoders.js';
@@ -28,11 +28,11 @@ export class FrozenReport {
   }
 }
 
-/** Larger ones are refused: a report would too often tell its answer outright. */
+/** With a larger one, too many reports would tell answers outright. */
 const LARGEST_DELTA = 0.01;
 /** Logarithms differ by an ulp between languages. */
 export const TOLERANCE = 1e-9;
-/** Keys of a question that its answers' inputs depend on; of the first protocol's digest. */
+/** Keys of a question that are in the first protocol's digest. */
 const MAPPING = ['kind', 'no_answer', 'options', 'at_most', 'min', 'max', 'longest'];
 /** Keys of a question, and of a note, that give answers no meaning; the reference says why. */
 const WITHOUT_MEANING = [
@@ -41,18 +41,18 @@ const WITHOUT_MEANING = [
 ];
 const OF_NOTES = ['id', 'kind', 'new_page', 'section'];
 
-/** What is kept or derived under an id must not be another's. */
+/** What is kept under an id must not be another's. */
 function checkId(id, others) {
   const isId = typeof id === 'string' && /^[a-z0-9][a-z0-9-]{0,63}$/.test(id);
   must(isId && !others.includes(id), 'expected a new id, of at most 64 of a-z, 0-9 and -', id);
 }
 
-/** Checks that each answer, and being hidden, has a value to report. */
-function checkAnswers({ id, options = [], no_answer: skips, required, shows_if: condition }) {
-  const ids = ['', 'no-answer', ...options.map((option) => option.id)];
+/** Checks that each answer, and being hidden, has a value. */
+function checkAnswers({ id, kind, options = [], no_answer, required, shows_if: condition }) {
+  const ids = ['', 'no-answer', ...KINDS[kind]?.reserved ?? [], ...options.map(({ id }) => id)];
   const differ = ids.every((one) => typeof one === 'string') && new Set(ids).size === ids.length;
-  const hasPlace = skips === true || (skips === false && required === true && !condition);
-  must(differ && hasPlace, `"${id}" expected options that differ, and no answer among them`);
+  const hasPlace = no_answer === true || (no_answer === false && required === true && !condition);
+  must(differ && hasPlace, `"${id}" expected other options, and no answer among them`);
 }
 
 /** Checks that a question spends what it states, in one wave and, with a memory, in all. */

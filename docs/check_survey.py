@@ -358,6 +358,11 @@ def check(data: Part, waves: int) -> Iterator[tuple[bool, str]]:
     yield sound, f"protocol: {data.get('protocol', 'deniable-1')}"
     yield version == data["version"], f"version: {version}, stated {data['version']}"
     questions = {one["id"]: one for one in survey["questions"] if one["kind"] != "note"}
+    for name, one in questions.items():
+        ids = ["", "no-answer", *["none"] * (one["kind"] == "choices")]
+        ids += [option["id"] for option in one.get("options", [])]
+        if len(set(ids)) < len(ids):
+            yield False, f"{name}: an option's id has another meaning"
     tables = {table["id"]: table for table in survey.get("together", [])}
     joined = [name for table in tables.values() for name in table["questions"]]
     drawn = [name for name in questions if name not in joined] + list(tables)

@@ -245,7 +245,8 @@ def test_questions_are_drawn_together_as_the_vectors_say(code: Any) -> None:
         assert [*map(list, every)] == case["every"]
         for one in case["drawn"]:
             secret = bytes.fromhex(one["secret"])
-            words = code.remembered(secret, "s", "t", bytes(32), "asked", one["wave"], 0)
+            start = secret, case["survey"], case["table"]["id"], bytes(32)
+            words = code.remembered(*start, "asked", one["wave"], 0)
             asked = every[code.below(len(every), words)]
             names = enumerate(case["table"]["questions"])
             assert [name for place, name in names if place not in asked] == one["unasked"]

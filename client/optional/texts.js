@@ -82,7 +82,9 @@ const text = {
     // Normalizing a huge text takes long, and it turns a letter into 18 at most.
     const plain = [...answer].length <= 18 * longest + 99 ? normalized(answer) : answer;
     if (isSkipped(plain, question)) return null;
-    mustAnswer(plain && plain !== 'no-answer' && [...plain].length <= longest, question);
+    // Half of a surrogate pair is no letter, and has no bytes to be hashed.
+    const isText = plain && plain !== 'no-answer' && !/\p{Cs}/u.test(plain);
+    mustAnswer(isText && [...plain].length <= longest, question);
     return plain;
   },
   madeUp: ({ candidates, longest }, example) =>

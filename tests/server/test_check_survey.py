@@ -112,6 +112,20 @@ def test_encoders_fit_as_devices_find() -> None:
         assert [place for place, one in enumerate(fits) if one] == case["fitting"]
 
 
+def test_ids_of_options_with_another_meaning_are_told() -> None:
+    (ticked,) = (
+        case
+        for case in _vector("limits")["cases"]
+        if case["sound"] and case["survey"]["questions"][1]["kind"] == "choices"
+    )
+    for name in ("none", "no-answer", "b"):
+        data = copy.deepcopy(ticked)
+        data["survey"]["questions"][1]["options"][0]["id"] = name
+        whole = {key: data[key] for key in ("survey", "randomizers")}
+        data |= {"version": version_of(whole), "wave": 1}
+        assert _wrong(data) == ["q: an option's id has another meaning"]
+
+
 def test_hashes_are_those_of_the_vectors() -> None:
     for case in _vector("versions")["cases"]:
         assert _wrong({**case, "wave": 1}) == []

@@ -282,7 +282,7 @@ def answers() -> dict[str, Any]:
     for question in samples.questions():
         texts = samples.NUMBERS if question["kind"] == "number" else samples.NAMES
         if question["kind"] == "text":
-            texts = [*texts, *whole_surveys.longest(question["longest"])]
+            texts = [*texts, *whole_surveys.longest(question["longest"]), "\ud800", "a\udc00"]
         for text in ["", "no-answer", *texts]:
             case = {"question": question, "answer": text}
             try:

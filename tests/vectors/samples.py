@@ -279,6 +279,8 @@ SPELLED = [
         "ıI",
     ),
     *("e\u0301", "é", "１２", "\u00a0x\u00a0", "ꭰᎠ", "😀", "ǆ", "no-answer"),
+    # New in Unicode 14.
+    *("\u2c2f", "\ua7f2"),
 ]
 PARAMETERS = {"p": "0.7", "prevalence": "0.2", "p_yes": "0.1", "p_no": "0.25"}
 

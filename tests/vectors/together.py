@@ -180,7 +180,8 @@ def _samples() -> list[dict[str, Any]]:
                 asked = every[below(len(every), words)]
                 unasked = [name for place, name in enumerate(ids) if place not in asked]
                 drawn.append({"secret": secret.hex(), "wave": wave, "unasked": unasked})
-            found.append({"questions": questions, "table": table, "every": every, "drawn": drawn})
+            case = {"survey": "s", "questions": questions, "table": table}
+            found.append({**case, "every": every, "drawn": drawn})
     return found
 
 

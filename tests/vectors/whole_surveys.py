@@ -45,6 +45,11 @@ _KEPT = {
     **{"ratio": ["4", "3"], "forever": ["3", "1"]},
 }
 _TWO = {**_FREE, "encoder": {"name": "index", "inputs": 2}, "channel": {**_WINDOW, "inputs": 2}}
+_TICKS = {
+    "encoder": {"name": "multihot", "options": 2, "at_most": 1, "inputs": 4},
+    "channel": {"name": "bits", "inputs": 4, "one": 5, "zero": 4, "total": 9},
+    "ratio": ["25", "16"],
+}
 _LOOSE = {**_FREE, "ratio": ["27", "10"], "delta": ["1", "471"]}
 #: A survey that is sound: three questions, of which the last has a memory.
 LIMITED: dict[str, Any] = {
@@ -93,6 +98,23 @@ LIMITS: list[tuple[dict[str, Any], bool]] = [
         True,
     ),
     ({"randomizers/q": {**_FREE, "ratio": ["270", "100"]}}, False),
+    ({_Q + "kind": "choices", _Q + "at_most": 1, "randomizers/q": _TICKS}, True),
+    # Ticking "none" would set two flags, and spend more than ε.
+    *(
+        (
+            {
+                _Q + "kind": "choices",
+                _Q + "at_most": 1,
+                "randomizers/q": _TICKS,
+                _Q + "options/0/id": name,
+            },
+            False,
+        )
+        for name in ("none", "no-answer", "", "b", 1)
+    ),
+    ({_Q + "options/0/id": "none"}, True),
+    ({_Q + "kind": "date"}, False),
+    ({_Q + "shows_if": []}, False),
     ({"randomizers/r": {**_KEPT, "forever": ["2", "1"]}}, False),
     ({"randomizers/r": {**_KEPT, "permanent": {**_WINDOW, "near": 1, "far": 3}}}, False),
 ]

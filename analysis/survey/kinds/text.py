@@ -77,7 +77,9 @@ class Text:
         text = normalized(answer) if len(answer) <= 18 * question["longest"] + 99 else answer
         if text in ("", NO_ANSWER) and question["no_answer"]:
             return None
-        if 0 < len(text) <= question["longest"] and text != NO_ANSWER:
+        # Half of a surrogate pair is no letter, and has no bytes to be hashed.
+        is_text = text != NO_ANSWER and not any("\ud800" <= letter <= "\udfff" for letter in text)
+        if is_text and 0 < len(text) <= question["longest"]:
             return text
         empty = ", or empty" * question["no_answer"]
         raise ValueError(f"a text of at most {question['longest']} letters{empty}")
