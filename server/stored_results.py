@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.csv_json import REPORT
 from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import (
     column_names,
     crossed_columns,
     crossed_many,
-    debiasing,
     one_draw,
     read_columns,
     rounding,
@@ -26,6 +24,7 @@ from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
 from analysis.study.methods import Fieldwork, simulated_of
+from analysis.study.report_columns import report_cells, report_columns
 from analysis.survey.batches import Cell
 from analysis.survey.document import ID
 from analysis.survey.pooling import poolable, relabelled
@@ -221,23 +220,21 @@ class StoredWave:
         Missing
             If the reports were deleted.
         """
+        columns = report_columns(self.survey)
+        return tuple(column.name for column in columns), (
+            report_cells(columns, payloads) for payloads in self.payloads()
+        )
+
+    def payloads(self) -> Iterator[list[dict[str, Any]]]:
+        """Return the randomized reports, a few thousand at a time, sorted by what they say.
+
+        Raises
+        ------
+        Missing
+            If the reports were deleted.
+        """
         self._check_kept()
-        worth = {question.id: debiasing(question) for question in self.survey.questions}
-        names = [f"{REPORT}{variable(question)}" for question in worth]
-        names += [f"debiased_{name}" for debiased, _ in worth.values() for name in debiased]
-
-        def parts() -> Iterator[list[Sequence[Any] | NDArray[Any]]]:
-            for payloads in self._payloads(in_order=True):
-                noisy: list[Sequence[Any] | NDArray[Any]] = []
-                debiased: list[NDArray[np.float64]] = []
-                for question in self.survey.questions:
-                    sent = [payload[question.id] for payload in payloads]
-                    noisy.append(sent)
-                    _, weigh = worth[question.id]
-                    debiased += list(weigh(question.randomizer.read_many(sent)).T)
-                yield [*noisy, *debiased]
-
-        return tuple(names), parts()
+        return self._payloads(in_order=True)
 
     def columns(self, wanted: Sequence[str]) -> tuple[list[Column], list[str]]:
         """Return columns of the same respondents, and notes that whoever reads them must know.

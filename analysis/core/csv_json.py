@@ -122,6 +122,20 @@ def _cell(value: Any) -> Any:
     return "" if value is None else value
 
 
+def read_report(cell: str, kind: str, in_cohort: bool) -> Any:
+    """Return the report that a cell of a column of reports was written of, not checked.
+
+    `kind` is the type of the report, as JSON Schema names it, and `in_cohort` says whether it has
+    a cohort. Raise ValueError if the cell is of no such report.
+    """
+    if in_cohort:
+        cohort, _, report = cell.partition(":")
+        return {"cohort": int(cohort), "report": read_report(report, kind, False)}
+    if kind == "array":
+        return [int(member) for member in cell.split("|")] if cell else []
+    return int(cell) if kind == "integer" else cell
+
+
 # The rows of a ledger have few different numbers.
 @lru_cache(maxsize=4096)
 def _number(value: Decimal) -> str:

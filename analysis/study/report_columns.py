@@ -1,0 +1,132 @@
+"""The columns of the table of reports: what each is called and means, and its cells."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.csv_json import REPORT
+from analysis.core.domain import NO_ANSWER, Estimand
+from analysis.core.reports import Reports
+from analysis.estimate.columns.of_survey import columns_of, debiasing, variable
+from analysis.study.codebook import codebook
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+#: How the columns of weights are used, for whoever meets them in another program.
+HOW_TO_USE = (
+    "The columns debiased_... are weights: the mean of one is the unbiased share, and the standard "
+    "deviation over the square root of n its standard error, randomization included. The columns "
+    "noisy_... are randomized reports: never tabulate them as if they were answers."
+)
+
+
+@dataclass(frozen=True)
+class ReportColumn:
+    """One column of the table of reports.
+
+    Attributes
+    ----------
+    name : str
+        ``noisy_QUESTION``, or ``debiased_`` and a value or option.
+    label : str
+        What it is, with the warning first, since programs cut long labels off.
+    question : Question
+        Whose it is.
+    place : int, optional
+        Which of the question's weights; None for the report itself.
+    weigh : callable, optional
+        Gives the (n, weights) weights of reports of the question; None for the report itself.
+    values : mapping
+        What the report's symbols read like, where each reads like a value.
+    """
+
+    name: str
+    label: str
+    question: Question
+    place: int | None = None
+    weigh: Callable[[Reports], NDArray[np.float64]] | None = None
+    values: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether it has reports, rather than what they are worth."""
+        return self.place is None
+
+    @property
+    def kind(self) -> str:
+        """The type of its cells, as JSON Schema names it: integer, number or string."""
+        if not self.is_noisy:
+            return "number"
+        randomizer = self.question.randomizer
+        alone = randomizer.encoder.cohorts is None
+        kind = randomizer.channel.report_schema()["type"]
+        return "integer" if alone and kind == "integer" else "string"
+
+
+def report_columns(survey: Survey) -> list[ReportColumn]:
+    """Return the columns of a survey's reports: first all reports, then what they are worth."""
+    codes = codebook(survey)
+    noisy = [
+        ReportColumn(
+            f"{REPORT}{variable(question.id)}",
+            f"NOISY report, do not tabulate: {survey.wording(question)}",
+            question,
+            values={
+                code.code: f"reports: {code.label}"
+                for code in codes
+                if code.question == question.id and code.code is not None
+            },
+        )
+        for question in survey.questions
+    ]
+    worth = []
+    for question in survey.questions:
+        names, weigh = debiasing(question)
+        labels = _labels(survey, question) if names else []
+        for place, (name, label) in enumerate(zip(names, labels, strict=True)):
+            worth.append(ReportColumn(f"debiased_{name}", label, question, place, weigh))
+    return [*noisy, *worth]
+
+
+def _labels(survey: Survey, question: Question) -> list[str]:
+    """Return the label of each column of a question's weights."""
+    wording = survey.wording(question)
+    if question.domain.estimand is Estimand.MEAN:
+        if not question.domain.no_answer:
+            return [f"WEIGHT: mean = mean of the numbers: {wording}"]
+        return [
+            f"WEIGHT: mean = mean of the numbers, with 0 for no answer: {wording}",
+            f"WEIGHT: mean = share of those who gave a number: {wording}",
+        ]
+    labels = {NO_ANSWER: "No answer", **survey.labels(question)}
+    told = []
+    for column in columns_of(question, []):
+        option = column.name.removeprefix(question.id).lstrip(".")
+        for value in column.values:
+            words = [labels.get(part, part) for part in (option, value) if part]
+            told.append(f"WEIGHT: mean = share of {', '.join(words)}: {wording}")
+    return told
+
+
+def report_cells(
+    columns: Sequence[ReportColumn], payloads: Sequence[Mapping[str, Any]]
+) -> list[Sequence[Any] | NDArray[Any]]:
+    """Return the cells of these columns for some respondents, by column.
+
+    `payloads` have the report of each question of each respondent, as it was sent.
+    """
+    cells: list[Sequence[Any] | NDArray[Any]] = []
+    weights: dict[str, NDArray[np.float64]] = {}
+    for column in columns:
+        question = column.question
+        sent = [payload[question.id] for payload in payloads]
+        if column.weigh is None:
+            cells.append(sent)
+            continue
+        if question.id not in weights:
+            weights[question.id] = column.weigh(question.randomizer.read_many(sent))
+        cells.append(weights[question.id][:, column.place])
+    return cells
