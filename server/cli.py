@@ -41,6 +41,8 @@ COMMANDS = {
     ),
     "ledger": ("ledger.ledger", "Print what respondents have spent, and were promised."),
     "export": ("results.export", "Print the randomized reports, a row for each respondent."),
+    "bundle": ("bundle.bundle", "Write one zip of a study, with all that checks its results."),
+    "verify": ("bundle.verify", "Check such a zip: hashes, counts, and every estimate again."),
     "decode": ("decode.decode_", "Say which strings google/rappor's reports hold, how often."),
     "backup": ("backup.backup", "Copy the database to a new file, also under a server."),
     "prune": ("backup.prune", "Delete backups that may not be kept, or need not."),

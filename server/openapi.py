@@ -179,6 +179,22 @@ def _paths() -> Schema:
             security=_SECURITY,
         ),
     }
+    paths["/api/surveys/{survey_id}/bundle.zip"] = {
+        "parameters": [*which, levels],
+        "get": _operation(
+            "get_bundle",
+            "All of a wave in one zip",
+            {
+                "200": {
+                    "description": "The bundle",
+                    "content": {"application/zip": {}},
+                    "headers": {"Content-Disposition": {"schema": STRING}},
+                },
+                **_withheld(True),
+            },
+            security=_SECURITY,
+        ),
+    }
     return paths
 
 

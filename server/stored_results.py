@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -14,10 +15,10 @@ from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import (
     column_names,
     crossed_columns,
-    crossed_many,
     one_draw,
     read_columns,
     rounding,
+    told_together,
     variable,
 )
 from analysis.estimate.estimates import Estimate, estimates
@@ -221,9 +222,8 @@ class StoredWave:
             If the reports were deleted.
         """
         columns = report_columns(self.survey)
-        return tuple(column.name for column in columns), (
-            report_cells(columns, payloads) for payloads in self.payloads()
-        )
+        parts = (report_cells(columns, payloads) for payloads in self.payloads())
+        return tuple(column.name for column in columns), parts
 
     def payloads(self) -> Iterator[list[dict[str, Any]]]:
         """Return the randomized reports, a few thousand at a time, sorted by what they say.
@@ -271,7 +271,9 @@ class StoredWave:
                 crossed[question.id] = places
         every = self._read(questions.values())
         told = [each.randomizer.asked_many(every[name]) for name, each in questions.items()]
-        told += [_told(questions[name], places, every[name]) for name, places in crossed.items()]
+        told += [
+            told_together(questions[name], places, every[name]) for name, places in crossed.items()
+        ]
         counted, notes = np.all(told, axis=0), list(filter(None, map(rounding, questions.values())))
         notes += filter(None, [self.simulated_sentence])
         if not counted.all():
@@ -336,11 +338,16 @@ class StoredWave:
 
     def _check_kept(self) -> None:
         """Raise an error if the reports, all but their tallies, are deleted or not shown."""
-        for part in self.parts:
-            last = part.survey.delete_reports_after
-            if last is not None and today() > last:
-                raise Missing(f"reports: were kept until {last}, and deleted then; estimates stay")
+        if self.kept_until is not None:
+            told = f"kept until {self.kept_until}, and deleted then; estimates stay"
+            raise Missing(f"reports: were {told}")
         self.check_settled()
+
+    @property
+    def kept_until(self) -> date | None:
+        """The day after which reports were deleted; None if they are still there."""
+        days = [part.survey.delete_reports_after for part in self.parts]
+        return next((day for day in days if day is not None and today() > day), None)
 
 
 @dataclass(frozen=True)
@@ -381,16 +388,3 @@ def pooled(store: Store, survey_id: str) -> list[Survey]:
     return [last] + [
         other for other in others if poolable(last, other) and not relabelled(last, other, declared)
     ]
-
-
-def _told(question: Question, places: list[int], reports: Reports) -> NDArray[np.bool_]:
-    """Return (n,) which reports tell of several options; raise ValueError if none can."""
-    told = crossed_many(question, places, reports)
-    if told is None:
-        wanted = [column_names(question)[place] for place in places]
-        raise ValueError(
-            f"{' and '.join(wanted)}: expected columns that were randomized apart, but one draw "
-            "told of these options; options can be crossed if a [[together]] table names their "
-            'question, or if it is required and has mechanism = "group" or "multihot"'
-        )
-    return told

@@ -41,6 +41,7 @@ PROGRAMS = {
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
     "caddy": Program(("caddy",), "caddy"),
     "age": Program(("age",), "age"),
+    "rscript": Program(("Rscript",), "r-base-core"),
 }
 
 #: Chromium's options: no sandbox, since tests also run as root in containers; and no request but

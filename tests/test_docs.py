@@ -83,6 +83,9 @@ def test_help_lists_all_commands_in_full_and_imports_none_of_them() -> None:
     assert told.endswith("False False False\n")
 
 
+WITHOUT_DATABASE = ("check", "plan", "analyze", "deploy", "prune", "verify")
+
+
 def test_commands_of_the_readme_run(tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
     people = "yes,nobody,lab,1230\nno,,office,\nyes,superior,office,900\nno,,lab,3000\n"
@@ -94,17 +97,17 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         if words[0] in ("serve", "doctor"):
             continue  # tests/server/test_serving.py and tests/e2e/test_doctor_outside.py run them
         words = [str(truth) if word == "truth.csv" else word for word in words]
-        none = "--db" in words or words[0] in ("check", "plan", "analyze", "deploy", "prune")
+        none = "--db" in words or words[0] in WITHOUT_DATABASE
         words += [] if none else ["--db", "deniable.db"]
         words = [
-            str(tmp_path / word) if word.endswith((".db", ".html", "backups")) else word
+            str(tmp_path / word) if word.endswith((".db", ".html", ".zip", "backups")) else word
             for word in words
         ]
         words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 29
+    assert ran == 31
 
 
 def _run_python_of(page: str) -> None:

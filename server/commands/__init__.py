@@ -177,3 +177,19 @@ def wave_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return command
+
+
+def write_new(output: Path, content: bytes) -> None:
+    """Write a new file; a ClickException says if there is one, or it cannot be written."""
+    try:
+        with output.open("xb") as file:
+            try:
+                file.write(content)
+                file.flush()
+            except OSError:
+                output.unlink()
+                raise
+    except FileExistsError:
+        raise click.ClickException(f"{output}: expected a new file, got one that exists") from None
+    except OSError as error:
+        raise click.ClickException(f"{output}: cannot be written: {error.strerror}") from None

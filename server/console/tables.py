@@ -18,6 +18,7 @@ from server import access
 from server.console.blueprint import asked_view, asked_wave, blueprint
 from server.extensions import the_store
 from server.store.log import Entry
+from server.stored_bundle import bundle_of
 from server.stored_fieldwork import fieldwork_of
 from server.stored_ledger import ledger_of_survey
 from server.stored_results import Missing, StoredWave, pooled
@@ -103,6 +104,21 @@ def get_methods(survey_id: str) -> Response:
     text = methods(wave.survey, wave.number, rows, how, view.population)
     access.record("download", f"{survey_id} methods.txt")
     return Response(f"{text}\n", content_type="text/plain; charset=utf-8")
+
+
+@blueprint.get("/api/surveys/<survey_id>/bundle.zip")
+@access.for_analysts
+def get_bundle(survey_id: str) -> Response:
+    view = asked_view(survey_id)
+    wave = view.wave
+    wave.check_settled()
+    kept = wave.kept_until is None
+    content = bundle_of(the_store(), wave, view.level, batch=True, with_reports=kept)
+    access.record("download", f"{survey_id} {_named('bundle', wave)}.zip")
+    response = Response(content, content_type="application/zip")
+    name = f"{survey_id}-{_named('bundle', wave)}.zip"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @blueprint.get("/api/log.<any(csv, json):form>")

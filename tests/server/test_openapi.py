@@ -94,7 +94,7 @@ def test_researchers_routes_need_one_of_three_proofs() -> None:
     ]
     for path, item in document()["paths"].items():
         for_researchers = bool(
-            re.search(rf"/({'|'.join(TABLES)})\.(csv|json)$|/methods\.txt$", path)
+            re.search(rf"/({'|'.join(TABLES)})\.(csv|json)$|/methods\.txt$|/bundle\.zip$", path)
         )
         operation = item.get("get", item.get("post"))
         assert operation.get("security", []) == proofs * for_researchers

@@ -64,6 +64,19 @@ def crossed_many(
     return told if told.any() or not len(told) else None
 
 
+def told_together(question: Question, places: Sequence[int], reports: Reports) -> NDArray[np.bool_]:
+    """Return (n,) which reports tell of several options; raise ValueError if none can."""
+    told = crossed_many(question, places, reports)
+    if told is None:
+        wanted = [column_names(question)[place] for place in places]
+        raise ValueError(
+            f"{' and '.join(wanted)}: expected columns that were randomized apart, but one draw "
+            "told of these options; options can be crossed if a [[together]] table names their "
+            'question, or if it is required and has mechanism = "group" or "multihot"'
+        )
+    return told
+
+
 def crossed_columns(question: Question, options: Sequence[int], reports: Reports) -> list[Column]:
     """Return the columns of several options, of reports that tell of them together."""
     law = question.randomizer

@@ -1,0 +1,114 @@
+"""The members of a bundle: the same for the same study."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from analysis.core.csv_json import pieces_of_columns, to_text
+from analysis.estimate import Ints
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
+from analysis.study.bundle.archive import DESCRIPTION
+from analysis.study.bundle.package import citation, description, readme
+from analysis.study.bundle.study import BundledStudy
+from analysis.study.bundle.tables import (
+    ChannelRow,
+    Score,
+    TallyCell,
+    channel_rows,
+    names,
+    score_rows,
+    tally_rows,
+)
+from analysis.study.codebook import Code, codebook
+from analysis.study.label import Fact, label
+from analysis.study.methods import methods
+from analysis.study.report_columns import report_cells, report_columns
+from analysis.survey.survey import Survey
+
+#: So many rows of reports are made text at a time.
+_AT_ONCE = 4096
+
+
+def members(study: BundledStudy) -> dict[str, bytes]:
+    """Return the members of a study's bundle, by their names: the same for the same study."""
+    made = {name: text.encode() for name, text in _texts(study).items()}
+    return made | {DESCRIPTION: description(study, made).encode()}
+
+
+def _texts(study: BundledStudy) -> dict[str, str]:
+    survey, tallies = study.survey, study.tallies
+    rows = estimates(survey, tallies, study.conf_level)
+    simulated = {"simulated": study.fieldwork.simulated}
+    printed = estimate_rows(survey.id, survey.version, study.wave, rows)
+    codes = [asdict(code) | simulated for code in codebook(survey)]
+    made = {
+        "survey.json": _json(survey.to_json()),
+        "tallies.json": _json(_cells(tallies)),
+        "tallies.csv": _table(TallyCell, tally_rows(survey, tallies)),
+        "channels.csv": _table(ChannelRow, channel_rows(survey)),
+        "scores.csv": _table(Score, score_rows(survey, tallies)),
+        "estimates.csv": to_text(
+            [row | simulated for row in printed], (*ESTIMATE_COLUMNS, "simulated"), "csv"
+        ),
+        "codebook.json": to_text(codes, [*names(Code), *simulated], "json"),
+        "label.csv": _table(Fact, label(survey, study.fieldwork)),
+        "methods.md": f"{methods(survey, study.wave, rows, study.fieldwork)}\n",
+        "CITATION.cff": citation(study),
+        "README.md": readme(study),
+        "recompute.R": _beside("recompute.R"),
+        "recompute.ipynb": _beside("recompute.ipynb").replace("RELEASE", version("deniable")),
+    }
+    if study.reports is not None:
+        made["reports.csv"] = _reports(survey, study.reports)
+    return made
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def _table(kind: Any, rows: Iterable[Any]) -> str:
+    # Chances are written with all their digits: they are multiplied by thousands of reports.
+    exact = (
+        {
+            name: Decimal(repr(cell)) if isinstance(cell, float) else cell
+            for name, cell in asdict(row).items()
+        }
+        for row in rows
+    )
+    return to_text(exact, names(kind), "csv")
+
+
+def _cells(tallies: Mapping[str, Ints]) -> dict[str, Any]:
+    """Return tallies as JSON: the shape of each, and [cohort, symbol, count] where it is not 0."""
+    return {
+        name: {
+            "shape": list(counts.shape),
+            "cells": [
+                [*place, int(counts[tuple(place)])] for place in np.argwhere(counts).tolist()
+            ],
+        }
+        for name, counts in tallies.items()
+    }
+
+
+def _reports(survey: Survey, reports: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of reports, sorted by what they say: no respondent is found by a place."""
+    ids = [question.id for question in survey.questions]
+    rows = sorted(reports, key=lambda report: json.dumps([report[name] for name in ids]))
+    columns = report_columns(survey)
+    parts = (
+        report_cells(columns, rows[start : start + _AT_ONCE])
+        for start in range(0, len(rows), _AT_ONCE)
+    )
+    return "".join(pieces_of_columns(parts, [column.name for column in columns], "csv"))
+
+
+def _beside(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")

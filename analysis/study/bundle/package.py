@@ -1,0 +1,235 @@
+"""How a bundle describes itself: its data package, its citation, and a page to read first.
+
+The description is a Data Package (Frictionless Data, version 1 of the specification), which the
+readers of research archives know.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any, get_args, get_type_hints
+
+from analysis.core.csv_json import REPORT
+from analysis.estimate.estimates import Estimate
+from analysis.study.bundle.archive import DESCRIPTION
+from analysis.study.bundle.study import BundledStudy
+from analysis.study.bundle.tables import ChannelRow, Score, TallyCell
+from analysis.study.label import Fact
+from analysis.study.report_columns import HOW_TO_USE, report_columns
+
+#: What each member is, and its media type, in the order in which a reader wants them.
+_MEMBERS = {
+    "README.md": ("What is in this bundle, and how to check it.", "text/markdown"),
+    "estimates.csv": ("Debiased estimates with confidence intervals.", "text/csv"),
+    "methods.md": ("A paragraph for the methods of a paper, with references.", "text/markdown"),
+    "label.csv": ("What respondents were promised.", "text/csv"),
+    "codebook.json": ("Wording, codes, mechanism and ε of each value.", "application/json"),
+    "reports.csv": (f"The randomized reports, in no order. {HOW_TO_USE}", "text/csv"),
+    "survey.json": (
+        "The frozen survey with the exact chances of all reports; the version is the SHA-256 of "
+        "its RFC 8785 form.",
+        "application/json",
+    ),
+    "tallies.json": (
+        "For each question the shape of its tally, and [cohort, symbol, count] for each cell that "
+        "is not empty.",
+        "application/json",
+    ),
+    "tallies.csv": ("The same as a table.", "text/csv"),
+    "channels.csv": (
+        "How each share and mean follows from sums of scores: a share is (x/m - q) / (p - q), a "
+        "mean low + width A/B.",
+        "text/csv",
+    ),
+    "scores.csv": ("What a count in each cell of a tally adds to each share and mean.", "text/csv"),
+    "recompute.R": ("Computes estimates.csv again in base R.", "text/x-r"),
+    "recompute.ipynb": (
+        "Computes estimates.csv again with the software itself.",
+        "application/x-ipynb+json",
+    ),
+    "CITATION.cff": ("How to cite this study.", "text/yaml"),
+}
+
+#: What the columns of the tables mean; docs/tables.md says more.
+_COLUMNS = {
+    "survey": "Id of the survey.",
+    "version": "SHA-256 of the frozen survey.",
+    "wave": "Number of the wave.",
+    "question": "Id of the question.",
+    "kind": "Kind of the question.",
+    "term": "Value, no-answer, mean, variance, q25, median or q75.",
+    "label": "Text of the value, in the survey's first language.",
+    "estimate": "Unbiased and not clipped: a share can lie below 0 or above 1.",
+    "std_error": "Standard error, randomization included.",
+    "conf_low": "Lower end of the confidence interval.",
+    "conf_high": "Upper end of the confidence interval.",
+    "conf_level": "Confidence level.",
+    "conf_method": "Method of the interval.",
+    "n": "Reports on the question.",
+    "n_eff": "So many people, asked directly, would give the same standard error.",
+    "epsilon": "ε of one report.",
+    "mechanism": "Name of the mechanism.",
+    "flag": "Remarks, joined by semicolons.",
+    "simulated": "How many of the wave's reports were simulated.",
+    "fact": "What is promised.",
+    "value": "What the promise is.",
+    "cohort": "Cohort, 0 where there are none.",
+    "symbol": "Symbol that a report counts for.",
+    "count": "So many reports count for it.",
+    "reports": "What part of a report one such count is.",
+    "quantity": "share or mean.",
+    "p": "Chance that a report supports the value if it is the true one.",
+    "q": "Chance that a report supports the value if another is the true one.",
+    "low": "Least possible value of a mean.",
+    "width": "Range of a mean.",
+    "least": "Least score, at most 0.",
+    "most": "Largest score, at least 1.",
+    "denominator": "What a share is of: all reports, or the sum of the column present.",
+    "error": "Whether the standard error follows from the tally: yes or no.",
+    "score": "What a count adds to the sum of supports or scores.",
+    "present": "What a count adds to the number of trials, or of those who answered.",
+}
+
+#: The classes that have the columns of each table.
+_TABLES = {
+    "label.csv": Fact,
+    "tallies.csv": TallyCell,
+    "channels.csv": ChannelRow,
+    "scores.csv": Score,
+}
+_TYPES = {int: "integer", float: "number", str: "string"}
+
+
+def description(study: BundledStudy, members: Mapping[str, bytes]) -> str:
+    """Return the data package of these members, which states their sizes and hashes."""
+    survey = study.survey
+    package: dict[str, Any] = {
+        "profile": "data-package",
+        "name": f"{survey.id}-wave-{study.wave}-{survey.version[:12]}",
+        "title": survey.text(survey.spec["title"]),
+        "description": (
+            f"Wave {study.wave} of a survey whose answers were randomized on the respondents' "
+            f"devices. {HOW_TO_USE}"
+        ),
+    }
+    if study.license:
+        package["licenses"] = [{"name": study.license}]
+    package["contributors"] = [{"title": name, "role": "author"} for name in study.authors]
+    if not study.authors:
+        del package["contributors"]
+    package["deniable"] = study.facts()
+    package["resources"] = [
+        _resource(study, name, members[name]) for name in _MEMBERS if name in members
+    ]
+    return json.dumps(package, ensure_ascii=False, indent=1) + "\n"
+
+
+def _resource(study: BundledStudy, path: str, content: bytes) -> dict[str, Any]:
+    told, media = _MEMBERS[path]
+    resource: dict[str, Any] = {
+        "name": path.lower().replace(".", "-"),
+        "path": path,
+        "profile": "tabular-data-resource" if media == "text/csv" else "data-resource",
+        "description": told,
+        "mediatype": media,
+        "encoding": "utf-8",
+        "bytes": len(content),
+        "hash": f"sha256:{sha256(content).hexdigest()}",
+    }
+    if media == "text/csv":
+        schema = {"fields": _fields(study, path), "missingValues": [""]}
+        resource |= {"format": "csv", "dialect": {"delimiter": ",", "lineTerminator": "\n"}}
+        resource["schema"] = schema
+    return resource
+
+
+def _fields(study: BundledStudy, path: str) -> list[dict[str, str]]:
+    if path == "reports.csv":
+        return [
+            {
+                "name": column.name,
+                "type": column.kind,
+                "title": column.label,
+                "description": (
+                    "Randomized report: it is not the answer."
+                    if column.name.startswith(REPORT)
+                    else "Debiased weight: its mean is unbiased, single ones mean nothing."
+                ),
+            }
+            for column in report_columns(study.survey)
+        ]
+    if path == "estimates.csv":
+        hints = {"survey": str, "version": str, "wave": int, **get_type_hints(Estimate)}
+        hints |= {"simulated": int}
+    else:
+        hints = get_type_hints(_TABLES[path])
+    return [
+        {
+            "name": name,
+            "type": _TYPES[(get_args(hint) or (hint,))[0]],
+            "description": _COLUMNS[name],
+        }
+        for name, hint in hints.items()
+    ]
+
+
+def citation(study: BundledStudy) -> str:
+    """Return how the study is cited, as a Citation File (CFF 1.2.0), and the software with it."""
+    survey, release = study.survey, version("deniable")
+
+    # JSON's strings are YAML's, too.
+    def text(value: str) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    authors = study.authors or (f"The authors of the survey {survey.id}",)
+    return "\n".join(
+        [
+            "cff-version: 1.2.0",
+            'message: "If you use these data, please cite them and the software."',
+            "type: dataset",
+            f"title: {text(survey.text(survey.spec['title']))}",
+            f"version: {text(f'{survey.version[:12]}, wave {study.wave}')}",
+            *([f"license: {text(study.license)}"] if study.license else []),
+            "authors:",
+            *(f"  - name: {text(name)}" for name in authors),
+            "references:",
+            "  - type: software",
+            '    title: "deniable: surveys whose answers are randomized before they are sent"',
+            f"    version: {text(release)}",
+            "    authors:",
+            '      - name: "The deniable authors"',
+            "",
+        ]
+    )
+
+
+def readme(study: BundledStudy) -> str:
+    """Return the page that a reader of the bundle opens first."""
+    survey = study.survey
+    listed = [
+        f"| `{name}` | {told} |"
+        for name, (told, _) in _MEMBERS.items()
+        if name != "README.md" and (name != "reports.csv" or study.reports is not None)
+    ]
+    return "\n".join(
+        [
+            f"# {survey.text(survey.spec['title'])}",
+            "",
+            f"Survey `{survey.id}`, version `{survey.version[:12]}`, wave {study.wave}, "
+            f"{study.fieldwork.reports:,} reports. Answers were randomized on the respondents' "
+            "devices before they were sent; nobody has the true ones.",
+            "",
+            "| file | what it is |",
+            "|---|---|",
+            *listed,
+            f"| `{DESCRIPTION}` | A Data Package: columns, types, sizes and hashes of all files. |",
+            "",
+            "**Check it.** `deniable verify` with the file's name compares all hashes, counts the "
+            "reports again, and computes every estimate again; so do `recompute.ipynb` in Python "
+            "and, as far as base R can, `recompute.R`.",
+            "",
+            f"**Licence.** {study.license or 'None is stated: ask the authors before reuse'}.",
+            "",
+        ]
+    )

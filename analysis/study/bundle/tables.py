@@ -1,0 +1,178 @@
+"""Tables from which other programs recompute shares and means: tallies, chances and scores.
+
+They hold in numbers what the frozen survey's channels say, so that neither the channels nor a
+reader of JSON have to be written again.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from analysis.core.domain import Estimand
+from analysis.estimate import Floats, Ints
+from analysis.survey.question import Question
+from analysis.survey.survey import Survey
+
+#: With more cells than this, supports are taken cell by cell no more, which would take minutes.
+_MOST_CELLS = 4096
+#: So many reports in one cell: then a part of a report that a cell stands for is a whole number.
+_UNIT = 2**30
+#: The smallest part is one over this.
+_MOST_PARTS = 10_000
+
+
+@dataclass(frozen=True)
+class TallyCell:
+    """How many reports count for a symbol, and what part of a report one such count is."""
+
+    question: str
+    cohort: int
+    symbol: int
+    count: int
+    reports: float
+
+
+@dataclass(frozen=True)
+class ChannelRow:
+    """How an estimate is made of a tally.
+
+    A share (`quantity`) is (x/m - q) / (p - q): x is the sum of `score` times `count` over the
+    cells of `Score`, m that of `present` or, by `denominator`, of `reports`. A mean is
+    low + width A/B, with the averages A of `score` and B of `present`. `least` and `most` are the
+    least score, at most 0, and the largest, at least 1. `error` says whether the tally tells the
+    standard error: of a mean whose reports count for several symbols each it does not.
+    """
+
+    question: str
+    term: str
+    quantity: str
+    p: float | None
+    q: float | None
+    low: float | None
+    width: float | None
+    least: float | None
+    most: float | None
+    denominator: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a count in a cell adds to a term; cells without any are left out."""
+
+    question: str
+    term: str
+    cohort: int
+    symbol: int
+    score: float
+    present: float
+
+
+def names(kind: type) -> list[str]:
+    """Return the columns of a table, from the class of its rows."""
+    return [field.name for field in fields(kind)]
+
+
+def tally_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[TallyCell]:
+    """Yield the cells in which there are reports; of texts there can be very many."""
+    for question in survey.questions:
+        counts = tallies[question.id]
+        parts = _parts(question.randomizer.reports_in, counts.shape)
+        for cohort, symbol in np.argwhere(counts).tolist():
+            count = int(counts[cohort, symbol])
+            yield TallyCell(question.id, cohort, symbol, count, float(parts[symbol]))
+
+
+def _parts(count: Any, shape: tuple[int, ...]) -> Floats:
+    """Return (symbols,) what part of a report a count for each symbol is."""
+    parts = []
+    for symbol in range(shape[1]):
+        one = np.zeros(shape, dtype=np.int64)
+        one[0, symbol] = _UNIT
+        parts.append(_part(count(one)))
+    return np.array(parts)
+
+
+def _part(counted: int) -> float:
+    return float(Fraction(int(counted), _UNIT).limit_denominator(_MOST_PARTS))
+
+
+def channel_rows(survey: Survey) -> Iterator[ChannelRow]:
+    """Yield a row for each share and each mean of a survey, but of texts."""
+    for question in survey.questions:
+        if question.domain.estimand is Estimand.TEXTS:
+            continue
+        mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
+        shares = mechanism.shares(randomizer, domain).values
+        for mean in mechanism.means(randomizer, domain):
+            scores, _ = mean.floats
+            yield ChannelRow(
+                *(question.id, mean.term, "mean", None, None, float(mean.low), float(mean.width)),
+                *(min(0.0, float(scores.min())), max(1.0, float(scores.max()))),
+                *("reports", "no" if mean.second else "yes"),
+            )
+        of_all = _is_of_all(question)
+        for share in shares:
+            yield ChannelRow(
+                *(question.id, share.term, "share", *share.chances, None, None, None, None),
+                *("reports" if of_all else "present", "yes"),
+            )
+
+
+def _is_of_all(question: Question) -> bool:
+    """Whether every report is a trial of every share of a question."""
+    shares = question.mechanism.shares(question.randomizer, question.domain)
+    is_whole = all(share.portion == 1 for share in shares.values)
+    return is_whole and question.randomizer.portion == 1
+
+
+def score_rows(survey: Survey, tallies: Mapping[str, Ints]) -> Iterator[Score]:
+    """Yield what each cell in which there are reports adds to each share and mean."""
+    for question in survey.questions:
+        if question.domain.estimand is Estimand.TEXTS:
+            continue
+        mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
+        cells = np.argwhere(tallies[question.id])
+        symbols = randomizer.shape[1]
+        for mean in mechanism.means(randomizer, domain):
+            scores, present = mean.floats
+            for cohort, symbol in cells.tolist():
+                cell = cohort * symbols + symbol
+                yield Score(
+                    *(question.id, mean.term, cohort, symbol),
+                    *(float(scores[cell]), float(present[cell])),
+                )
+        terms = [share.term for share in mechanism.shares(randomizer, domain).values]
+        if terms:
+            of_all = _is_of_all(question)
+            supports, trials = _supports(question, cells)
+            for place, term in enumerate(terms):
+                for at, (cohort, symbol) in enumerate(cells.tolist()):
+                    support, trial = float(supports[at, place]), float(trials[at, place])
+                    if support or (trial and not of_all):
+                        yield Score(question.id, term, cohort, symbol, support, trial)
+
+
+def _supports(question: Question, cells: Ints) -> tuple[Floats, Floats]:
+    """Return (cells, terms) what a count in each cell adds to supports, and to trials."""
+    mechanism, randomizer, domain = question.mechanism, question.randomizer, question.domain
+    shares = mechanism.shares(randomizer, domain)
+    if prod(randomizer.shape) > _MOST_CELLS:
+        # One value of a list is true: its scores are of those cells that support it.
+        scores = mechanism.share_scores(randomizer, domain).tocsc()
+        flat = cells[:, 0] * randomizer.shape[1] + cells[:, 1]
+        supports = (scores[:, flat].toarray() != 0).T.astype(float)
+        parts = _parts(randomizer.asked_in, randomizer.shape)[cells[:, 1]]
+        return supports, np.repeat(parts[:, None], len(shares.values), axis=1)
+    supports = np.zeros((len(cells), len(shares.values)))
+    trials = np.zeros_like(supports)
+    for at, (cohort, symbol) in enumerate(cells.tolist()):
+        one = np.zeros(randomizer.shape, dtype=np.int64)
+        one[cohort, symbol] = _UNIT
+        counted = shares.count(one)
+        supports[at], trials[at] = ([_part(each) for each in some] for some in counted)
+    return supports, trials

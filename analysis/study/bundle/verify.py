@@ -1,0 +1,232 @@
+"""Checking a bundle: that it is whole, and that all of it follows from its survey and reports."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.metadata import version
+from math import isclose
+from typing import Any
+
+import numpy as np
+
+from analysis.core.csv_json import REPORT, read_report
+from analysis.core.errors import DataError, ReportError, shown
+from analysis.estimate import Ints
+from analysis.estimate.columns.of_survey import variable
+from analysis.study.bundle.archive import (
+    DESCRIPTION,
+    check_container,
+    check_description,
+    unpack,
+)
+from analysis.study.bundle.members import members
+from analysis.study.bundle.package import description
+from analysis.study.bundle.study import BundledStudy, recounted
+from analysis.study.methods import Fieldwork
+from analysis.survey.freeze import thaw
+from analysis.survey.survey import Survey
+
+#: What another release computes alike; how it words the rest may have changed.
+_NUMBERS = ("reports.csv", "estimates.csv")
+#: What the members of every bundle are.
+_ALWAYS = ("survey.json", "tallies.json", "estimates.csv")
+#: How far two numbers may be apart that two machines computed, relatively and absolutely. Tables
+#: have ten digits, and a fit that is stopped early ends a little elsewhere on another one.
+_NEAR, _NEAR_ZERO = 1e-6, 1e-9
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was checked of a bundle in which all is as it should be.
+
+    `recomputed` are the members that were made anew and compared; all were compared with their
+    hashes. `sha256` is that of the whole file.
+    """
+
+    survey: str
+    version: str
+    wave: int
+    reports: int
+    estimates: int
+    members: int
+    recomputed: tuple[str, ...]
+    release: str
+    sha256: str
+
+
+def verify_bundle(data: bytes) -> Verified:
+    """Check a bundle, and return what was checked.
+
+    Its members must be those that it states, with their hashes; nothing else may be in the file.
+    The survey must have the stated version, the reports the stated tallies, and everything else
+    must be what this program makes of them. Tallies are compared with the reports, so that
+    estimates that follow from these follow from those.
+
+    Parameters
+    ----------
+    data : bytes
+        The zip.
+
+    Raises
+    ------
+    DataError
+        If anything is not as it should be; the message begins with the name of the member.
+    """
+    found = unpack(data)
+    check_description(data, found)
+    package = _read(DESCRIPTION, found, json.loads)
+    _check_hashes(package, found)
+    check_container(data, found)
+    survey = _read(
+        "survey.json", found, lambda text: thaw(json.loads(text), package["deniable"]["version"])
+    )
+    study = _read(DESCRIPTION, found, lambda _: _stated(package, survey))
+    tallies = _read("tallies.json", found, lambda text: _tallies(survey, json.loads(text)))
+    reports = None
+    if "reports.csv" in found:
+        reports = _read("reports.csv", found, lambda text: _reports(survey, text))
+        for name, counts in recounted(survey, reports).items():
+            if not np.array_equal(counts, tallies[name]):
+                raise DataError(
+                    f"tallies.json: expected the counts of reports.csv, got others of {name}"
+                )
+    study = replace(study, tallies=tallies, reports=reports)
+    made = _read(DESCRIPTION, found, lambda _: members(study))
+    is_ours = package["deniable"]["release"] == version("deniable")
+    compared = tuple(name for name in made if is_ours or name in _NUMBERS)
+    if is_ours and set(made) != set(found):
+        raise DataError(f"{_first_of(made, found)}: expected the members of a bundle, got others")
+    for name in compared:
+        if name == DESCRIPTION:
+            # It states the hashes of what is there, not of what was just made.
+            made[name] = description(study, found).encode()
+        _compare(name, found[name], made[name], all_columns=is_ours)
+    return Verified(
+        *(survey.id, survey.version, study.wave, study.fieldwork.reports),
+        *(made["estimates.csv"].count(b"\n") - 1, len(found), compared),
+        *(package["deniable"]["release"], sha256(data).hexdigest()),
+    )
+
+
+def _first_of(some: Mapping[str, Any], others: Mapping[str, Any]) -> str:
+    return min(set(some) ^ set(others))
+
+
+def _read(name: str, found: Mapping[str, bytes], read: Callable[[str], Any]) -> Any:
+    """Return what a member says; raise DataError with its name if it cannot be read."""
+    if name not in found:
+        raise DataError(f"{name}: expected a member of this name, got none")
+    try:
+        return read(found[name].decode())
+    except DataError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        told = str(error).partition("\n")[0][:200]
+        raise DataError(f"{name}: expected what `deniable bundle` writes: {told}") from None
+
+
+def _check_hashes(package: Any, found: Mapping[str, bytes]) -> None:
+    stated = _read(
+        DESCRIPTION,
+        found,
+        lambda _: {each["path"]: (each["bytes"], each["hash"]) for each in package["resources"]},
+    )
+    for name in sorted({*stated, *_ALWAYS} - set(found)):
+        raise DataError(f"{name}: expected a member of this name, got none")
+    for name in sorted(set(found) - {*stated, DESCRIPTION}):
+        raise DataError(f"{name}: expected no member that {DESCRIPTION} does not state, got one")
+    for name, (size, hashed) in stated.items():
+        content = found[name]
+        if (len(content), f"sha256:{sha256(content).hexdigest()}") != (size, hashed):
+            raise DataError(f"{name}: expected the size and SHA-256 that are stated, got others")
+
+
+def _stated(package: Any, survey: Survey) -> BundledStudy:
+    """Return the study that a description states, without tallies and reports."""
+    facts = package["deniable"]
+    wave, level = facts["wave"], facts["conf_level"]
+    if type(wave) is not int or wave < 1 or type(level) is not float or not 0 < level < 1:
+        raise ValueError("wave and conf_level are none that there can be")
+    fieldwork = Fieldwork(**facts["fieldwork"])
+    licenses = package.get("licenses", [{"name": ""}])
+    authors = tuple(str(each["title"]) for each in package.get("contributors", []))
+    return BundledStudy(survey, wave, level, fieldwork, {}, None, str(licenses[0]["name"]), authors)
+
+
+def _tallies(survey: Survey, data: Any) -> dict[str, Ints]:
+    if set(data) != {question.id for question in survey.questions}:
+        raise ValueError("a tally of each question, and no other")
+    tallies = {}
+    for question in survey.questions:
+        shape, cells = question.randomizer.shape, data[question.id]["cells"]
+        counts = np.zeros(shape, dtype=np.int64)
+        for cohort, symbol, count in cells:
+            if not (0 <= cohort < shape[0] and 0 <= symbol < shape[1] and 0 < count < 2**53):
+                raise ValueError(f"{question.id}: cell {shown([cohort, symbol, count])}")
+            counts[cohort, symbol] = count
+        tallies[question.id] = counts
+    return tallies
+
+
+def _reports(survey: Survey, text: str) -> list[dict[str, Any]]:
+    """Return the reports of a table, each one that its randomizer can make."""
+    rows = csv.reader(io.StringIO(text))
+    header = next(rows)
+    places = {}
+    for question in survey.questions:
+        randomizer = question.randomizer
+        kind = randomizer.channel.report_schema()["type"]
+        column = header.index(f"{REPORT}{variable(question.id)}")
+        places[question.id] = column, kind, randomizer.encoder.cohorts is not None, randomizer
+    reports = []
+    for number, row in enumerate(rows, 2):
+        report = {}
+        for name, (column, kind, in_cohort, randomizer) in places.items():
+            try:
+                report[name] = read_report(row[column], kind, in_cohort)
+                randomizer.check_report(report[name], name)
+            except (ReportError, ValueError, LookupError) as error:
+                raise DataError(f"reports.csv: line {number}: {error}") from None
+        reports.append(report)
+    return reports
+
+
+def _compare(name: str, stated: bytes, made: bytes, all_columns: bool) -> None:
+    """Raise DataError unless a member is what was made anew, but for the last digits of numbers.
+
+    Another release can have other columns: without `all_columns` those are compared that both have.
+    """
+    if stated == made:
+        return
+    told = f"{name}: expected what follows from the survey and its reports, got another"
+    if not name.endswith(".csv"):
+        raise DataError(f"{told} text")
+    tables = [list(csv.reader(io.StringIO(each.decode()))) for each in (stated, made)]
+    if len(tables[0]) != len(tables[1]):
+        raise DataError(f"{told} number of rows, {len(tables[0]) - 1:,} for {len(tables[1]) - 1:,}")
+    if all_columns and tables[0][0] != tables[1][0]:
+        raise DataError(f"{told} row of columns")
+    columns = [column for column in tables[0][0] if column in tables[1][0]]
+    for number, pair in enumerate(zip(*tables, strict=True), 1):
+        row, again = (
+            dict(zip(table[0], cells, strict=True))
+            for table, cells in zip(tables, pair, strict=True)
+        )
+        for column in columns:
+            if not _near(row[column], again[column]):
+                raise DataError(
+                    f"{told} {column} in line {number}: {shown(row[column])} for "
+                    f"{shown(again[column])}"
+                )
+
+
+def _near(stated: str, made: str) -> bool:
+    if stated == made:
+        return True
+    try:
+        return isclose(float(stated), float(made), rel_tol=_NEAR, abs_tol=_NEAR_ZERO)
+    except ValueError:
+        return False

@@ -1,0 +1,124 @@
+"""`deniable bundle` and `verify`: a study in one file, and the check of one."""
+
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import click
+
+from analysis.core.errors import DataError
+from analysis.study.bundle import LARGEST, verify_bundle
+from analysis.survey.files import open_file
+from server.commands import (
+    database,
+    level_of_intervals,
+    only_batches,
+    print_message,
+    record,
+    survey_id,
+    version_of_survey,
+    wave_of_survey,
+    write_new,
+)
+from server.store import Store
+from server.stored_bundle import bundle_of
+from server.stored_results import StoredWave
+
+
+def _is_license(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}", value):
+        raise click.BadParameter(f'expected an SPDX name, such as CC-BY-4.0, got "{value[:64]}"')
+    return value
+
+
+@click.command()
+@survey_id
+@click.option(
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.zip",
+    help="The file, which is new.",
+)
+@click.option(
+    "--license",
+    "license_",
+    default="",
+    callback=_is_license,
+    metavar="NAME",
+    help="The licence of the data, such as CC-BY-4.0.  [none is stated]",
+)
+@click.option(
+    "--author",
+    "authors",
+    multiple=True,
+    metavar="NAME",
+    help="An author of the study, as it is cited; once for each.",
+)
+@click.option("--without-reports", is_flag=True, help="Leave the reports out: estimates only.")
+@wave_of_survey
+@version_of_survey
+@level_of_intervals
+@only_batches
+@database
+def bundle(
+    survey_id: str,
+    output: Path,
+    license_: str,
+    authors: tuple[str, ...],
+    without_reports: bool,
+    wave: int | None,
+    version: str | None,
+    level: float,
+    batch: bool,
+    db: Path,
+) -> None:
+    """Write one zip of a study: reports, estimates, codebook, methods, and how to check them.
+
+    It tells no more than export, estimate and codebook do, and is the same for the same study.
+    """
+    store = Store(db)
+    stored = StoredWave(store, survey_id, wave, version, batch)
+    zipped = bundle_of(
+        store,
+        stored,
+        level,
+        batch=batch,
+        with_reports=not without_reports,
+        license=license_,
+        authors=authors,
+    )
+    record(store, "bundle", f"{survey_id} {stored.version}, wave {stored.number}")
+    write_new(output, zipped)
+    if told := stored.simulated_sentence:
+        print_message(f"wave {stored.number}: {told}")
+    print_message(
+        f"written to {output}: {len(zipped):,} bytes, SHA-256 {sha256(zipped).hexdigest()}"
+    )
+
+
+@click.command()
+@click.argument("file", metavar="FILE.zip", type=click.Path(path_type=Path))
+def verify(file: Path) -> None:
+    """Check a bundle: hashes, the survey's version, counts of reports, and every estimate again.
+
+    It needs no database and no network. Exit status 1, and the name of the file that is not as it
+    should be, if there is one.
+    """
+    try:
+        with open_file(file) as opened:
+            content = opened.read(LARGEST + 1)
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error.strerror}") from None
+    found = verify_bundle(content)
+    click.echo(
+        f"{file}: as it should be. Survey {found.survey}, version {found.version}, wave "
+        f"{found.wave}: {found.reports:,} reports, {found.estimates:,} estimates computed again, "
+        f"{found.members} files with the stated hashes. SHA-256 {found.sha256}"
+    )
+    left = found.members - len(found.recomputed)
+    if left:
+        print_message(
+            f"{left} files were compared with their hashes alone: release {found.release} wrote "
+            "them, which is not this one"
+        )

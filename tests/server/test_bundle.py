@@ -1,0 +1,326 @@
+"""A study in one zip: what it holds, what it does not tell, and that a changed byte is named."""
+
+import csv
+import io
+import json
+import random
+import re
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from datetime import date
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundled import bundled, opened, study
+from command_line import run, table
+from flask.testing import FlaskClient
+
+from analysis.core.errors import DataError
+from analysis.study.bundle import pack, verify_bundle
+from analysis.survey.survey import Survey
+from analysis.survey.survey_file import read_survey
+from server.app import create_app
+from server.store import Store
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+MEMBERS = {
+    *("CITATION.cff", "README.md", "channels.csv", "codebook.json", "datapackage.json"),
+    *("estimates.csv", "label.csv", "methods.md", "recompute.R", "recompute.ipynb"),
+    *("reports.csv", "scores.csv", "survey.json", "tallies.csv", "tallies.json"),
+}
+
+
+@pytest.fixture(scope="module")
+def zipped(tmp_path_factory: pytest.TempPathFactory, survey_text: str) -> bytes:
+    folder = tmp_path_factory.mktemp("bundle")
+    (folder / "canteen.toml").write_text(survey_text)
+    study(folder / "x.db", read_survey(folder / "canteen.toml"), 120)
+    words = "--license", "CC-BY-4.0", "--author", "Ada Example"
+    return bundled(folder / "x.db", "canteen", *words)
+
+
+def _packed(members: dict[str, bytes]) -> bytes:
+    """Pack members as somebody would who wants to deceive: with the hashes that they have now."""
+    package = json.loads(members["datapackage.json"])
+    for resource in package["resources"]:
+        content = members.get(resource["path"], b"")
+        resource["bytes"] = len(content)
+        resource["hash"] = f"sha256:{sha256(content).hexdigest()}"
+    text = json.dumps(package, ensure_ascii=False, indent=1) + "\n"
+    return pack(members | {"datapackage.json": text.encode()})
+
+
+def _complaint(data: bytes) -> str:
+    with pytest.raises(DataError) as error:
+        verify_bundle(data)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_bundle_is_whole_and_says_what_the_commands_say(store: Store, answered: int) -> None:
+    database = store.file.path
+    data = bundled(database, "canteen")
+    assert data == bundled(database, "canteen")
+    members = opened(data)
+    assert set(members) == MEMBERS
+    for name, words in (
+        ("estimates.csv", ["estimate"]),
+        ("reports.csv", ["export"]),
+        ("codebook.json", ["codebook", "--json"]),
+        ("label.csv", ["codebook", "--label"]),
+        ("methods.md", ["codebook", "--methods"]),
+    ):
+        printed = run(*words, "canteen", "--db", database).stdout
+        told = members[name].decode()
+        if name == "reports.csv":
+            # Both are in no order of arrival; a bundle sorts what CSV says.
+            assert sorted(told.splitlines()) == sorted(printed.splitlines())
+        else:
+            assert told == printed, name
+    output = database.parent / "study.zip"
+    result = run("verify", output)
+    assert result.exit_code == 0, result.output
+    rows = len(table(run("estimate", "canteen", "--db", database)))
+    assert f"{answered} reports, {rows} estimates computed again, 15 files" in result.stdout
+    refused = run("bundle", "canteen", "--db", database, "--output", output)
+    assert (refused.exit_code, "expected a new file" in refused.stderr) == (1, True)
+
+
+def test_a_bundle_tells_nobody_apart(store: Store, answered: int) -> None:
+    data = bundled(store.file.path, "canteen")
+    for entry in zipfile.ZipFile(io.BytesIO(data)).infolist():
+        assert (entry.date_time, entry.extra, entry.comment) == ((1980, 1, 1, 0, 0, 0), b"", b"")
+    connection = sqlite3.connect(store.file.path)
+    secrets = set[bytes]()
+    for name, *_ in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+        for column in {"respondent", "id", "report_id", "receipt", "digest"} & set(columns):
+            for (cell,) in connection.execute(f"SELECT {column} FROM {name}"):
+                secrets.add(cell if isinstance(cell, bytes) else str(cell).encode())
+    secrets = {secret for secret in secrets if len(secret) > 10}
+    assert len(secrets) >= answered
+    assert not [secret for secret in secrets if secret in data or secret.hex().encode() in data]
+    assert not re.search(rb"20[2-9][0-9]-[01][0-9]-", data)
+
+
+def test_the_description_is_a_data_package(zipped: bytes) -> None:
+    members = opened(zipped)
+    package = json.loads(members["datapackage.json"])
+    assert package["licenses"] == [{"name": "CC-BY-4.0"}]
+    assert package["contributors"] == [{"title": "Ada Example", "role": "author"}]
+    assert {each["path"] for each in package["resources"]} == MEMBERS - {"datapackage.json"}
+    kinds: dict[str, Callable[[str], Any]] = {"integer": int, "number": float, "string": str}
+    for resource in package["resources"]:
+        assert re.fullmatch(r"[-a-z0-9._/]+", resource["name"])
+        if not resource["path"].endswith(".csv"):
+            continue
+        fields = resource["schema"]["fields"]
+        rows = list(csv.reader(io.StringIO(members[resource["path"]].decode())))
+        assert [field["name"] for field in fields] == rows[0]
+        assert all(field["description"] for field in fields)
+        for row in rows[1:]:
+            for field, cell in zip(fields, row, strict=True):
+                assert cell == "" or kinds[field["type"]](cell) is not None
+    citation = members["CITATION.cff"].decode()
+    assert 'license: "CC-BY-4.0"' in citation
+    assert '- name: "Ada Example"' in citation
+
+
+def test_a_changed_byte_of_each_member_is_named(zipped: bytes) -> None:
+    for entry in zipfile.ZipFile(io.BytesIO(zipped)).infolist():
+        start = entry.header_offset + 30 + len(entry.filename)
+        assert zipped[start : start + 2] == opened(zipped)[entry.filename][:2]
+        for place in (start, start + entry.file_size // 2, start + entry.file_size - 1):
+            changed = bytearray(zipped)
+            changed[place] ^= 1
+            assert _complaint(bytes(changed)).startswith(f"{entry.filename}: "), entry.filename
+
+
+def test_a_changed_member_is_named_though_its_hash_was_changed_with_it(zipped: bytes) -> None:
+    members = opened(zipped)
+    draw = random.Random(1)
+    for name in sorted(MEMBERS - {"datapackage.json"}):
+        text = members[name].decode()
+        # A digit or a letter becomes another one, so that most members can still be read; of
+        # tables the first of a cell, since another machine may compute other last digits.
+        places = [at for at, letter in enumerate(text) if letter in "23456efgh"]
+        if name.endswith(".csv"):
+            places = [at for at in places if text[at - 1] in ",\n"]
+        for place in draw.sample(places, min(3, len(places))):
+            letter = text[place]
+            other = {"2": "3", "6": "5", "h": "g"}.get(letter, chr(ord(letter) + 1))
+            changed = text[:place] + other + text[place + 1 :]
+            complaint = _complaint(_packed(members | {name: changed.encode()}))
+            # A report that was changed to another possible one is not the one that was tallied.
+            also = {"reports.csv": "tallies.json: "}.get(name, f"{name}: ")
+            assert complaint.startswith((f"{name}: ", also)), (place, complaint)
+
+
+def test_reports_in_another_order_are_refused(zipped: bytes) -> None:
+    members = opened(zipped)
+    header, *rows = members["reports.csv"].decode().splitlines(keepends=True)
+    again = "".join([header, *reversed(rows)]).encode()
+    assert _complaint(_packed(members | {"reports.csv": again})).startswith("reports.csv: ")
+
+
+def test_no_byte_of_the_zip_itself_can_be_changed(zipped: bytes) -> None:
+    directory = zipped.index(b"PK\x01\x02")
+    first = zipfile.ZipFile(io.BytesIO(zipped)).infolist()[0]
+    headers = range(first.header_offset, first.header_offset + 30 + len(first.filename))
+    end = range(len(zipped) - 22 - 100, len(zipped))
+    for place in (*headers, *range(directory, directory + 46 + len(first.filename)), *end):
+        changed = bytearray(zipped)
+        changed[place] ^= 1 << place % 8
+        assert _complaint(bytes(changed)), place
+    assert "byte" in _complaint(zipped.replace(b"PK\x01\x02\x14", b"PK\x01\x02\x15", 1))
+    for other in (b"", b"x" + zipped, zipped + b"x", zipped[:-1], zipped[: len(zipped) // 2]):
+        assert _complaint(other)
+
+
+def _other_zip(members: dict[str, bytes], compression: int, *more: tuple[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, content in [*members.items(), *more]:
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_other_zips_are_refused_before_they_are_unpacked(zipped: bytes) -> None:
+    members = opened(zipped)
+    bomb = members | {"zeros.csv": bytes(2**24)}
+    assert "a compressed one" in _complaint(_other_zip(bomb, zipfile.ZIP_DEFLATED))
+    for name in ("../up.csv", "/etc/x", "a/b", "a\\b", "..", ".hidden"):
+        assert "plain names" in _complaint(_other_zip({}, zipfile.ZIP_STORED, (name, b"")))
+    twice = _other_zip(members, zipfile.ZIP_STORED, ("label.csv", b""))
+    assert _complaint(twice).startswith("label.csv: expected one member of this name")
+    many = {f"{number}.csv": b"" for number in range(101)}
+    assert "at most 100 members" in _complaint(_other_zip(many, zipfile.ZIP_STORED))
+    less = {name: content for name, content in members.items() if name != "label.csv"}
+    assert _complaint(pack(less)).startswith("label.csv: expected a member of this name")
+    more = pack(members | {"more.csv": b"x"})
+    assert _complaint(more).startswith("more.csv: expected no member")
+    # Members that share their bytes, so that they are larger than the file.
+    big = bytearray(_other_zip({"a.csv": b"x" * 100}, zipfile.ZIP_STORED))
+    place = big.index(b"PK\x01\x02") + 20
+    big[place : place + 8] = (2**31).to_bytes(4, "little") * 2
+    assert "a larger one" in _complaint(bytes(big))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda package: package.pop("resources"), "datapackage.json: "),
+        (lambda package: package.update(resources=3), "datapackage.json: "),
+        (lambda package: package.pop("deniable"), "survey.json: "),
+        (lambda package: package["deniable"].update(version="0" * 64), "survey.json: "),
+        (lambda package: package["deniable"].update(wave=2), "estimates.csv: "),
+        (lambda package: package["deniable"].update(wave="1"), "datapackage.json: "),
+        (lambda package: package["deniable"].update(conf_level=0.9), "estimates.csv: "),
+        (lambda package: package["deniable"].update(conf_level=7.5), "datapackage.json: "),
+        (lambda package: package["deniable"]["fieldwork"].update(reports=9), "methods.md: "),
+        (lambda package: package["deniable"]["fieldwork"].update(x=9), "datapackage.json: "),
+        (lambda package: package.update(title="Other"), "datapackage.json: "),
+        (lambda package: package.update(licenses=[]), "datapackage.json: "),
+    ],
+)
+def test_a_description_that_is_changed_with_its_hash_is_refused(
+    zipped: bytes, change: Callable[[dict[str, Any]], Any], told: str
+) -> None:
+    members = opened(zipped)
+    package = json.loads(members["datapackage.json"])
+    change(package)
+    text = json.dumps(package, ensure_ascii=False, indent=1) + "\n"
+    assert _complaint(pack(members | {"datapackage.json": text.encode()})).startswith(told)
+
+
+def test_a_bundle_of_another_release_is_checked_by_its_numbers(
+    zipped: bytes, tmp_path: Path
+) -> None:
+    members = opened(zipped)
+    older = members["datapackage.json"].replace(b'"release": "', b'"release": "0.0.')
+    members |= {"datapackage.json": older, "methods.md": b"Other words.\n"}
+    (tmp_path / "older.zip").write_bytes(_packed(members))
+    result = run("verify", tmp_path / "older.zip")
+    assert result.exit_code == 0, result.output
+    assert "13 files were compared with their hashes alone: release 0.0." in result.stderr
+    wrong = members["estimates.csv"].replace(b"0.", b"1.", 1)
+    assert _complaint(_packed(members | {"estimates.csv": wrong})).startswith("estimates.csv: ")
+
+
+def test_what_may_not_be_exported_is_not_bundled(
+    store: Store, survey: Survey, answered: int, tmp_path: Path
+) -> None:
+    store.surveys.open_wave("canteen")
+    output = tmp_path / "study.zip"
+    words = "bundle", "canteen", "--db", store.file.path, "--output", output
+    for more, told in (
+        (["--batch"], "wait for the wave to be closed"),
+        (["--version", "pooled"], "expected one, since a bundle is of one frozen survey"),
+        (["--wave", "7"], "wave: expected one of 1, got 7"),
+    ):
+        result = run(*words, *more)
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+        assert told in result.stderr
+    assert run(*words, "--license", "my own").exit_code == 2
+    assert not output.exists()
+    # Estimates are shown in batches all the same, and a bundle can be made of them alone.
+    assert run(*words, "--batch", "--without-reports").exit_code == 0
+    assert set(opened(output.read_bytes())) == MEMBERS - {"reports.csv"}
+    assert run("verify", output).exit_code == 0
+    last = list(store.log.entries())[-1]
+    assert (last.what, last.subject) == ("bundle", f"canteen {survey.version}, wave 1")
+
+
+def test_the_console_hands_out_the_same(
+    store: Store, survey: Survey, answered: int, client: FlaskClient, bearer: dict[str, str]
+) -> None:
+    address = "/api/surveys/canteen/bundle.zip"
+    assert client.get(address).status_code == 401
+    page = client.get("/surveys/canteen/downloads", headers=bearer).text
+    (link,) = re.findall(rf'<a href="({address}[^"]*)">Download everything</a>', page)
+    served = client.get(unescape(link), headers=bearer)
+    assert (served.status_code, served.content_type) == (200, "application/zip")
+    assert "canteen-bundle-wave-1-" in served.headers["Content-Disposition"]
+    assert served.data == bundled(store.file.path, "canteen", "--batch")
+    store.surveys.open_wave("canteen")
+    assert client.get(address, headers=bearer).status_code == 403
+    assert (
+        "Download everything" not in client.get("/surveys/canteen/downloads", headers=bearer).text
+    )
+
+
+def test_of_deleted_reports_the_rest_is_handed_out(
+    read: Callable[[str], Survey],
+    survey_text: str,
+    database: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = survey_text.replace(
+        'id = "canteen"', 'id = "canteen"\ndelete_reports_after = 2999-01-01'
+    )
+    store = study(database, read(text), 120)
+    store.access.add_token("let me in")
+    for module in ("server.stored_results", "server.console.privacy"):
+        monkeypatch.setattr(f"{module}.today", lambda: date(2999, 1, 2))
+    client = create_app({"DATABASE": database}).test_client()
+    headers = {"Authorization": "Bearer let me in"}
+    served = client.get("/api/surveys/canteen/bundle.zip", headers=headers)
+    assert set(opened(served.data)) == MEMBERS - {"reports.csv"}
+    assert verify_bundle(served.data).reports == 120
+    refused = run("bundle", "canteen", "--db", database, "--output", database.with_suffix(".zip"))
+    assert "were kept until 2999-01-01" in refused.stderr
+
+
+def test_verify_says_what_it_expects(tmp_path: Path) -> None:
+    for name, content in (("none.zip", None), ("text.zip", b"no zip"), ("empty.zip", b"")):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        result = run("verify", tmp_path / name)
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    (tmp_path / "folder").mkdir()
+    assert "a folder" in run("verify", tmp_path / "folder").stderr
