@@ -2,11 +2,13 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from narrowing import not_none
-from scipy.special import expit
+from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from analysis.estimate.columns import from_matrix
 from analysis.study.regression import Regression, regress
@@ -133,19 +135,45 @@ def test_errors_of_several_answers_are_those_of_their_derivatives() -> None:
         assert errors == pytest.approx(np.sqrt(np.diag(covariance)).tolist(), rel=1e-4)
 
 
-def test_where_a_slope_has_no_limit_its_multiples_tell_nothing() -> None:
-    rng = np.random.default_rng(4)
-    often, n = rng.integers(3, size=300), 300
-    noisy = krr(3, 1.0)
-    codes = (rng.random(n)[:, None] > noisy.cumsum(axis=0)[:-1].T[often]).sum(axis=1)
+def _highest(counts: Array, of_y: Array, of_x: Array, odds: NDArray[Any]) -> Array:
+    """(places,) largest log-likelihoods over the shares of x, at (places, values) log-odds."""
+    yes = expit(odds)[:, :, None]
+    seen = np.einsum("ru,gus->gurs", of_x, of_y[:, 0] * (1 - yes) + of_y[:, 1] * yes)
+    seen = seen.reshape(*odds.shape, -1)
+    times, shares = counts.reshape(-1), np.full(odds.shape, 1 / odds.shape[1])
+    for _ in range(100):
+        parts = np.einsum("guc,gc->gu", seen, times / np.einsum("gu,guc->gc", shares, seen))
+        shares = shares * parts / times.sum()
+    return np.asarray(np.log(np.einsum("gu,guc->gc", shares, seen)) @ times)
+
+
+# Profiles have several peaks, of slopes that lie far apart, also where y has the share 0 or 1.
+@pytest.mark.parametrize(("seed", "n", "values"), [(4, 300, 3), (113, 1000, 3), (8, 200, 2)])
+def test_limits_of_shares_are_where_their_profile_crosses_last(
+    seed: int, n: int, values: int
+) -> None:
+    rng, of_y, of_x = np.random.default_rng(seed), krr(2, 1.0), krr(values, 1.0)
+    x = rng.integers(values, size=n)
+    names = tuple(map(str, range(values)))
+    codes = (rng.random(n)[:, None] > of_x.cumsum(axis=0)[:-1].T[x]).sum(axis=1)
     columns = {
-        "hurt": reported(rng, "hurt", "no yes", (often == 2).astype(int), krr(2, 1.0)),
-        "often": from_matrix("often", ("0", "1", "2"), codes, noisy, amounts=(0, 1, 2)),
+        "y": reported(rng, "y", "no yes", (x == values - 1).astype(int), of_y),
+        "x": from_matrix("x", names, codes, of_x, amounts=tuple(map(float, range(values)))),
     }
-    model = regress("hurt ~ often", columns, {})
-    (slope,) = [term for term in model.terms if term.term == "often"]
-    assert not (np.isfinite(not_none(slope.conf_low)) and np.isfinite(not_none(slope.conf_high)))
-    found = {row.answer: row for row in model.predicted if row.value == "yes"}
-    assert (found["2"].conf_low, found["2"].conf_high) == (0, 1)
-    # The shares for 0 and for 1 are those of sums of whole coefficients.
-    assert not_none(found["0"].conf_high) < 1
+    model = regress("y ~ x", columns, {})
+    counts = np.zeros((values, 2))
+    np.add.at(counts, (codes, columns["y"].codes), 1)
+    slopes = np.concatenate([-np.geomspace(60, 0.03, 60), [0.0], np.geomspace(0.03, 60, 60)])
+
+    def fall(at: float, value: int) -> float:
+        odds = at + slopes[:, None] * (np.arange(values) - value)
+        return float(
+            2 * (not_none(model.log_likelihood) - _highest(counts, of_y, of_x, odds).max())
+        )
+
+    for row in (row for row in model.predicted if row.value == "yes"):
+        ends = logit([not_none(row.conf_low), not_none(row.conf_high)])
+        for at in np.linspace(-8, 8, 17):
+            assert fall(at, int(row.answer)) > 3.8 or ends[0] <= at <= ends[1]
+        for end in ends[np.abs(ends) < 12]:
+            assert fall(end, int(row.answer)) == pytest.approx(3.841, abs=0.06)

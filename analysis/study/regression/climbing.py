@@ -27,12 +27,16 @@ _PATIENCE, _ENOUGH = 60, 1e-4
 _FARTHEST = 8.0
 #: Log-likelihood: other starts climb until a step would gain less, and on if they may be higher.
 _ROUGH, _HOPE = 1e-3, 0.1
+#: A share, as a part of all, that is next to nothing; to which it is lifted where the likelihood
+#: rises with it by more than this, as a part; and how often.
+_NOTHING, _LIFTED, _RISING, _LIFTS = 1e-4, 1e-3, 1.01, 4
+_TINY = 1e-30
+#: So many steps more are thought to be left of a climb at most.
+_MORE = 8
 #: What is as long is no step, but rounding errors where there is no curvature.
 _ENDLESS = 1e4
 #: The least curvature that is believed, as a part of that if latent values were seen.
 _LEAST = 1e-4
-#: Rounding errors of a sum of so many logarithms, as a part of it.
-_ROUNDING = 1e-13
 
 
 def climb(
@@ -65,6 +69,7 @@ def climb_from(
     point: Point,
     ways: Array | None = None,
     gain_at_end: float = GAIN,
+    least: float = -np.inf,
     advance: Callable[[float], None] = lambda part: None,
 ) -> tuple[Point, bool]:
     """Climb from one point by Newton's method, and say whether a maximum was reached.
@@ -74,25 +79,48 @@ def climb_from(
     point : Point
         Where the likelihood is finite.
     ways : (parameters, directions) array, optional
-        Orthonormal columns: steps are their combinations; by default, all are possible.
+        Orthonormal columns: steps are their combinations; by default, all are possible. Those of
+        the shares of latent values must be.
     gain_at_end : float
         Log-likelihood: the climb ends where a step would gain less than half of that; or than half
         of `_ENOUGH`, if it has been long.
+    least : float
+        Log-likelihood: the climb is given up where a few more steps like the next would not reach
+        it.
     advance : function, optional
         Called with the part of the most steps that were taken.
     """
     ways = np.eye(len(point.parameters)) if ways is None else ways
+    for _ in range(_LIFTS):
+        point, reached = _climb_once(point, ways, gain_at_end, least, advance)
+        lifted = _lifted(point) if reached else None
+        if lifted is None:
+            break
+        point = lifted
+    return point, reached
+
+
+def _climb_once(
+    point: Point,
+    ways: Array,
+    gain_at_end: float,
+    least: float,
+    advance: Callable[[float], None],
+) -> tuple[Point, bool]:
+    """Climb to where a step gains little, which may be since some share is next to nothing."""
     farthest = _FARTHEST
     for turn in range(ROUNDS):
         gradient = ways.T @ point.gradient
         step = _step(point, gradient, ways)
         gain = float(step @ gradient)
-        least = gain_at_end if turn < _PATIENCE else max(gain_at_end, _ENOUGH)
-        if not gain >= least:
-            return point, abs(gain) < least
+        end = gain_at_end if turn < _PATIENCE else max(gain_at_end, _ENOUGH)
+        if not gain >= end:
+            return point, abs(gain) < end
+        if point.value + _MORE * gain < least:
+            return point, False
         size = float(np.linalg.norm(step))
         length = most = min(1.0, farthest / size)
-        slack = _ROUNDING * abs(point.value)
+        slack = point.likelihood.rounding * abs(point.value)
         along = ways @ step
         ahead = point.likelihood.at(point.parameters + length * along)
         while not ahead.value >= point.value + 1e-4 * length * gain - slack:
@@ -106,6 +134,27 @@ def climb_from(
     return point, False
 
 
+def _lifted(point: Point) -> Point | None:
+    """Return a likelier point where a share that is next to nothing is more, if there is one.
+
+    The likelihood rises with such a share, but hardly with its log-odds, from which no step leads.
+    """
+    likelihood = point.likelihood
+    before, after = (likelihood.times @ shares for shares in (point.shares, point.given))
+    n = float(likelihood.times.sum())
+    low = (before < _NOTHING * n) & (after > _RISING * before)
+    if not low.any():
+        return None
+    # Columns depend on each other in no design, and some combination of them is 1.
+    shares = likelihood.shares
+    ones = np.linalg.lstsq(shares, np.ones(len(shares)))[0]
+    up = np.where(low, np.log(_LIFTED * n / np.maximum(before, _TINY * n)), 0.0)
+    parameters = point.parameters.copy()
+    parameters[-len(ones) * (len(up) - 1) :] += np.outer(up[1:] - up[0], ones).reshape(-1)
+    lifted = likelihood.at(parameters)
+    return lifted if lifted.value > point.value else None
+
+
 def _step(point: Point, gradient: Array, ways: Array) -> Array:
     """Return Newton's step; where the likelihood is convex, as if it were as much concave."""
     information = ways.T @ point.information @ ways
@@ -114,13 +163,18 @@ def _step(point: Point, gradient: Array, ways: Array) -> Array:
         step = np.linalg.solve(information, gradient)
     except scipy.linalg.LinAlgError:
         step = np.full_like(gradient, np.inf)
-    if np.linalg.norm(step) < _ENDLESS:
+    if np.abs(step).max(initial=0.0) < _ENDLESS:
         return np.asarray(step, dtype=np.float64)
     most = point.most
     # An outcome that hardly depends on a parameter any more leaves it no curvature at all.
     least = 1e-12 * np.trace(most) / len(most)
-    most = ways.T @ most @ ways + least * np.eye(ways.shape[1])
-    bends, directions = scipy.linalg.eigh(information, most)
+    most = ways.T @ most @ ways
+    while True:
+        try:
+            bends, directions = scipy.linalg.eigh(information, most + least * np.eye(len(most)))
+            break
+        except scipy.linalg.LinAlgError:  # of rounding errors
+            least *= 100
     lengths = (directions.T @ gradient) / np.maximum(np.abs(bends), _LEAST)
     # One way without end must not make the others short.
     sizes = np.maximum(np.abs(lengths) * np.linalg.norm(directions, axis=0), _FARTHEST)

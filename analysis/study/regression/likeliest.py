@@ -113,7 +113,8 @@ def likeliest(
     profiled: Profiled | None = None
     found: list[Found] = []
     if profiling and reached:
-        around = _profiled(point, confidence_level, back[printed], advance)
+        axes = np.linalg.inv(back)[:, : len(names)].T
+        around = _profiled(point, confidence_level, back[printed], axes, advance)
         reached = around is not None
         if around is not None:
             profiled, found = around
@@ -166,14 +167,18 @@ def likeliest(
 
 
 def _profiled(
-    point: Point, confidence_level: float, rows: Array, advance: Callable[[float], None]
+    point: Point,
+    confidence_level: float,
+    rows: Array,
+    axes: Array,
+    advance: Callable[[float], None],
 ) -> tuple[Profiled, list[Found]] | None:
     """Return the profile around a maximum, or around a higher one that it leads to, and of rows.
 
     Return None where no maximum is reached from a higher point, or yet another one is found.
     """
     for _ in range(_MOST_HIGHER):
-        profiled = Profiled(point, confidence_level)
+        profiled = Profiled(point, confidence_level, rows, axes)
         found: list[Found] = []
         try:
             for turn, row in enumerate(rows):

@@ -7,9 +7,9 @@ combination, and h is 1.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from analysis.study.regression.outcome import Density, Outcome
@@ -50,13 +50,28 @@ class Likelihood:
     times: Array
     penalty: LogF | None = None
 
+    #: Errors of the value, as a part of it: of a sum of so many logarithms.
+    rounding: ClassVar[float] = 1e-13
+    #: Whether profiles are taken to have a single peak.
+    one_peak: ClassVar[bool] = False
+
     @cached_property
     def log_chances(self) -> Array:
         """Logarithms of `chances`; minus infinity where a report is impossible."""
         with np.errstate(divide="ignore"):
             return np.log(self.chances)
 
-    @property
+    @cached_property
+    def flat_designs(self) -> list[Array]:
+        """The `designs`, with a row for each respondent's cell."""
+        return [design.reshape(-1, design.shape[2]) for design in self.designs]
+
+    @cached_property
+    def shares_products(self) -> Array:
+        """(n, q q) products of the columns of `shares`."""
+        return (self.shares[:, :, None] * self.shares[:, None, :]).reshape(len(self.shares), -1)
+
+    @cached_property
     def parts(self) -> list[int]:
         """Lengths of the parameters' parts."""
         cells = self.chances.shape[1]
@@ -81,11 +96,12 @@ class Likelihood:
             if not given.all():
                 density = density.masked(given > 0)
             total = given.sum(axis=1, keepdims=True)
-            of_reports = float(self.times @ (np.log(total) + top)[:, 0])
+            each = (np.log(total) + top)[:, 0]
+            of_reports = float(self.times @ each)
             value = of_reports
             if self.penalty:
                 value += self.penalty.value(parameters)
-        return Point(self, parameters, value, of_reports, density, shares, given / total)
+        return Point(self, parameters, value, of_reports, density, shares, given / total, each)
 
 
 @dataclass(frozen=True)
@@ -93,7 +109,7 @@ class Point:
     """The log-likelihood at `parameters`: its `value`, and derivatives.
 
     `of_reports` is its value without a penalty. `shares` and `given` are (n, cells): of each
-    combination before the reports, and after.
+    combination before the reports, and after; `each` (n,) is each respondent's log-likelihood.
     """
 
     likelihood: Likelihood
@@ -103,6 +119,7 @@ class Point:
     density: Density
     shares: Array
     given: Array
+    each: Array
 
     @cached_property
     def scores(self) -> Array:
@@ -124,8 +141,8 @@ class Point:
         slopes = times * self.given * self.density.first
         news = times * (self.given - self.shares)[:, 1:]
         of_outcome = [
-            slope.reshape(-1) @ design.reshape(-1, design.shape[2])
-            for slope, design in zip(slopes, likelihood.designs, strict=True)
+            slope.reshape(-1) @ design
+            for slope, design in zip(slopes, likelihood.flat_designs, strict=True)
         ]
         gradient = np.concatenate([*of_outcome, (news.T @ likelihood.shares).reshape(-1)])
         if likelihood.penalty:
@@ -136,7 +153,7 @@ class Point:
     def most(self) -> Array:
         """Information if latent values were seen, of the outcome and of h: at least the other."""
         times = self.likelihood.times[:, None]
-        seen = self._blocks(times * self.given * self.density.most, self._spread(self.shares))
+        seen = self._blocks(times * self.given * self.density.most, self._spread_before)
         return self._penalized(seen)
 
     @cached_property
@@ -155,7 +172,7 @@ class Point:
         if first.shape[2] == 1:
             return self._blocks(-weighed * self.density.second, np.zeros((0, 0)))
         outer = self.density.second + first[:, None] * first[None]
-        of_shares = self._spread(self.shares) - self._spread(self.given)
+        of_shares = self._spread_before - self._spread(self.given)
         information = self._blocks(-weighed * outer, of_shares)
         sloped = sum(design.shape[2] for design in likelihood.designs)
         scores = self.scores[:, :sloped]
@@ -175,24 +192,32 @@ class Point:
 
     def _blocks(self, weights: Array, rest: Array) -> Array:
         """Return designs' products with (predictors, predictors, n, cells) weights; then `rest`."""
-        flat = [design.reshape(-1, design.shape[2]) for design in self.likelihood.designs]
-        blocks: list[list[Array]] = []
+        flat = self.likelihood.flat_designs
+        ends = np.cumsum([0, *(design.shape[1] for design in flat)])
+        blocks = np.zeros((ends[-1] + len(rest),) * 2)
+        blocks[ends[-1] :, ends[-1] :] = rest
         for a, left in enumerate(flat):
-            # Weights are symmetric.
-            blocks.append([blocks[b][a].T for b in range(a)])
-            blocks[a] += [
-                (left * weights[a, b].reshape(-1, 1)).T @ flat[b] for b in range(a, len(flat))
-            ]
-        return np.asarray(scipy.linalg.block_diag(np.block(blocks), rest))
+            for b in range(a, len(flat)):
+                product = (left * weights[a, b].reshape(-1, 1)).T @ flat[b]
+                blocks[ends[a] : ends[a + 1], ends[b] : ends[b + 1]] = product
+                # Weights are symmetric.
+                blocks[ends[b] : ends[b + 1], ends[a] : ends[a + 1]] = product.T
+        return blocks
+
+    @cached_property
+    def _spread_before(self) -> Array:
+        return self._spread(self.shares)
 
     def _spread(self, chances: Array) -> Array:
         """Return the covariance of cells with such chances, times w w', summed over respondents."""
-        shares, times = self.likelihood.shares, self.likelihood.times
+        shares, times = self.likelihood.shares, self.likelihood.times[:, None]
         width = shares.shape[1]
         later = chances[:, 1:]
         wide = (later[:, :, None] * shares[:, None, :]).reshape(len(later), -1)
-        spread = -(wide * times[:, None]).T @ wide
-        for cell, chance in enumerate(later.T):
-            here = slice(cell * width, (cell + 1) * width)
-            spread[here, here] += (shares * (times * chance)[:, None]).T @ shares
+        spread = -(wide * times).T @ wide
+        own = (later * times).T @ self.likelihood.shares_products
+        cells = np.arange(later.shape[1])
+        spread.reshape(len(cells), width, len(cells), width)[cells, :, cells] += own.reshape(
+            -1, width, width
+        )
         return spread

@@ -1,6 +1,8 @@
 """Outcomes of a model: the density of each respondent's outcome, and its derivatives."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -14,26 +16,53 @@ Array = NDArray[np.float64]
 class Density:
     """The density of n respondents' outcomes under each cell, by the linear predictors.
 
+    Derivatives are computed when they are first used: most points of a search need none.
+
     Attributes
     ----------
     log : (n, cells) array
         Logarithm of the density.
-    first, second : (predictors, n, cells) and (predictors, predictors, n, cells) array
-        Its derivatives.
-    most : (predictors, predictors, n, cells) array
-        Information that the outcome would give if it were not randomized, or its expectation:
-        never negative.
+    derivatives : function
+        Returns `first`, `second` and `most`.
+    possible : (n, cells) array, optional
+        Where derivatives are 0 if False.
     """
 
     log: Array
-    first: Array
-    second: Array
-    most: Array
+    derivatives: Callable[[], tuple[Array, Array, Array]]
+    possible: NDArray[np.bool_] | None = None
 
     def masked(self, possible: NDArray[np.bool_]) -> "Density":
         """Return the same with derivatives of 0 where the (n, cells) mask is False."""
-        derivatives = (self.first, self.second, self.most)
-        return Density(self.log, *(np.where(possible, part, 0.0) for part in derivatives))
+        return replace(self, possible=possible)
+
+    @property
+    def first(self) -> Array:
+        """(predictors, n, cells) derivative of the logarithm."""
+        return self._computed[0]
+
+    @property
+    def second(self) -> Array:
+        """(predictors, predictors, n, cells) second derivative of the logarithm."""
+        return self._computed[1]
+
+    @property
+    def most(self) -> Array:
+        """(predictors, predictors, n, cells) information if the outcome were not randomized.
+
+        Or its expectation: never negative.
+        """
+        return self._computed[2]
+
+    @cached_property
+    def _computed(self) -> tuple[Array, Array, Array]:
+        # Far off there may be no numbers.
+        with np.errstate(all="ignore"):
+            first, second, most = self.derivatives()
+        if self.possible is None:
+            return first, second, most
+        first, second, most = (np.where(self.possible, x, 0.0) for x in (first, second, most))
+        return first, second, most
 
 
 class Outcome(Protocol):
@@ -52,6 +81,9 @@ class Outcome(Protocol):
 
     def density(self, predictors: Array) -> Density:
         """Return the density at (sloped + flat, n, cells) linear predictors."""
+
+    def repeated(self, times: int) -> "Outcome":
+        """Return the outcome of respondents of whom each is there so many times, in a row."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +116,10 @@ class Categories:
         shares = likely_shares(self.chances.mean(axis=2).T, times)
         return np.asarray(np.log(shares[1:] / shares[0]))
 
+    def repeated(self, times: int) -> "Categories":
+        """Return the same with each respondent so many times."""
+        return replace(self, chances=np.repeat(self.chances, times, axis=1))
+
     def density(self, predictors: Array) -> Density:
         """Return the density; it is not concave, so the information may be negative."""
         top = np.maximum(predictors.max(axis=0), 0.0)
@@ -93,9 +129,12 @@ class Categories:
         shares = odds / total
         joint = shares * self.chances[1:]
         seen = joint.sum(axis=0) + base / total * self.chances[0]
-        given = joint / seen
-        most = _spread(shares)
-        return Density(np.log(seen), given - shares, _spread(given) - most, most)
+
+        def derivatives() -> tuple[Array, Array, Array]:
+            given, most = joint / seen, _spread(shares)
+            return given - shares, _spread(given) - most, most
+
+        return Density(np.log(seen), derivatives)
 
 
 def _spread(shares: Array) -> Array:
@@ -135,6 +174,10 @@ class Gaussian:
         """Return the mean, and all variance as error."""
         return np.array([times @ self.values / times.sum(), 0.0])
 
+    def repeated(self, times: int) -> "Gaussian":
+        """Return the same with each respondent so many times."""
+        return replace(self, values=np.repeat(self.values, times))
+
     def density(self, predictors: Array) -> Density:
         """Return the density; it is concave in the first predictor, not in both."""
         narrow = np.exp(-predictors[1])
@@ -143,9 +186,11 @@ class Gaussian:
         none = np.zeros_like(apart)
         return Density(
             -0.5 * np.log(2 * np.pi) - predictors[1] - apart**2 / 2,
-            np.stack([apart * narrow, apart**2 - 1]),
-            np.array([[-(narrow**2), cross], [cross, -2 * apart**2]]),
-            np.array([[narrow**2, none], [none, none + 2]]),
+            lambda: (
+                np.stack([apart * narrow, apart**2 - 1]),
+                np.array([[-(narrow**2), cross], [cross, -2 * apart**2]]),
+                np.array([[narrow**2, none], [none, none + 2]]),
+            ),
         )
 
 
@@ -166,6 +211,11 @@ class Counts:
         exposure = float(times @ np.exp(self.offset))
         return np.array([np.log(max(float(times @ self.values), 0.5) / exposure)])
 
+    def repeated(self, times: int) -> "Counts":
+        """Return the same with each respondent so many times."""
+        values, offset = (np.repeat(x, times) for x in (self.values, self.offset))
+        return replace(self, values=values, offset=offset)
+
     def density(self, predictors: Array) -> Density:
         """Return the density, which is concave."""
         logarithm = predictors + self.offset[:, None]
@@ -173,7 +223,5 @@ class Counts:
         values = self.values[:, None]
         return Density(
             values * logarithm[0] - mean[0] - gammaln(values + 1),
-            values - mean,
-            -mean[None],
-            mean[None],
+            lambda: (values - mean, -mean[None], mean[None]),
         )

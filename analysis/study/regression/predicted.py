@@ -1,8 +1,7 @@
 """What a model predicts for people with one answer: the shares of an outcome, or its mean."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from math import inf
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +62,6 @@ def predicted(
         profiled = None if linear is None or len(linear.weights) > 1 else profile(linear.weights[0])
         names, _ = outcome_values(table, model.family)
         if profiled is not None and linear is not None:
-            if _is_loose(model, linear.weights[0]):
-                profiled = replace(profiled, low=-inf, high=inf)
             numbers, method = _of_profile(model.family, profiled, linear), "profile"
         else:
             numbers, method = _by_wald(model.family, linear, reach, len(names)), "wald"
@@ -80,18 +77,6 @@ def predicted(
             for name, found in zip(names, numbers, strict=True)
         ]
     return tuple(rows)
-
-
-def _is_loose(model: Regression, weights: Array) -> bool:
-    """Return whether a sum of coefficients has a multiple of one that has no limit.
-
-    Its profile can then have several peaks, of slopes that lie far apart. Limits that are looked
-    for from the highest may leave others out; so all that is possible is given.
-    """
-    return any(
-        weight not in (0.0, 1.0) and (term.conf_low == -inf or term.conf_high == inf)
-        for term, weight in zip(model.terms, weights.tolist(), strict=True)
-    )
 
 
 def shown_values(column: Column) -> list[int]:

@@ -6,6 +6,8 @@ not be finite: where the likeliest share of a group is 0, its log-odds are minus
 one limit.
 """
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import copysign, inf, isfinite, isinf, sqrt
 
@@ -16,6 +18,7 @@ from scipy.special import ndtr
 
 from analysis.study.regression.climbing import WEAK, climb_from
 from analysis.study.regression.likelihood import Point
+from analysis.study.regression.peaks import Peaks
 from analysis.study.regression.result import quantile
 
 Array = NDArray[np.float64]
@@ -36,6 +39,11 @@ _WIDEST = 10.0
 _FREE = 1e-6
 #: Log-likelihood above the maximum that shows that it is none, or below that it is at infinity.
 _HIGHER = 1e-4
+#: Standard error, in log-odds of a usual respondent, up to which a profile has but one peak.
+_SURE = 0.4
+#: Log-odds of a usual respondent at which a profile that may have several peaks is looked at beyond
+#: a limit, from outside.
+_BEYOND = (8.0, 5.0, 3.0, 1.5, 0.0, -1.5, -3.0, -5.0, -8.0)
 
 
 class HigherError(Exception):
@@ -94,8 +102,14 @@ class Profiled:
         The maximum, or where the climb to one at infinity ended.
     confidence_level : float
         Of the intervals.
+    rows : (terms, parameters) array
+        Lead to the coefficients that are printed.
+    axes : (terms, parameters) array
+        How parameters move with each coefficient, if all others stay.
     strict : bool
         Whether a likelier point raises `HigherError`; else it counts as the maximum.
+    possible : list of (parameters,) array
+        Within the quantile of the maximum, as far as they were seen.
 
     References
     ----------
@@ -106,12 +120,19 @@ class Profiled:
 
     best: Point
     confidence_level: float
+    rows: Array
+    axes: Array
     strict: bool = True
+    possible: list[Array] = field(default_factory=list)
     _sharp: bool = field(init=False)
+    _several: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Note whether all parameters are known well."""
-        self._sharp = bool(np.linalg.eigvalsh(self.best.information)[0] >= WEAK)
+        """Note whether all parameters are known well, or there is one peak alone."""
+        known = np.linalg.eigvalsh(self.best.information)[0] >= WEAK
+        self._sharp = bool(known or self.best.likelihood.one_peak)
+        errors = [sqrt(_tangent(row, self.best)[1]) / np.linalg.norm(row) for row in self.rows]
+        self._several = not self._sharp and bool(max(errors) > _SURE)
 
     def of(self, row: Array) -> Found:
         """Return what is told of ``row @ parameters``.
@@ -140,10 +161,15 @@ class _Search:
         self.known = sqrt(variance) < _WIDEST * self.size
         self.error = sqrt(variance)
         self.sharp, self.strict = profiled._sharp, profiled.strict
+        self.several = profiled._several
+        self.possible = profiled.possible
+        self.peaks = Peaks(self.best, row, self.ways, self.tangent, profiled.axes)
         self.factor = None
         if self.sharp and self.ways.size:
             information = self.ways.T @ self.best.information @ self.ways
-            self.factor = scipy.linalg.cho_factor(information)
+            # At a border there may be no curvature; then steps are computed anew.
+            with suppress(scipy.linalg.LinAlgError):
+                self.factor = scipy.linalg.cho_factor(information)
         self.start = _Fixed(float(row @ self.best.parameters), self.best, 0.0, 0.0)
         self.seen = [self.start]
 
@@ -151,7 +177,10 @@ class _Search:
         """Return the estimate, the test and the interval."""
         low, high = self.limit(-1), self.limit(1)
         at = self.start.at
-        root = copysign(self.fixed(0.0).root, at)
+        tested = self.fixed(0.0)
+        if self.several:
+            tested = min(tested, self.highest(0.0, all_starts=True), key=lambda fixed: fixed.root)
+        root = copysign(tested.root, at)
         estimate: float | None = at
         ends = [side for side, end in ((-1, low), (1, high)) if isinf(end) and self._grows(side)]
         if ends:
@@ -168,17 +197,28 @@ class _Search:
         return side * (max(side * self.start.at, 0.0) + _HORIZON * self.size)
 
     def limit(self, side: int) -> float:
-        """Return where the root is the quantile, on one side of the estimate; or infinity."""
-        near, far = self.start, None
+        """Return where the root is the quantile for the last time, on one side; or infinity."""
         horizon = self.horizon(side)
-        at = near.at + side * self.reach * self.error
+        if any(side * (self.row @ one) >= side * horizon for one in self.possible):
+            return side * inf
+        limit = self._crossing(self.start, None, side)
+        return limit if isinf(limit) or not self.several else self._last(side, limit, horizon)
+
+    def _crossing(self, near: _Fixed, far: _Fixed | None, side: int) -> float:
+        """Return where the root is the quantile, between a place within and one without.
+
+        Without the latter it is looked for as far as the horizon, and infinite if it is beyond.
+        """
+        horizon = self.horizon(side)
+        at = near.at + side * (self.reach - near.root) * self.error
         if not self.known or abs(at - near.at) > _HORIZON * self.size:
             at = near.at + side * self.size
+        if far is not None:
+            at = self._next(near, far, near, side, horizon)
         for _ in range(_TURNS):
-            fixed = self.fixed(at)
+            fixed = self.fixed(at, [near] if far is None else [near, far])
             if abs(fixed.root - self.reach) < _NEAR * self.reach:
-                # Where the profile is no parabola, it may have risen again beyond.
-                return at if self.sharp or not self._returns(side, at) else side * inf
+                return at
             if fixed.root < self.reach:
                 near = fixed
                 if at == horizon:
@@ -189,6 +229,35 @@ class _Search:
                 return far.at
             at = self._next(near, far, fixed, side, horizon)
         return far.at if far is not None else side * inf
+
+    def _last(self, side: int, limit: float, horizon: float) -> float:
+        """Return a limit beyond another one, if the profile rises again: it is looked at there.
+
+        A profile that is not known well is the envelope of several peaks, which other slopes make.
+        """
+        places = (side * away * self.size for away in _BEYOND)
+        outside: _Fixed | None = None
+        for at in (horizon, *(at for at in places if side * limit < side * at), limit):
+            fixed = self.highest(at)
+            if fixed.root < self.reach * (1 - _NEAR):
+                return side * inf if outside is None else self._crossing(fixed, outside, side)
+            outside = fixed
+        return limit
+
+    def highest(self, at: float, all_starts: bool = False) -> _Fixed:
+        """Return the likeliest point there, of climbs from many places, or one that is within.
+
+        With `all_starts` it is the likeliest also if it is within.
+        """
+        near = min(self.seen, key=lambda fixed: abs(fixed.at - at)).point
+        starts = self.peaks.moved(at, near.parameters, _tangent(self.row, near)[0])
+        least = None if all_starts else self.best.value - self.reach**2 / 2
+        point = self.peaks.highest(at, starts, self.possible, least)
+        if point is None:
+            return _Fixed(at, self.best, inf, 0.0)
+        fixed = self._fitted(at, point)
+        self.seen.append(fixed)
+        return fixed
 
     def _next(
         self, near: _Fixed, far: _Fixed | None, last: _Fixed, side: int, horizon: float
@@ -204,31 +273,32 @@ class _Search:
         inside = side * near.at < side * at < side * far.at
         return at if inside else (near.at + far.at) / 2
 
-    def _returns(self, side: int, limit: float) -> bool:
-        """Return whether values are possible again beyond a limit, at infinity."""
-        return self.fixed(self.horizon(side)).root < self.reach
+    def fixed(self, at: float, around: Sequence[_Fixed] = ()) -> _Fixed:
+        """Return the likeliest point there, from the nearest one that is known, or from others.
 
-    def fixed(self, at: float) -> _Fixed:
-        """Return the likeliest point there, from the nearest one that is known."""
+        These are within one peak, where there may be several.
+        """
         nearest = min(self.seen, key=lambda fixed: abs(fixed.at - at))
         if nearest.at == at:
             return nearest
-        apart = at - nearest.at
-        tangents = [self.tangent]
-        if not self.sharp:
-            # Where the likelihood is flat, no climb leads away: begin as high as can be.
-            tangents += [_tangent(self.row, nearest.point)[0], self.row / self.size**2]
-        starts = [
-            self.best.likelihood.at(nearest.point.parameters + apart * tangent)
-            for tangent in tangents
-        ]
+        near = [nearest] if self.sharp or not around else around
+        starts = []
+        for fixed in near:
+            tangents = [self.tangent]
+            if not self.sharp:
+                # Where the likelihood is flat, no climb leads away: begin as high as can be.
+                tangents += [_tangent(self.row, fixed.point)[0], self.row / self.size**2]
+            starts += [
+                self.best.likelihood.at(fixed.point.parameters + (at - fixed.at) * tangent)
+                for tangent in tangents
+            ]
         point = max(starts, key=lambda start: start.value if isfinite(start.value) else -inf)
         if not isfinite(point.value):
             # Nobody could report so: there is no way to climb from, and the value is far off.
             return _Fixed(at, nearest.point, inf, 0.0)
-        fixed = self._fitted(at, point)
-        self.seen.append(fixed)
-        return fixed
+        found = self._fitted(at, point)
+        self.seen.append(found)
+        return found
 
     def _fitted(self, at: float, point: Point) -> _Fixed:
         point, gain = self._cheap(point)
@@ -239,6 +309,8 @@ class _Search:
         if below < -_HIGHER and self.strict:
             raise HigherError(point)
         root = sqrt(2 * max(below, 0.0))
+        if root < self.reach and not self.sharp:
+            self.possible.append(point.parameters)
         slope = -float(self.row @ point.gradient) / self.size**2
         return _Fixed(at, point, root, slope / root if root else 0.0)
 
