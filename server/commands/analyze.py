@@ -74,6 +74,12 @@ _TEST_COLUMNS = tuple(field.name for field in fields(HypothesisTest))
     help="Kind of interval: profile and wald are for models, the others for shares.  "
     "[shares: clopper-pearson; models: profile]",
 )
+@click.option(
+    "--random",
+    metavar="COLUMN",
+    help="Of a logistic model: known clusters, such as schools, whose log-odds differ by a normal "
+    "random intercept.",
+)
 @partial(share_options, interval=False)
 @partial(model_options, interval=False)
 @totals_options
@@ -243,6 +249,7 @@ def _print_model(
     data: Path, designs: Designs, formula: str, level: float, form: str, **options: Any
 ) -> None:
     used = [x for text in (formula, options["offset"]) if text for x in names_in(text)]
+    used += [options["random"]] if options["random"] and options["random"] not in used else []
     table = read_data(data, designs, used)
     print_dropped(table)
     if designs.population is not None:

@@ -62,6 +62,7 @@ def regress(
     interval: str = "profile",
     no_answer: str = "left-out",
     penalty: str = "none",
+    random: str | None = None,
     confidence_level: float = 0.95,
     effects: bool = False,
     progress: Callable[[float], None] | None = None,
@@ -128,6 +129,12 @@ def regress(
         them finite, also those of the predictors' law, and of those who left an answer out: see
         `analysis.study.regression.penalty`. Not of a linear model, and with profiles alone: Wald's
         intervals cover too seldom where a penalty is needed.
+    random : str, optional
+        Of a logistic model of two answers with known predictors: the name of a known column of
+        clusters, such as schools, whose log-odds differ by a normal random intercept. Its standard
+        deviation is the last term, ``sigma(name)``. The intercept is independent of all predictors,
+        and members of a cluster are independent given it. With profiles alone, and nothing is
+        predicted.
     confidence_level : float
         Of every interval by itself, in (0, 1).
     effects : bool
@@ -164,7 +171,7 @@ def regress(
     # What a column is called in formulas is its name here.
     randomized = {name: replace(column, name=name) for name, column in named.items()}
     given = {str(name): np.asarray(known[name]) for name in known} if known is not None else {}
-    model = table(formula, randomized, given, family, weights, offset, clusters, strata)
+    model = table(formula, randomized, given, family, weights, offset, clusters, strata, random)
     if isinstance(model.outcome, Column):
         lawless = family == "linear"
     elif family in LAWS and model.predictors:
@@ -175,6 +182,8 @@ def regress(
         lawless = False
     drawn = weights is not None or clusters is not None or strata is not None
     robust = se == "sandwich" or drawn
+    if random is not None:
+        _check_random(model, family, penalty, robust or interval != "profile")
     if penalty != "none":
         _check_penalty(model, family, lawless, robust or interval != "profile")
     few_clusters = model.rows.few_clusters()
@@ -189,10 +198,37 @@ def regress(
     found = likeliest(
         model, family, robust, interval, no_answer, penalty, confidence_level, progress
     )
-    rows = predicted(model, found.model, confidence_level, found.of)
+    rows = () if random else predicted(model, found.model, confidence_level, found.of)
     averages = average_effects(model, found, confidence_level) if effects else ()
     messages = (*found.model.messages, *few_clusters)
     return replace(found.model, predicted=rows, effects=averages, messages=messages)
+
+
+def _check_random(model: Table, family: str, penalty: str, walds: bool) -> None:
+    """Raise `ValueError` unless a model can have a random intercept."""
+    if family != "logistic":
+        raise ValueError(
+            f"a random intercept is of a logistic model of two answers, got a {family} one: take "
+            "clusters, with robust errors, instead"
+        )
+    if isinstance(model.outcome, Column) and len(model.outcome.values) > 2:
+        raise ValueError(
+            f'a random intercept is of an outcome with two answers, got "{model.name}", which can '
+            "be left out"
+        )
+    if model.predictors:
+        raise ValueError(
+            "a model with a random intercept takes known predictors alone, got the randomized "
+            f"{', '.join(column.name for column in model.predictors)}: take clusters, with robust "
+            "errors, instead"
+        )
+    if penalty != "none":
+        raise ValueError("a model with a random intercept takes no penalty")
+    if walds:
+        raise ValueError(
+            "a model with a random intercept has profile intervals alone: take neither Wald's, nor "
+            "sandwich errors, weights, clusters or strata"
+        )
 
 
 def _check_penalty(model: Table, family: str, lawless: bool, walds: bool) -> None:

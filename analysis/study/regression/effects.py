@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
@@ -22,6 +22,10 @@ Array = NDArray[np.float64]
 _STEP = 1e-4
 #: Half the step of a derivative by a parameter, in units in which all matter alike.
 _OF_PARAMETER = 1e-5
+
+
+#: Nodes of an average over random intercepts.
+_NODES = 40
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
 
     Of categories and of values of randomized columns, the first is compared with each other one; of
     a known number it is the mean slope. The mean is over respondents as they are, and over the
-    estimated shares of their latent answers, among those who answer all predictors.
+    estimated shares of their latent answers, among those who answer all predictors; and over
+    clusters, if they have a random intercept.
 
     Parameters
     ----------
@@ -68,7 +73,9 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
     at = fit.point.parameters
     estimates = values(at)
     errors = np.full(estimates.shape, np.nan)
-    if all(term.std_error is not None for term in model.terms):
+    # At 0 nothing depends on the spread of intercepts, which has no error there.
+    slopes_of_model = model.terms if fit.sigma is None else model.terms[:-1]
+    if all(term.std_error is not None for term in slopes_of_model):
         steps = _OF_PARAMETER * np.eye(len(at))
         slopes = np.array([values(at + step) - values(at - step) for step in steps])
         slopes /= 2 * _OF_PARAMETER
@@ -93,6 +100,9 @@ def _mean_change(
     means = []
     for design in (change.after, change.before):
         linear = np.einsum("ncp,kp->knc", design, fit.slopes @ parameters)
+        if fit.sigma is not None:
+            means.append(_mean_over_intercepts(linear, float(fit.sigma @ parameters), weights))
+            continue
         if fit.model.family == "linear":
             of_value = linear
         elif fit.model.family == "poisson":
@@ -102,6 +112,14 @@ def _mean_change(
             of_value = softmax(logits, axis=0)
         means.append(np.sum(of_value * weights, axis=(1, 2)) / weights.sum())
     return np.asarray((means[0] - means[1]) / change.step)
+
+
+def _mean_over_intercepts(linear: Array, sigma: float, weights: Array) -> Array:
+    """Return the (2,) mean shares of (1, groups, cells) log-odds that vary between clusters."""
+    places, chances = np.polynomial.hermite_e.hermegauss(_NODES)
+    yes = expit(linear[0, :, :, None] + sigma * places) @ (chances / chances.sum())
+    share = float(np.sum(yes * weights) / weights.sum())
+    return np.array([1 - share, share])
 
 
 def _answers(table: Table, fit: Likeliest) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from analysis.study.regression.likelihood import Likelihood, Point
 from analysis.study.regression.outcome import likely_shares
 from analysis.study.regression.penalty import PENALIZED, LogF, is_priors_own, unit_of
 from analysis.study.regression.profile import Found, HigherError, Profiled
+from analysis.study.regression.random_intercept import RandomIntercept
 from analysis.study.regression.response import known_response, randomized_response
 from analysis.study.regression.result import Regression, Term, covariance, middle, wald_terms
 from analysis.study.regression.table import Table
@@ -26,6 +27,8 @@ from analysis.study.regression.units import unit_matrix
 
 Array = NDArray[np.float64]
 
+#: Standard deviation of log-odds between clusters from which a climb begins.
+_SIGMA = 0.5
 #: How often a likelier point may be found beside a maximum.
 _MOST_HIGHER = 5
 
@@ -34,8 +37,9 @@ _MOST_HIGHER = 5
 class Likeliest:
     """A model at its maximum, and the profile likelihood around it.
 
-    `back` (terms, parameters) leads from the parameters to the printed coefficients, and `slopes`
-    (predictors, p, parameters) to those of each linear predictor. `spread` is the covariance of the
+    `back` (terms, parameters) leads from the parameters to the printed coefficients, `slopes`
+    (predictors, p, parameters) to those of each linear predictor, and `sigma` (parameters,) to the
+    standard deviation of a random intercept, if there is one. `spread` is the covariance of the
     parameters. `profiled` is None where intervals are Wald's, or no maximum was reached.
     """
 
@@ -45,6 +49,7 @@ class Likeliest:
     point: Point
     slopes: Array
     spread: Array
+    sigma: Array | None = None
 
     def of(self, weights: Array) -> Found | None:
         """Return what the profile tells of a sum of printed coefficients times (terms,) weights."""
@@ -78,6 +83,8 @@ def likeliest(
     chances = table.cell_chances
     designs = (design,) * outcome.sloped + (flat,) * outcome.flat
     names = [prefix + term for prefix in response.prefixes for term in table.terms]
+    sloped, clustering = len(names), table.clustering
+    names += [] if clustering is None else [clustering.term]
     nuisance = ["log(sigma)"] * outcome.flat
     nuisance += [f"{cell}:{term}" for cell in table.cell_names[1:] for term in table.shares_terms]
     rows.check_size(len(names) + len(nuisance))
@@ -88,10 +95,14 @@ def likeliest(
         constant * np.average(part.mean(axis=1), axis=0, weights=times)
         for constant, part in zip(constants, [*designs, *[shares] * (cells - 1)], strict=True)
     ]
+    intercepts = len(names) - sloped
+    start.insert(outcome.sloped, np.full(intercepts, _SIGMA))
     back = scipy.linalg.block_diag(
-        *[unit * of_terms] * outcome.sloped, np.eye(outcome.flat), *[shares_back] * (cells - 1)
+        *[unit * of_terms] * outcome.sloped,
+        np.eye(intercepts + outcome.flat),
+        *[shares_back] * (cells - 1),
     )
-    absent = _of_no_answer(table, response.prefixes)
+    absent = np.append(_of_no_answer(table, response.prefixes), np.full(intercepts, False))
     left_out = no_answer == "left-out" and bool(absent.any())
     printed = np.arange(len(back)) < len(names)
     if left_out:
@@ -99,12 +110,16 @@ def likeliest(
     units = np.concatenate(
         [
             np.tile(_units(table), outcome.sloped),
-            np.zeros(outcome.flat),
+            np.zeros(intercepts + outcome.flat),
             np.tile(_units_of_shares(table), cells - 1),
         ]
     )
     prior = LogF((units[:, None] * back)[units > 0]) if penalty == "log-f" else None
     likelihood = Likelihood(outcome, designs, shares[:, 0], chances, times, prior)
+    if clustering is not None:
+        likelihood = RandomIntercept(
+            outcome, designs, shares[:, 0], chances, times, of_row=clustering.of_row
+        )
     profiling = interval == "profile" and not robust
     advance = progress or (lambda part: None)
     point, reached = climb(
@@ -113,8 +128,9 @@ def likeliest(
     profiled: Profiled | None = None
     found: list[Found] = []
     if profiling and reached:
-        axes = np.linalg.inv(back)[:, : len(names)].T
-        around = _profiled(point, confidence_level, back[printed], axes, advance)
+        axes = np.linalg.inv(back)[:, :sloped].T
+        scales = np.arange(int(printed.sum())) >= sloped
+        around = _profiled(point, confidence_level, back[printed], scales, axes, advance)
         reached = around is not None
         if around is not None:
             profiled, found = around
@@ -141,6 +157,7 @@ def likeliest(
     messages = _messages(
         table, family, penalty, reached, left_out, answered, terms, sound[len(names) :].all()
     )
+    messages += [] if clustering is None else clustering.messages
     if prior and profiled:
         messages += _of_prior(terms, units[printed], profiled.quantile)
     model = Regression(
@@ -150,9 +167,9 @@ def likeliest(
         parameters=len(back),
         aic=None if weighted or prior or not np.isfinite(value) else 2 * (len(back) - value),
         converged=reached and bool((known | absent[printed[: len(names)]]).all()),
-        boundary=not sound.all(),
+        boundary=not sound.all() or any(one.estimate == one.low == 0 for one in found),
         se_type=rows.robust if robust else "observed information",
-        clusters=rows.named,
+        clusters=rows.named if clustering is None else clustering.count,
         interval="profile" if profiling else "wald",
         penalty=penalty,
         family=family,
@@ -161,15 +178,17 @@ def likeliest(
         messages=(*messages, *doubtful),
         nuisance=tuple(compress(every, ~printed)),
     )
-    slopes = back[: len(names)].reshape(outcome.sloped, len(table.terms), -1)
+    slopes = back[:sloped].reshape(outcome.sloped, len(table.terms), -1)
     inner = middle(point.information, meat)[0]
-    return Likeliest(model, back[printed], profiled, point, slopes, inner)
+    sigma = None if clustering is None else back[sloped]
+    return Likeliest(model, back[printed], profiled, point, slopes, inner, sigma)
 
 
 def _profiled(
     point: Point,
     confidence_level: float,
     rows: Array,
+    scales: NDArray[np.bool_],
     axes: Array,
     advance: Callable[[float], None],
 ) -> tuple[Profiled, list[Found]] | None:
@@ -181,8 +200,8 @@ def _profiled(
         profiled = Profiled(point, confidence_level, rows, axes)
         found: list[Found] = []
         try:
-            for turn, row in enumerate(rows):
-                found.append(profiled.of(row))
+            for turn, (row, is_scale) in enumerate(zip(rows, scales, strict=True)):
+                found.append(profiled.of_scale(row) if is_scale else profiled.of(row))
                 advance((1 + (turn + 1) / len(rows)) / 2)
             return replace(profiled, strict=False), found
         except HigherError as higher:
@@ -195,7 +214,8 @@ def _profiled(
 def _profile_term(term: Term, found: Found) -> Term:
     """Return a term with the interval and the test of the profile; the error stays."""
     estimate = found.estimate
-    finite = estimate is not None and not isinf(estimate)
+    # A standard deviation that is estimated at 0 is at its border, where it has no error.
+    finite = estimate is not None and not isinf(estimate) and not estimate == found.low == 0
     return Term(
         term.term,
         estimate,

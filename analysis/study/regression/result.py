@@ -131,7 +131,7 @@ class Regression:
     se_type : str
         ``observed information``, ``sandwich`` or ``cluster sandwich``.
     clusters : int, optional
-        How many clusters respondents were drawn in; None if one by one.
+        How many clusters respondents were drawn in, or have a random intercept; None if one by one.
     interval : str
         ``profile`` or ``wald``: of the intervals and tests of `terms`.
     penalty : str

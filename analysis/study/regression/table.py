@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,13 @@ from analysis.estimate.columns.together import (
     debiased_product,
     drawn_together,
 )
+from analysis.study.regression.random_intercept import Clustering, clustering
 from analysis.study.regression.response import check_known
 from analysis.study.regression.rows import Rows, check_clusters, check_weights, group
 from analysis.study.regression.units import dependent, independent
+
+if TYPE_CHECKING:
+    from analysis.study.regression.formula import Design
 
 Array = NDArray[np.float64]
 
@@ -51,6 +55,8 @@ class Table:
         Known columns of the design, a row for each respondent.
     built : function
         Makes the design of all combinations if some of these were others.
+    clustering : Clustering, optional
+        Clusters with a random intercept.
     """
 
     rows: Rows
@@ -65,6 +71,7 @@ class Table:
     offset: Array
     known: Mapping[str, NDArray[Any]]
     built: Callable[[Mapping[str, NDArray[Any]]], Array]
+    clustering: Clustering | None = None
 
     @cached_property
     def cell_chances(self) -> Array:
@@ -199,6 +206,7 @@ def table(
     offset: str | None = None,
     clusters: ArrayLike | None = None,
     strata: ArrayLike | None = None,
+    random: str | None = None,
 ) -> Table:
     """Read a formula with its columns, and check them; arguments are those of `regress`."""
     try:
@@ -234,6 +242,9 @@ def table(
         outcome.codes if isinstance(outcome, Column) else outcome,
         *(column.codes for column in predictors),
     ]
+    clusters_of = None if random is None else _clustering(random, columns, known, model, len(added))
+    if clusters_of is not None:
+        keys.append(clusters_of.of_row)
     checked = None if weights is None else check_weights(weights, len(model.matrix))
     drawn = check_clusters(clusters, strata, len(model.matrix))
     rows = group(keys, model.matrix, checked, drawn)
@@ -263,4 +274,26 @@ def table(
         offset=added[rows.places],
         known={name: np.asarray(known[name]) for name in model.known},
         built=lambda changed: model.built(changed)[rows.places],
+        clustering=clusters_of and replace(clusters_of, of_row=clusters_of.of_row[rows.places]),
     )
+
+
+def _clustering(
+    name: str,
+    columns: Mapping[str, Column],
+    known: Mapping[str, NDArray[Any]],
+    model: "Design",
+    size: int,
+) -> Clustering:
+    """Return the clusters of a random intercept; raise `ValueError` if the column makes none."""
+    if name not in known:
+        raise ValueError(
+            f'a random intercept is of a known column, got "{name}", which is '
+            + ("randomized: nobody knows who is in which cluster" if name in columns else "none")
+        )
+    if name in (model.outcome, *model.known):
+        raise ValueError(f'the column "{name}" of a random intercept cannot be in the formula, too')
+    labels = np.asarray(known[name])
+    if labels.shape != (size,):
+        raise ValueError(f"{name} must be one for each of {size} respondents, got {labels.shape}")
+    return clustering(name, labels)
