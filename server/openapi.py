@@ -281,6 +281,7 @@ def _schemas() -> Schema:
     schemas = [channel.report_schema() for channel in CHANNELS.values()]
     for schema in (*schemas, SampledSubset.report_schema()):
         shapes += [schema] * (schema not in shapes)
+    simulated = {"type": "integer", "minimum": 0}
     in_cohort = {"cohort": {"type": "integer", "minimum": 0}, "report": {"anyOf": shapes}}
     return {
         "Submission": submission,
@@ -294,11 +295,12 @@ def _schemas() -> Schema:
             survey=IDENTIFIER,
             version=HASH,
             wave=WAVE,
-            simulated={"type": "integer", "minimum": 0},
+            simulated=simulated,
         ),
         "Plausibility": _row(Plausibility),
         "Code": _row(Code, simulated={"type": ["integer", "null"], "minimum": 0}),
-        **{kind.__name__: _row(kind) for kind in (Fact, *ROWS.values())},
+        "Fact": _row(Fact),
+        **{kind.__name__: _row(kind, simulated=simulated) for kind in ROWS.values()},
         **{kind.__name__: _row(kind) for kind, _ in LEDGERS.values()},
         "Entry": _row(Entry),
     }

@@ -38,7 +38,6 @@ from server.stored_results import StoredWave
 
 question_of_survey = click.argument("question", metavar="QUESTION")
 form_of_comparison = partial(form_of_table, forms=("csv", "json", "text"))
-_TEST = tuple(field.name for field in fields(HypothesisTest))
 
 
 def _shares(_: click.Context, parameter: click.Parameter, text: str) -> dict[str, Fraction]:
@@ -108,8 +107,7 @@ def test_(
         if abs(total - 1) > 1e-6:
             raise ValueError(f"{column.name}: --shares must sum to 1, got {total:.10g}")
         test = goodness_of_fit(column, [float(shares[value]) for value in column.values])
-    where = _where(survey_id, stored, form) | {"wave": stored.number, "question": column.name}
-    print_table([{**where, **asdict(test)}], (*where, *_TEST), form)
+    _print([stored], {"wave": stored.number, "question": column.name}, [test], form)
 
 
 @click.command()
@@ -166,21 +164,19 @@ def compare(
             found = _groups(stored, groups, question, reference, level)
         if found.test is None and tests:
             raise ValueError(f"{question}: a number has no test of all answers together")
-    where = _where(survey_id, found.stored, form) | found.where
     if tests and found.test is not None:
-        print_table([{**where, **asdict(found.test)}], (*where, *_TEST), form)
+        _print(found.waves, found.where, [found.test], form)
         return
     if found.test is not None:
         print_message(f"all answers together: {found.test.sentence}")
-    values = [field.name for field in fields(Comparison)]
-    print_table([{**where, **asdict(row)} for row in found.rows], (*where, *values), form)
+    _print(found.waves, found.where, found.rows, form)
 
 
 @dataclass(frozen=True)
 class _Compared:
     """Rows, where they belong, and the test of all answers together; None of a number."""
 
-    stored: StoredWave
+    waves: Sequence[StoredWave]
     where: dict[str, Any]
     test: HypothesisTest | None
     rows: Sequence[Comparison]
@@ -195,7 +191,7 @@ def _two_waves(waves: Sequence[StoredWave], question: str, level: float) -> _Com
     has_shares = _has_shares(waves[-1], second)
     rows = compare_waves(first, second, (str(earlier), str(later)), level, has_shares=has_shares)
     where = {"wave": f"{earlier},{later}", "question": second.name, "groups": None}
-    return _Compared(waves[-1], where, difference(first, second) if has_shares else None, rows)
+    return _Compared(waves, where, difference(first, second) if has_shares else None, rows)
 
 
 def _groups(
@@ -211,7 +207,7 @@ def _groups(
     has_shares = _has_shares(stored, column)
     rows = compare_groups(by, column, reference, level, has_shares=has_shares)
     where = {"wave": stored.number, "question": column.name, "groups": by.name}
-    return _Compared(stored, where, independence(by, column) if has_shares else None, rows)
+    return _Compared([stored], where, independence(by, column) if has_shares else None, rows)
 
 
 @click.command()
@@ -260,10 +256,8 @@ def trend(
                 known = ", ".join(columns[-1].values)
                 raise ValueError(f"--value: expected one of {known}, got {value[:64]!a}")
         rows = slopes(columns, values or None, places, level, has_shares=has_shares)
-    where = _where(survey_id, found[-1], form)
-    where |= {"wave": ",".join(map(str, numbers)), "question": columns[0].name}
-    names = [field.name for field in fields(Slope)]
-    print_table([{**where, **asdict(row)} for row in rows], (*where, *names), form)
+    where = {"wave": ",".join(map(str, numbers)), "question": columns[0].name}
+    _print(found, where, rows, form)
 
 
 def _numbers(option: str, text: str, kind: type[int] | type[float]) -> list[Any]:
@@ -330,10 +324,20 @@ def _of_waves(waves: Sequence[StoredWave], question: str) -> list[Column]:
     return columns
 
 
-def _where(survey_id: str, stored: StoredWave, form: str) -> dict[str, Any]:
-    """Return where rows belong; in a text for people, of a version the first digits."""
-    version = stored.version[:12] if form == "text" else stored.version
-    return {"survey": survey_id, "version": version}
+def _print(
+    waves: Sequence[StoredWave],
+    where: dict[str, Any],
+    rows: Sequence[HypothesisTest] | Sequence[Comparison] | Sequence[Slope],
+    form: str,
+) -> None:
+    """Print rows with where they belong; in a text for people, of a version the first digits."""
+    last = waves[-1]
+    version = last.version[:12] if form == "text" else last.version
+    where = {"survey": last.survey.id, "version": version, **where}
+    made_up = {"simulated": sum(stored.simulated for stored in waves)}
+    names = [field.name for field in fields(rows[0])]
+    table = [{**where, **asdict(row), **made_up} for row in rows]
+    print_table(table, (*where, *names, *made_up), form)
 
 
 def _has_shares(stored: StoredWave, column: Column) -> bool:

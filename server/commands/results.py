@@ -217,13 +217,13 @@ def _print_ranks(waves: Sequence[StoredWave], level: float, form: str) -> None:
     for stored in waves:
         found = ranks(stored.survey, stored.tallies, level)
         where = {"survey": stored.survey.id, "version": stored.version, "wave": stored.number}
-        rows += [where | asdict(row) for row in found]
+        rows += [where | asdict(row) | {"simulated": stored.simulated} for row in found]
         for question, its in groupby(found, lambda row: row.question):
             print_message(f"wave {stored.number}, {question}: {sentence(list(its))}")
         _warn_of_simulated(stored)
     if not rows:
         raise StoreError("--rank is for questions with two answers or more and reports: none here")
-    print_table(rows, RANK_COLUMNS, form)
+    print_table(rows, (*RANK_COLUMNS, "simulated"), form)
 
 
 def _warn_of_simulated(stored: StoredWave) -> None:
@@ -244,11 +244,13 @@ def _print_calibrated(
         with refusals():
             found = calibrated(stored, shares, level)
         plain = {(row.question, row.term): row.estimate for row in stored.estimates(level)}
+        simulated = stored.simulated
         for row in estimate_rows(stored.survey.id, stored.version, stored.number, found.rows):
-            rows.append(row | {"uncalibrated": plain.get((row["question"], row["term"]))})
+            uncalibrated = plain.get((row["question"], row["term"]))
+            rows.append(row | {"uncalibrated": uncalibrated, "simulated": simulated})
         for note in found.notes:
             print_message(f"wave {stored.number}: {note}")
-    print_table(rows, CALIBRATED_COLUMNS, form)
+    print_table(rows, (*CALIBRATED_COLUMNS, "simulated"), form)
 
 
 def _warn(

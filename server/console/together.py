@@ -26,7 +26,8 @@ from server.stored_results import Missing, Withheld, asked_now
 #: What can be asked for here: by the name of the work, and by the field of an address that asks.
 _KINDS: dict[str, ModuleType] = {"crosstab": crosstabs, "model": models}
 _FIELDS = {"first": crosstabs, "outcome": models}
-#: The kind of each table that can be downloaded, and its columns.
+#: The kind of each table that can be downloaded, and its columns. They are followed by how many
+#: of the reports were simulated.
 _TABLES = {table: kind for kind in _KINDS.values() for table in kind.TABLES}
 ROWS = {"crosstab": Row, "model": Term, "predicted": Predicted, "effects": Effect}
 COLUMNS = {table: [field.name for field in fields(row)] for table, row in ROWS.items()}
@@ -122,8 +123,10 @@ def _send(what: str) -> Callable[..., Response]:
             abort(409, job.result["refused"])
         # An older program may have kept a table with fewer columns.
         nothing = dict.fromkeys(COLUMNS[what])
-        rows = [{**nothing, **row} for row in job.result.get(_TABLES[what].TABLES[what], ())]
-        text = pieces(rows, [*COLUMNS[what]], form)
+        made_up = {"simulated": view.wave.simulated}
+        found = job.result.get(_TABLES[what].TABLES[what], ())
+        rows = [{**nothing, **row, **made_up} for row in found]
+        text = pieces(rows, [*COLUMNS[what], *made_up], form)
         return send_table(text, form, survey_id, what)
 
     return get_computed

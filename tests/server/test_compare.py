@@ -94,6 +94,7 @@ def test_waves_are_compared(db: Path) -> None:
     result = run("compare", "work", "harassed", "--waves", "1,3", "--db", db)
     yes, no = table(result)
     assert "all answers together: test of difference: statistic" in result.stderr
+    assert yes["simulated"] == no["simulated"] == "600"
     for wave in (1, 3):
         assert f"wave {wave}: 300 of 300 reports were simulated" in result.stderr
     assert float(yes["conf_low"]) < 0.4 < float(yes["conf_high"])

@@ -139,7 +139,10 @@ def test_tables_wait_for_closing_and_for_those_who_may_see_them(
 ) -> None:
     address = ask(browser, first="meat", second="dish")
     table = f"/api{address}".replace("/together?", "/crosstab.csv?")
-    assert browser.get(table, **HTTPS).status_code == 200
+    sent = browser.get(table, **HTTPS)
+    assert sent.status_code == 200
+    assert sent.text.partition("\n")[0].endswith(",flag,simulated")
+    assert all(line.rpartition(",")[2].isdecimal() for line in sent.text.splitlines()[1:])
     store.surveys.open_wave("canteen", 1)
     page = browser.get(address, **HTTPS).text
     assert "wait for the wave to be closed" in page

@@ -94,8 +94,18 @@ def test_every_command_tells(mixed: Store, database: Path) -> None:
     ):
         result = run(*words, "--db", database)
         assert TOLD in result.stderr, (words, result.output)
-    pairs = table(run("crosstab", "canteen", "meat", "price", "--db", database))
-    assert {row["simulated"] for row in pairs} == {str(MADE_UP)}
+    for others in (
+        ("crosstab", "canteen", "meat", "price"),
+        ("test", "canteen", "meat", "--shares", "yes=0.4,no=0.5,no-answer=0.1"),
+        ("compare", "canteen", "dish", "--groups", "meat"),
+        ("compare", "canteen", "dish", "--groups", "meat", "--tests"),
+        ("estimate", "canteen", "--rank"),
+    ):
+        result = run(*others, "--db", database)
+        assert {row["simulated"] for row in table(result)} == {str(MADE_UP)}, (
+            others,
+            result.stderr,
+        )
     assert TOLD in run("codebook", "canteen", "--methods", "--db", database).stdout
     codes = table(run("codebook", "canteen", "--db", database))
     assert {row["simulated"] for row in codes} == {str(MADE_UP)}
