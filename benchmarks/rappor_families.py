@@ -9,8 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from analysis.estimate.decoding import Chances, Decoded, decode
+from analysis.estimate.decoding.cells import Cells
+from analysis.estimate.decoding.fit import noise_of
+from analysis.estimate.decoding.solve import Whitener
 
 
 @dataclass(frozen=True)
@@ -103,16 +107,35 @@ DISTRIBUTIONS = ("unif", "gauss", "exp", "zipf1", "zipf1.5")
 
 @dataclass(frozen=True)
 class Case:
-    """What a decoder is given, and the `truth`: share in the population of each candidate."""
+    """What a decoder is given, and the `truth`: share in the population of each candidate.
+
+    `unknown` is the sum of squares of the shares of the strings that are not in the map.
+    """
 
     counts: NDArray[np.int64]
     totals: NDArray[np.int64]
     hits: NDArray[np.int64]
     chances: Chances
     truth: NDArray[np.float64]
+    unknown: float
 
     def decode(self) -> Decoded:
         return decode(self.counts, self.totals, self.hits, self.chances, confidence_level=0.95)
+
+    def p_values_if_others_were_known(self) -> NDArray[np.float64]:
+        """Return what no decoder has: the p-value of each candidate, given all others' shares."""
+        held = self.totals > 0
+        totals, hits = self.totals[held], self.hits[held]
+        cells = Cells.of(hits, self.counts.shape[1])
+        noise = noise_of(self.truth, totals, cells, self.chances)
+        whitener = Whitener.of(noise, cells.background.covariance(cells.cells), self.unknown)
+        tallies = self.counts[held] / totals[:, None] - self.chances.q
+        apart = tallies / (self.chances.p - self.chances.q) - cells.background.mean
+        left = whitener.back(whitener.white(apart.ravel() - cells.sum(self.truth)))
+        columns = np.array_split(np.arange(cells.candidates), cells.candidates // 500 + 1)
+        information = [(whitener.white(cells.columns(some)) ** 2).sum(axis=0) for some in columns]
+        root = np.sqrt(np.concatenate(information))
+        return np.asarray(ndtr(-(cells.scores(left) / root + self.truth * root)))
 
 
 def simulate(rng: np.random.Generator, family: Family, distribution: str, repeats: int = 1) -> Case:
@@ -134,4 +157,5 @@ def simulate(rng: np.random.Generator, family: Family, distribution: str, repeat
     known[8 : family.values : 10] = not family.missing
     truth = np.append(shares, np.zeros(family.bogus))[known]
     chances = Chances((1 - f / 2, f / 2), (q, p), repeats=repeats)
-    return Case(counts, repeats * totals, hits[:, known], chances, truth)
+    unknown = float((shares[~known[: family.values]] ** 2).sum())
+    return Case(counts, repeats * totals, hits[:, known], chances, truth, unknown)

@@ -95,12 +95,13 @@ def decode_(
 
 def _summarize(decoded: Decoded, false_discoveries: float, any_false: float | None) -> None:
     """Print what the table does not say."""
-    promise = (
-        f"about {100 * false_discoveries:g} % of them are false, on average "
-        f"(Benjamini-Hochberg, allowing for {100 * decoded.absent:.0f} % of all being absent)"
-        if any_false is None
-        else f"that any is false has a chance of at most {100 * any_false:g} % (Bonferroni)"
-    )
+    if any_false is not None:
+        promise = f"that any is false has a chance of at most {100 * any_false:g} % (Bonferroni)"
+    else:
+        rule = "Benjamini-Hochberg"
+        if decoded.absent is not None:
+            rule += f" or Sun-Cai, {100 * decoded.absent:.0f} % of all being absent"
+        promise = f"about {100 * false_discoveries:g} % of them are false, on average ({rule})"
     detected = int(decoded.detected.sum())
     print_message(f"{detected} of {len(decoded.detected)} strings detected; {promise}")
     level = f"{100 * decoded.confidence_level:g} %"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.estimate.decoding import Chances, Decoded, decode, detected, selected_level
 from analysis.estimate.decoding.cells import Cells
-from analysis.estimate.decoding.discoveries import absent
+from analysis.estimate.decoding.discoveries import chances_absent, likely
 from analysis.estimate.decoding.fit import Spread
 from analysis.estimate.decoding.noise import Background, covariance
 from analysis.estimate.decoding.solve import Whitener, solve
@@ -221,15 +221,6 @@ def test_bonferroni_and_benjamini_hochberg_by_hand() -> None:
     assert detected(p_values, "fdr", 0.1).tolist() == [False, True, True, True]
     assert detected(p_values, "bonferroni", 0.1).tolist() == [False, True, False, False]
     assert not detected(np.array([0.2, 0.9]), "fdr", 0.1).any()
-    # If three quarters are absent, 0.05 * 0.75 is compared, and 0.5 * 0.75 is still too large.
-    assert detected(p_values, "fdr", 0.05, 0.75).tolist() == [False, True, True, True]
-    assert detected(p_values, "fdr", 0.05).tolist() == [False, True, False, False]
-    # Nothing is detected that speaks for no share, even if next to none is thought to be absent.
-    assert detected(np.array([0.001, 0.04, 0.999]), "fdr", 0.05, 0.04).tolist() == [
-        True,
-        True,
-        False,
-    ]
     with pytest.raises(ValueError, match='correction must be "fdr" or "bonferroni", got "holm"'):
         detected(p_values, "holm", 0.1)
 
@@ -251,19 +242,39 @@ def test_level_of_the_detected_is_benjamini_and_yekutielis() -> None:
     assert selected_level(0.95, 100, 100) == pytest.approx(0.95)
 
 
-@pytest.mark.parametrize(("part", "expected"), [(0.2, 0.20), (0.5, 0.49), (0.9, 0.86), (1.0, 0.96)])
-def test_part_that_is_absent_is_estimated(part: float, expected: float) -> None:
+def test_as_many_are_likely_as_have_few_false_on_average() -> None:
+    p_values, absent = np.array([0.3, 0.01, 0.02, 0.2]), np.array([0.9, 0.01, 0.03, 0.11])
+    # (0.01 + 0.03 + 0.11) / 3 is 0.05.
+    assert likely(p_values, absent, 0.05).tolist() == [False, True, True, True]
+    assert likely(p_values, absent, 0.03).tolist() == [False, True, True, False]
+    # The mean of all is 0.2625: the first is likelier absent than not.
+    assert likely(p_values, absent, 0.3).tolist() == [False, True, True, True]
+    # Where next to none is absent, an estimate below 0 speaks for no share even so.
+    assert likely(np.array([0.01, 0.7]), np.array([0.0, 0.04]), 0.05).tolist() == [True, False]
+    assert not likely(p_values, np.full(4, 0.2), 0.1).any()
+
+
+@pytest.mark.parametrize(("part", "expected"), [(0.2, 0.15), (0.5, 0.42), (0.9, 0.81), (1.0, 0.92)])
+def test_chances_to_be_absent_are_near_the_part_that_is(part: float, expected: float) -> None:
+    # All parts are equally likely beforehand, so the mean is nearer to one half.
     rng = np.random.default_rng(10)
     shares = np.where(np.arange(200) < 200 * part, 0.0, 3e-4)
-    found = [absent(shares + rng.normal(0, 1e-4, 200), np.full(200, 1e-4)) for _ in range(40)]
+    found = []
+    for _ in range(40):
+        chances = chances_absent(shares + rng.normal(0, 1e-4, 200), np.full(200, 1e-4))
+        assert chances is not None
+        assert ((chances >= 0) & (chances <= 1)).all()
+        found.append(chances.mean())
     # An estimate has a standard deviation of 0.06 or less: the mean of 40, of 0.01.
     assert np.mean(found) == pytest.approx(expected, abs=0.03)
 
 
-def test_part_that_is_absent_allows_for_shares_that_sum_to_1_and_is_1_for_few() -> None:
+def test_shares_too_small_to_be_seen_count_as_absent_and_few_candidates_are_not_judged() -> None:
     # None can be above 0.01 of a standard error on average, so nearly all count as absent.
-    assert absent(np.random.default_rng(1).normal(0.3, 1, 100), np.ones(100)) > 0.98
-    assert absent(np.full(49, 9.0), np.ones(49)) == 1.0
+    chances = chances_absent(np.random.default_rng(1).normal(0.3, 1, 100), np.ones(100))
+    assert chances is not None
+    assert chances.mean() > 0.98
+    assert chances_absent(np.full(49, 9.0), np.ones(49)) is None
 
 
 def test_few_of_the_detected_are_false_and_more_are_found_than_without_the_part_absent() -> None:
@@ -275,7 +286,8 @@ def test_few_of_the_detected_are_false_and_more_are_found_than_without_the_part_
         found = decode(*_bits(rng, shares, hits, 300_000), hits, CHANCES)
         plain = detected(found.p_value, "fdr", 0.05)
         assert (plain <= found.detected).all()
-        assert found.absent < 1
+        assert found.absent is not None
+        assert found.absent < 0.6
         more += int(found.detected.sum() - plain.sum())
         false.append((found.detected & (shares == 0)).sum() / max(1, found.detected.sum()))
     # The part of a draw has a standard deviation of about 0.05: the mean of 40, 0.008.

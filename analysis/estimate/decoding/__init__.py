@@ -11,7 +11,12 @@ from scipy.special import ndtr
 
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
-from analysis.estimate.decoding.discoveries import absent, detected, selected_level
+from analysis.estimate.decoding.discoveries import (
+    chances_absent,
+    detected,
+    likely,
+    selected_level,
+)
 from analysis.estimate.decoding.fit import Fit, fit
 from analysis.estimate.decoding.least_squares import fit_few
 from analysis.estimate.decoding.noise import Chances
@@ -39,11 +44,11 @@ class Decoded:
 
     `estimate` is nearly unbiased over hashes, and may lie outside [0, 1]; intervals lie within.
     `p_value` is that of the share being 0 against being greater. `absent` is the part of candidates
-    taken to have no share at all, in [0, 1]. `low` and `high` of the `detected` candidates cover at
-    `confidence_level` on average over these, since each is an interval at `detected_level`. Those
-    of the others cover at `confidence_level` each by itself; that a candidate was not detected can
-    make it likelier that its interval misses. `flags` holds ``few`` if there are so few people that
-    a normal approximation is doubtful.
+    taken to have no share at all, in [0, 1], or None if that was not estimated. `low` and `high` of
+    the `detected` candidates cover at `confidence_level` on average over these, since each is an
+    interval at `detected_level`. Those of the others cover at `confidence_level` each by itself;
+    that a candidate was not detected can make it likelier that its interval misses. `flags` holds
+    ``few`` if there are so few people that a normal approximation is doubtful.
     """
 
     estimate: Floats
@@ -52,7 +57,7 @@ class Decoded:
     high: Floats
     p_value: Floats
     detected: NDArray[np.bool_]
-    absent: float
+    absent: float | None
     other: Other
     reports: int
     confidence_level: float
@@ -87,7 +92,8 @@ def decode(
         Those of the reports, ``chances.p != chances.q``.
     false_discoveries : float
         The part of the detected that are not there at all, on average, in (0, 1): the level of
-        Benjamini and Hochberg's procedure, which `absent` adapts.
+        Benjamini and Hochberg's procedure. With 50 candidates or more also those are detected that
+        are likely enough to be there.
     any_false : float, optional
         If given, the chance that any of the detected is not there, in (0, 1), by Bonferroni's
         inequality; `false_discoveries` is then not read.
@@ -102,11 +108,13 @@ def decode(
     fitted = fit(*_debiased(counts, totals, hits, chances))
     estimates, errors = fitted.estimate, fitted.std_error
     p_value = ndtr(-estimates / errors)
-    part = absent(estimates, errors)
+    absent = chances_absent(estimates, errors) if any_false is None else None
     if any_false is None:
-        chosen = detected(p_value, "fdr", false_discoveries, part)
+        chosen = detected(p_value, "fdr", false_discoveries)
     else:
         chosen = detected(p_value, "bonferroni", any_false)
+    if absent is not None:
+        chosen = chosen | likely(p_value, absent, false_discoveries)
     level = selected_level(confidence_level, int(chosen.sum()), len(chosen))
     inner = normal_intervals(estimates, errors, confidence_level)
     outer = normal_intervals(estimates, errors, level)
@@ -120,7 +128,7 @@ def decode(
         high=np.where(chosen, outer[1], inner[1]),
         p_value=p_value,
         detected=chosen,
-        absent=part,
+        absent=None if absent is None else float(absent.mean()),
         other=Other(fitted.other, fitted.other_error, other_low, other_high),
         reports=n,
         confidence_level=confidence_level,
