@@ -14,7 +14,7 @@ from analysis.core.channels.pattern import Pattern
 from analysis.core.channels.sampled_pattern import SampledPattern
 from analysis.core.types import Floats
 from analysis.mechanisms.joint_goals import Part, alone, contrast_variance, questions_of
-from analysis.mechanisms.joint_program import GAP, Program
+from analysis.mechanisms.joint_program import GAP, Program, Rounds
 
 #: Of more unknowns than these, a program takes a second and more.
 _LARGE = 300
@@ -74,35 +74,74 @@ def design(
     ValueError
         If weights cannot be made whole within the limits.
     """
+    best = _searched(parts, total, each, aim, gap)
+    best.finish()
+    return Design(best.channel, best.variance, best.bound)
+
+
+def _searched(
+    parts: tuple[Part, ...], total: Fraction, each: Fraction, aim: str, gap: float
+) -> Rounds:
+    """Return the programs of the best sizes of sets, solved as far as the search took."""
     alike = sorted(set(parts), key=parts.index)
 
-    def better(sizes: tuple[int, ...], best: Design | None) -> Design | None:
+    def of_sizes(sizes: tuple[int, ...]) -> Rounds:
         by_part = dict(zip(alike, sizes, strict=True))
         task = Program(parts, tuple(by_part[part] for part in parts), total, each, aim, gap=gap)
-        found = task.below(best.variance if best else inf)
-        return Design(*found) if found else best
+        return Rounds(task)
 
     around = [
         tuple(min(part.k - 1, max(1, round(part.k / (exp(epsilon) + 1)))) for part in alike)
         for epsilon in (total / len(parts), min(each, total))
     ]
     if len(alike) > 1:
-        one_kind = [(Part(part.k, part.share),) * len(parts) for part in alike]
-        as_one = [design(kind, total, each, aim, gap).channel for kind in one_kind]
-        around.append(tuple(channel.sizes[0] for channel in as_one))
+        # First, since they are often the best: others are then left as soon as they are beaten.
+        size = _size_as_one if gap == GAP else _likely_size
+        around.insert(0, tuple(size(part, len(parts), total, each, aim) for part in alike))
     is_large = prod(parts.count(part) + 1 for part in alike) > _LARGE
     if is_large:
-        del around[:-1]
-    tried: set[tuple[int, ...]] = set()
-    best: Design | None = None
-    while best is None or not tried.issuperset(around):
+        del around[1:]
+    best, tried = of_sizes(around[0]), {around[0]}
+    while around:
         for sizes in around:
-            best = best if sizes in tried else better(sizes, best)
+            if sizes not in tried and (other := of_sizes(sizes)).beats(best):
+                best = other
             tried.add(sizes)
-        if best is None:
-            raise ValueError("limits must leave room for a design")
-        of_part = dict(zip(parts, best.channel.sizes, strict=True))
-        around = [] if is_large else _neighbors(alike, [of_part[part] for part in alike])
+        of_part = dict(zip(parts, best.program.sizes, strict=True))
+        near = [] if is_large else _neighbors(alike, [of_part[part] for part in alike])
+        around = [sizes for sizes in near if sizes not in tried]
+    return best
+
+
+@lru_cache(maxsize=1024)
+def _size_as_one(part: Part, number: int, total: Fraction, each: Fraction, aim: str) -> int:
+    """Return the size of sets of the best design for so many parts as this one."""
+    if part.k == 2:
+        return 1
+    parts = (Part(part.k, part.share),) * number
+    return _searched(parts, total, each, aim, GAP).program.sizes[0]
+
+
+@lru_cache(maxsize=1024)
+def _likely_size(part: Part, number: int, total: Fraction, each: Fraction, aim: str) -> int:
+    """Return the same without a program, where chances first are equal and then fall in steps.
+
+    They fall by `each` for each question that does not agree, from some number on, by `total` at
+    most: nearly the best designs are so.
+    """
+    parts = (Part(part.k, part.share),) * number
+    falls = float(each) * np.maximum(0, np.arange(number + 1) - np.linspace(0, number, 41)[:, None])
+    chances = np.exp(-np.minimum(float(total), falls))
+    least, best = inf, 1
+    for size in range(1, part.k):
+        program = Program(parts, (size,) * number, total, each, aim)
+        likely = chances * program.masses
+        likely /= likely.sum(axis=1, keepdims=True)
+        variances = [goal.weight * goal.value(likely @ goal.contrast) for goal in program.goals]
+        variance = float(sum(variances, np.zeros(1)).min())
+        if variance > least:
+            break
+        least, best = variance, size
     return best
 
 
@@ -155,7 +194,7 @@ def sampled_design(
     laws = {
         asked: Program(
             asked, tuple(sizes[part] for part in asked), total, each, aim, _WHOLE
-        ).solved()[0]
+        ).solved()
         for asked in times
     }
     ordered = []

@@ -40,8 +40,10 @@ from analysis.mechanisms.joint_goals import (
 
 #: The largest part of a variance by which the design of a survey may miss the bound.
 GAP = 1e-5
-#: Tangents at first, evenly over the logarithm of a contrast; and programs at most.
-_TANGENTS, _ROUNDS = 24, 40
+#: Tangents at first, as parts of the largest contrast; and programs at most.
+_PLACES, _ROUNDS = np.geomspace(1e-3, 1, 24), 40
+#: Programs of so many cases are passed to the solver in full, zeros and all.
+_SMALL = 100
 #: The part by which a bound must be above a variance to show that it is beaten: what the solver's
 #: tolerance may add to it is far below.
 _NO_BETTER = 1e-6
@@ -187,69 +189,11 @@ class Program:
 
         return Goal(self._contrast(group), weight, variance)
 
-    def solved(self) -> tuple[Pattern, float, float]:
-        """Return the best pattern, its mean variance, and the bound that none is below.
-
-        Both are of chances before they are made whole, which changes them by a millionth or so.
-        """
-        found = self.below(np.inf)
-        if found is None:
-            raise ValueError("limits must leave room for a design")
-        return found
-
-    def below(self, beaten: float) -> tuple[Pattern, float, float] | None:
-        """Return the same, or None as soon as no pattern is found to have a variance below this."""
-        goals, masses, n = self.goals, self.masses, len(self.cases)
-        # Columns: v of each case as a multiple of the even chance, the least v, each variance.
-        fixed = self._limits(len(goals))
-        contrasts = np.array([np.append(goal.contrast * masses, 0) for goal in goals])
-        rows, limits = np.empty((0, n + 1 + len(goals))), np.zeros(fixed.shape[0])
-
-        def add(which: int, at: Floats) -> None:
-            nonlocal rows, limits
-            values, slopes = goals[which].tangents(at)
-            tangents = np.zeros((len(at), rows.shape[1]))
-            tangents[:, : n + 1] = slopes[:, None] * contrasts[which]
-            tangents[:, n + 1 + which] = -1
-            # Rows of about equal size: the solver's tolerance is one for all.
-            scales = np.maximum(1, np.abs(slopes))
-            rows = np.concatenate([rows, tangents / scales[:, None]])
-            limits = np.concatenate([limits, (slopes * at - values) / scales])
-
-        for which, goal in enumerate(goals):
-            add(which, np.geomspace(1e-3, 1, _TANGENTS) * float(goal.contrast.max()))
-        cost = np.concatenate([np.zeros(n + 1), [goal.weight for goal in goals]])
-        best, bound, found = np.inf, 0.0, None
-        for _ in range(_ROUNDS):
-            result = scipy.optimize.linprog(
-                cost,
-                A_ub=_stacked(fixed, rows),
-                b_ub=limits,
-                A_eq=np.concatenate([masses, np.zeros(1 + len(goals))])[None],
-                b_eq=[1.0],
-                method="highs",
-                options={"primal_feasibility_tolerance": 1e-10},
-            )
-            if result.x is None:
-                break
-            bound = max(bound, float(result.fun))
-            if bound > beaten * (1 + _NO_BETTER):
-                return None
-            reached = [float(row @ result.x[: n + 1]) for row in contrasts]
-            variance = sum(
-                goal.weight * float(goal.value(np.array(c)))
-                for goal, c in zip(goals, reached, strict=True)
-            )
-            if variance < best:
-                best, found = variance, result.x[:n]
-            if best - bound <= self.gap * best:
-                break
-            for which, contrast in enumerate(reached):
-                if contrast > 0:
-                    add(which, np.array([contrast]))
-        if found is None or best >= beaten:
-            return None
-        return self._whole(found), best, bound
+    def solved(self) -> Pattern:
+        """Return the best pattern."""
+        rounds = Rounds(self)
+        rounds.finish()
+        return rounds.channel
 
     @property
     def _each(self) -> Fraction:
@@ -272,7 +216,7 @@ class Program:
         ]
         return np.array([one for one, _ in steps]), np.array([other for _, other in steps])
 
-    def _limits(self, more: int) -> Any:
+    def limits(self, more: int) -> Any:
         """Return rows that are at most 0 for what is within the limits.
 
         Their columns are the cases, the least v, and `more` that do not count. In each row one
@@ -289,7 +233,7 @@ class Program:
         cells = np.concatenate([rows, rows]), np.concatenate([ones, others])
         return scipy.sparse.csr_array((entries, cells), shape=(len(ones), n + 1 + more))
 
-    def _whole(self, multiples: Floats) -> Pattern:
+    def pattern(self, multiples: Floats) -> Pattern:
         """Return the channel with these chances in whole weights, within both limits exactly."""
         d = len(self.parts)
         limits = exp_lower(self.total), exp_lower(self._each)
@@ -333,12 +277,101 @@ class Program:
 
 
 def _stacked(above: Any, below: Floats) -> Any:
-    """Return the rows of a sparse array, and below them those of another."""
-    lines, columns = np.nonzero(below)
-    ends = np.cumsum(np.bincount(lines, minlength=len(below)))
-    parts = (
-        np.concatenate([above.data, below[lines, columns]]),
-        np.concatenate([above.indices, columns]),
-        np.concatenate([above.indptr, above.nnz + ends]),
-    )
-    return scipy.sparse.csr_array(parts, shape=(above.shape[0] + len(below), above.shape[1]))
+    """Return the rows of a sparse array, or a dense one, and below them those of another."""
+    if isinstance(above, np.ndarray):
+        return np.concatenate([above, below])
+    return scipy.sparse.vstack([above, scipy.sparse.csr_array(below)], format="csr")
+
+
+class Rounds:
+    """The linear programs of `Program`, one after the other, until design and bound agree.
+
+    `variance` is the mean of the best chances so far, and none is below `bound`. Both are of
+    chances before they are made whole, which changes them by a millionth or so.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.variance, self.bound = np.inf, 0.0
+        self.is_done = False
+        self._left = _ROUNDS
+        self._found: Floats | None = None
+        goals, masses, n = program.goals, program.masses, len(program.cases)
+        # Columns: v of each case as a multiple of the even chance, the least v, each variance.
+        self._contrasts = np.array([np.append(goal.contrast * masses, 0) for goal in goals])
+        self._cost = np.concatenate([np.zeros(n + 1), [goal.weight for goal in goals]])
+        self._sum = np.concatenate([masses, np.zeros(1 + len(goals))])[None]
+        limits = program.limits(len(goals))
+        # Of small programs, dense rows are passed on sooner.
+        self._limits = limits.toarray() if n <= _SMALL else limits
+        self._rows, self._sides = np.empty((0, limits.shape[1])), np.zeros(limits.shape[0])
+        for which, goal in enumerate(goals):
+            self._add(which, _PLACES * float(goal.contrast.max()))
+
+    def _add(self, which: int, at: Floats) -> None:
+        """Add tangents of a goal at these contrasts."""
+        values, slopes = self.program.goals[which].tangents(at)
+        tangents = np.zeros((len(at), self._rows.shape[1]))
+        tangents[:, : self._contrasts.shape[1]] = slopes[:, None] * self._contrasts[which]
+        tangents[:, self._contrasts.shape[1] + which] = -1
+        # Rows of about equal size: the solver's tolerance is one for all.
+        scales = np.maximum(1, np.abs(slopes))
+        self._rows = np.concatenate([self._rows, tangents / scales[:, None]])
+        self._sides = np.concatenate([self._sides, (slopes * at - values) / scales])
+
+    def step(self) -> None:
+        """Solve one more program."""
+        result = scipy.optimize.linprog(
+            self._cost,
+            A_ub=_stacked(self._limits, self._rows),
+            b_ub=self._sides,
+            A_eq=self._sum,
+            b_eq=[1.0],
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-10},
+        )
+        self._left -= 1
+        self.is_done = result.x is None or not self._left
+        if result.x is None:
+            return
+        self.bound = max(self.bound, float(result.fun))
+        goals, n = self.program.goals, len(self.program.cases)
+        reached = [float(row @ result.x[: n + 1]) for row in self._contrasts]
+        variance = sum(
+            goal.weight * float(goal.value(np.array(c)))
+            for goal, c in zip(goals, reached, strict=True)
+        )
+        if variance < self.variance:
+            self.variance, self._found = variance, result.x[:n]
+        if self.variance - self.bound <= self.program.gap * self.variance:
+            self.is_done = True
+            return
+        for which, contrast in enumerate(reached):
+            if contrast > 0:
+                self._add(which, np.array([contrast]))
+
+    def finish(self) -> None:
+        """Solve programs until the design is near enough to the bound."""
+        while not self.is_done:
+            self.step()
+
+    def beats(self, other: "Rounds") -> bool:
+        """Return whether its variance will be below that of others; solve what this takes."""
+        while True:
+            if self.bound > other.variance * (1 + _NO_BETTER):
+                return False
+            if other.bound > self.variance * (1 + _NO_BETTER):
+                return True
+            if not other.is_done:
+                other.step()
+            elif not self.is_done:
+                self.step()
+            else:
+                return self.variance < other.variance
+
+    @property
+    def channel(self) -> Pattern:
+        """The best chances so far in whole weights, within both limits exactly."""
+        if self._found is None:
+            raise ValueError("limits must leave room for a design")
+        return self.program.pattern(self._found)

@@ -215,7 +215,7 @@ def test_designs_reach_the_bound_and_treat_one_answer_as_one() -> None:
         assert channel.ratio(range(4)) <= exp_lower(each)
         assert max(channel.ratio([4]), channel.ratio([5])) <= exp_lower(each)
     # As if each option were a question, the limit of one answer would be passed.
-    apart, _, _ = Program((Part(2, 0.5),) * 6, (1,) * 6, total, each, "shares").solved()
+    apart = Program((Part(2, 0.5),) * 6, (1,) * 6, total, each, "shares").solved()
     assert apart.ratio(range(4)) > exp_lower(each)
     joint = JointRandomizer((Multihot(3, 3, 4), Index(2), Index(2)), apart)
     with pytest.raises(ValueError, match="each"):

@@ -11,7 +11,7 @@ only chance is that of randomization.
 from collections.abc import Callable
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+import scipy
 from scipy.special import ndtri
 
 from analysis.estimate import Floats, Ints
@@ -159,7 +159,9 @@ class _Carriers:
         if apart <= 1 or high - low < 8 * apart:
             return self._exactly(np.arange(low, high))
         nodes = np.append(np.arange(low, high - 1, apart), high - 1)
-        return np.asarray(CubicSpline(nodes, self._exactly(nodes))(np.arange(low, high)))
+        return np.asarray(
+            scipy.interpolate.CubicSpline(nodes, self._exactly(nodes))(np.arange(low, high))
+        )
 
     def _variance(self, carriers: Ints) -> Floats:
         p, q = self._p, self._q
