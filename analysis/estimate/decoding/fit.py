@@ -182,8 +182,14 @@ def fit(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit:
 
 def noise_of(shares: Floats, reports: Ints, cells: Cells, chances: Chances) -> Floats:
     """Return the covariance that sampling and both draws give tallies if these are the shares."""
-    possible = shares / max(1.0, float(shares.sum()))
-    return covariance(cells.single(possible), cells.pairs(possible), reports, chances)
+    possible = possible_shares(shares)
+    pairs = None if chances.one_symbol else cells.pairs(possible)
+    return covariance(cells.single(possible), pairs, reports, chances)
+
+
+def possible_shares(shares: Floats) -> Floats:
+    """Return shares that sum to 1 at most, from some of at least 0."""
+    return np.asarray(shares / max(1.0, float(shares.sum())))
 
 
 def _sites(

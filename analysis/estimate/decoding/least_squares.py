@@ -10,8 +10,8 @@ import numpy as np
 
 from analysis.estimate import Floats, Ints
 from analysis.estimate.decoding.cells import Cells
-from analysis.estimate.decoding.fit import Fit, noise_of
-from analysis.estimate.decoding.noise import Chances
+from analysis.estimate.decoding.fit import Fit, noise_of, possible_shares
+from analysis.estimate.decoding.noise import Chances, variances
 
 
 def fit_few(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> Fit | None:
@@ -32,13 +32,14 @@ def fit_few(tallies: Floats, reports: Ints, cells: Cells, chances: Chances) -> F
         inverse = np.linalg.pinv(columns.T @ weighted, hermitian=True)
         shares = inverse @ (weighted.T @ apart)
         left = (apart - columns @ shares) ** 2
-        noise = noise_of(np.clip(shares, 0.0, 1.0), reports, cells, chances)
-        alone = np.trace(noise, axis1=1, axis2=2)
+        possible = possible_shares(np.clip(shares, 0.0, 1.0))
+        alone = variances(cells.single(possible), reports, chances).sum(axis=1)
         # What is left beyond noise is due to other texts; the fit has taken a part of it away.
         scale = free / (free - texts)
         beyond = float(left.sum()) * scale - float(alone.sum())
         beside = max(0.0, beyond / (cohorts * float(np.trace(strangers))))
         weights = 1 / (alone + beside * float(np.trace(strangers)))
+    noise = noise_of(possible, reports, cells, chances)
     blocks = weighted.reshape(cohorts, width, texts)
     spread = np.matmul(noise + beside * strangers, blocks).reshape(-1, texts)
     errors = inverse @ (blocks.reshape(-1, texts).T @ spread) @ inverse

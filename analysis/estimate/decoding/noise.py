@@ -69,7 +69,7 @@ class Background:
         return apart
 
 
-def covariance(single: Floats, pairs: Floats, reports: Ints, chances: Chances) -> Floats:
+def covariance(single: Floats, pairs: Floats | None, reports: Ints, chances: Chances) -> Floats:
     """Return the covariance of a cohort's debiased tallies ``(count / reports - q) / (p - q)``.
 
     It includes sampling and both draws; more reports of the same person reduce only the instant
@@ -79,8 +79,9 @@ def covariance(single: Floats, pairs: Floats, reports: Ints, chances: Chances) -
     ----------
     single : (cohorts, cells) array
         The share of people whose value supports a cell.
-    pairs : (cohorts, cells, cells) array
-        The share of people whose value supports both cells; its diagonal is not read.
+    pairs : (cohorts, cells, cells) array, or None
+        The share of people whose value supports both cells; its diagonal is not read, and with
+        `one_symbol` nothing is.
     reports : (cohorts,) array
         How many reports each cohort made, at least 1.
     chances : Chances
@@ -91,23 +92,48 @@ def covariance(single: Floats, pairs: Floats, reports: Ints, chances: Chances) -
     (cohorts, cells, cells) array
         With `one_symbol` the rows sum to 0.
     """
-    (p1, q1), (p2, q2) = chances.permanent, chances.instant
-    drawn = q1 + (p1 - q1) * single
-    people, width = reports[:, None] / chances.repeats, (p2 - q2) ** 2
-    if chances.one_symbol:
-        # The instant draws' products (q2 + (p2 - q2) x)(q2 + (p2 - q2) y) less those of the
-        # permanent draws are what is fresh in a report; both are of rank one.
-        reported = q2 + (p2 - q2) * drawn
-        known = width * (1 / people - 1 / reports[:, None])
-        columns = np.stack([known * drawn, reported / reports[:, None]], axis=2)
+    if pairs is None or chances.one_symbol:
+        known, drawn, fresh, reported = _one_symbol(single, reports, chances)
+        columns = np.stack([known * drawn, fresh * reported], axis=2)
         spread = -columns @ np.stack([drawn, reported], axis=1)
-        diagonal = np.einsum("cii->ci", spread)
-        diagonal += width * drawn / people + (reported - width * drawn) / reports[:, None]
+        spread /= (chances.p - chances.q) ** 2
     else:
-        spread = (pairs - single[:, :, None] * single[:, None, :]) / people[:, :, None]
-        spread *= (chances.p - chances.q) ** 2
-        diagonal = np.einsum("cii->ci", spread)
-        diagonal[:] = width * drawn * (1 - drawn) / people
-        fresh = drawn * p2 * (1 - p2) + (1 - drawn) * q2 * (1 - q2)
-        diagonal += fresh / reports[:, None]
+        spread = pairs - single[:, :, None] * single[:, None, :]
+        spread /= (reports / chances.repeats)[:, None, None]
+    np.einsum("cii->ci", spread)[:] = variances(single, reports, chances)
+    return np.asarray(spread)
+
+
+def variances(single: Floats, reports: Ints, chances: Chances) -> Floats:
+    """Return the (cohorts, cells) diagonals of `covariance`."""
+    (p2, q2), people = chances.instant, reports[:, None] / chances.repeats
+    width = (p2 - q2) ** 2
+    if chances.one_symbol:
+        known, drawn, fresh, reported = _one_symbol(single, reports, chances)
+        spread = width * drawn / people + (reported - width * drawn) * fresh
+        spread -= known * drawn**2 + fresh * reported**2
+    else:
+        drawn = _drawn(single, chances)
+        spread = width * drawn * (1 - drawn) / people
+        spread += (drawn * p2 * (1 - p2) + (1 - drawn) * q2 * (1 - q2)) / reports[:, None]
     return np.asarray(spread / (chances.p - chances.q) ** 2)
+
+
+def _drawn(single: Floats, chances: Chances) -> Floats:
+    """Return (cohorts, cells) how likely a permanent draw has a cell."""
+    p, q = chances.permanent
+    return q + (p - q) * single
+
+
+def _one_symbol(
+    single: Floats, reports: Ints, chances: Chances
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return what the covariance of two cells is made of: -(known xy + fresh XY).
+
+    The instant draws' products XY = (q2 + (p2 - q2) x)(q2 + (p2 - q2) y) less those of the
+    permanent draws are what is fresh in a report. The four are `known`, x, `fresh`, X.
+    """
+    p, q = chances.instant
+    drawn, fresh = _drawn(single, chances), 1 / reports[:, None]
+    known = (p - q) ** 2 * (chances.repeats - 1) * fresh
+    return known, drawn, fresh, q + (p - q) * drawn
