@@ -7,8 +7,10 @@ elimination", Mathematics of Computation 1968): whole numbers only, every divisi
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.core.types import Floats
 from analysis.core.words import WORD
@@ -18,6 +20,37 @@ PRIME = 2**61 - 1
 
 #: Inverse frequencies are rounded to this many parts: the variance rises by under 1e-9 of it.
 _PARTS = 2**16
+
+
+class Quotients(Sequence[Fraction]):
+    """Whole numbers over one denominator: fractions that are made when they are looked at.
+
+    As an array of floats they are divided without that, and rounded as the fractions would be.
+    """
+
+    def __init__(self, tops: Sequence[int], bottom: int) -> None:
+        self._tops, self._bottom = tops, bottom
+
+    def __len__(self) -> int:
+        return len(self._tops)
+
+    @overload
+    def __getitem__(self, index: int) -> Fraction: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Quotients": ...
+    def __getitem__(self, index: int | slice) -> "Fraction | Quotients":
+        if isinstance(index, slice):
+            return Quotients(self._tops[index], self._bottom)
+        return Fraction(self._tops[index], self._bottom)
+
+    def __array__(self, dtype: Any = float, copy: bool | None = None) -> NDArray[Any]:
+        return np.array([top / self._bottom for top in self._tops], dtype=dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:

@@ -1,7 +1,7 @@
 """What a mechanism is: a recipe from (domain, ε) to a randomizer, and back to estimates."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -112,9 +112,9 @@ class Mean:
     """
 
     term: str
-    scores: tuple[Fraction, ...]
-    present: tuple[Fraction, ...]
-    squares: tuple[Fraction, ...] | None
+    scores: Sequence[Fraction]
+    present: Sequence[Fraction]
+    squares: Sequence[Fraction] | None
     low: Fraction = Fraction(0)
     width: Fraction = Fraction(1)
     second: Callable[[Integers], Floats] | None = None

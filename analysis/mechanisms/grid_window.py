@@ -19,6 +19,7 @@ from analysis.core.domain import NO_ANSWER, Numbers
 from analysis.core.encoders.grid import Grid
 from analysis.core.epsilon import best_weights, exp_lower
 from analysis.core.randomizer import Randomizer
+from analysis.core.rational import Quotients
 from analysis.core.types import Integers
 from analysis.core.words import WORD
 from analysis.mechanisms.base import NO_SHARES, Mean, Mechanism, Params, Share, Shares, spends
@@ -85,9 +86,9 @@ class GridWindow(Mechanism):
         return (
             Mean(
                 "mean",
-                tuple(Fraction(point, 2 * unit * steps) for point in points),
-                tuple(Fraction(there, unit) for there in present),
-                tuple(Fraction(square, 6 * unit * steps**2) for square in squares),
+                Quotients(points, 2 * unit * steps),
+                Quotients(present, unit),
+                Quotients(squares, 6 * unit * steps**2),
                 domain.low,
                 domain.high - domain.low,
             ),

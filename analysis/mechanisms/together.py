@@ -4,7 +4,7 @@ See `core.channels.pattern` and `mechanisms.joint_design`. A ``[[together]]`` ta
 no single question can, so they are none of `MECHANISMS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -65,7 +65,7 @@ class OneTogether(_Together, SubsetSelection):
         if randomizer.portion == 1:
             return super().means(randomizer, domain)
 
-        def scaled(scores: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        def scaled(scores: Sequence[Fraction]) -> tuple[Fraction, ...]:
             return (*(score / law.portion for score in scores), Fraction(0))
 
         return tuple(

@@ -135,9 +135,9 @@ def worst_variance(mechanism: Mechanism, randomizer: Randomizer[Any, Any], domai
 def _worst_of_shares(
     mechanism: Mechanism, randomizer: Randomizer[Any, Any], domain: Domain
 ) -> float:
-    means = mechanism.means(randomizer, domain)
     shares = mechanism.shares(randomizer, domain).values
     if shares:
         return max(float(share.variance(_GRID).max()) for share in shares)
+    means = mechanism.means(randomizer, domain)
     squares = [_worst_squares(mean, randomizer, domain)[0] for mean in means if mean.is_share]
     return max(float((_GRID * a + (1 - _GRID) * b - _GRID**2).max()) for a, b in squares)
