@@ -1,18 +1,20 @@
 """Plans for data from elsewhere: precision and power of any design, before anybody is asked."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
+from analysis.estimate import Floats
 from analysis.estimate.columns.measured import Design, Precision
 from analysis.estimate.intervals import check_level
 from analysis.mechanisms.base import Share
 from analysis.study.planning import MOST_RESPONDENTS, normal_half_width
 from analysis.study.planning.check import OutOfReach, check_respondents, or_none
 from analysis.study.planning.needed import least
-from analysis.study.planning.one_sample import share_power
+from analysis.study.planning.one_sample import share_powers
 from analysis.study.planning.power import check_power, least_for_power
 from analysis.study.planning.share_width import least_favorable_share, of_share
 
@@ -96,11 +98,14 @@ class _Exact(_Normal):
         return least(lambda n: self.half_width(n) / half_width)
 
     def power(self, n: int, null: float) -> float:
-        return share_power(self.share, self.value, null, n, self.level)
+        return float(self._powers([n], null)[0])
+
+    def _powers(self, numbers: Sequence[int], null: float) -> Floats:
+        return share_powers(self.share, self.value, null, np.array(numbers), self.level)
 
     def respondents_for_power(self, null: float, power: float) -> int:
         start = min(float(MOST_RESPONDENTS), self._about(null, power))
-        return least_for_power(lambda n: self.power(n, null), power, start)
+        return least_for_power(lambda numbers: self._powers(numbers, null), power, start)
 
 
 def _possible(respondents: float) -> int:

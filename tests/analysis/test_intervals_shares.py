@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, binomtest, chi2
 
-from analysis.estimate.intervals import INTERVALS, share_interval, side_of_share
+from analysis.estimate.intervals import INTERVALS, share_interval, sides_of_shares
 from analysis.estimate.intervals.shares import profile_likelihood
 
 CHANNELS = pytest.mark.parametrize(
@@ -213,11 +213,12 @@ def test_the_likelihood_ends_of_many_counts_are_those_of_each() -> None:
 @pytest.mark.parametrize("level", [0.5, 0.95])
 def test_side_of_a_share_is_that_of_the_printed_interval(p: float, q: float, level: float) -> None:
     n, sides = 60, set()
-    for count in range(n + 1):
-        interval = share_interval(count, n, p, q, level)
-        for share in np.linspace(0, 1, 41):
-            side = int(interval.low > share) - int(interval.high < share)
-            assert side_of_share(share, count, n, p, q, level) == side
-            sides.add((interval.method, side))
+    intervals = [share_interval(count, n, p, q, level) for count in range(n + 1)]
+    for share in np.linspace(0, 1, 41):
+        counts = np.arange(n + 1.0)
+        of_counts = sides_of_shares(share, counts, np.full(n + 1, float(n)), p, q, level)
+        for side, interval in zip(of_counts, intervals, strict=True):
+            assert side == int(interval.low > share) - int(interval.high < share)
+            sides.add((interval.method, int(side)))
     assert {side for _, side in sides} == {-1, 0, 1}
     assert (len({method for method, _ in sides}) == 2) == (abs(p - q) < 1)

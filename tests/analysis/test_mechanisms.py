@@ -1,6 +1,7 @@
 """Contract of every mechanism, by its being listed: ε at most as asked, unbiased, both exactly."""
 
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import e
@@ -176,7 +177,7 @@ def test_means_are_exactly_unbiased_between_grid_points_too(
                 assert _expected(randomizer, law, mean.squares) == truth**2 + rounding
 
 
-def _expected(randomizer: Any, law: Any, scores: tuple[Fraction, ...]) -> Fraction:
+def _expected(randomizer: Any, law: Any, scores: Sequence[Fraction]) -> Fraction:
     """Of the sum of the scores of all that a report counts for."""
     symbols = randomizer.shape[1]
 

@@ -202,7 +202,7 @@ def test_least_for_power_of_a_saw_is_after_its_last_tooth() -> None:
 
     last = max(n for n in range(1, 1000) if saw(n) < 0.8)
     for start in (1, 500, 790, 805, 3000):
-        assert least_for_power(saw, 0.8, start) == last + 1
+        assert least_for_power(lambda some: [saw(n) for n in some], 0.8, start) == last + 1
 
 
 def test_respondents_for_a_change_heed_unequal_groups() -> None:

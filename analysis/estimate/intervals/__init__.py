@@ -17,7 +17,7 @@ from analysis.estimate.intervals.shares import (
     INTERVALS,
     share_interval,
     share_intervals,
-    side_of_share,
+    sides_of_shares,
 )
 
 __all__ = [
@@ -38,6 +38,6 @@ __all__ = [
     "ratio_intervals",
     "share_interval",
     "share_intervals",
-    "side_of_share",
+    "sides_of_shares",
     "student_interval",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite, sqrt
+from math import isfinite
 
 import numpy as np
 from numpy.random import Generator
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, ndtri
 
 from analysis.core.domain import NO_ANSWER, Estimand
-from analysis.estimate.intervals import Ratios, ratio_intervals, side_of_share
+from analysis.estimate import Floats, Ints
+from analysis.estimate.intervals import Ratios, ratio_intervals, sides_of_shares
 from analysis.estimate.intervals.shares import clopper_pearson
 from analysis.estimate.quantity import possible_share
 from analysis.mechanisms.base import Mean, Share
@@ -152,69 +153,77 @@ def _having(question: Question, term: str, share: float) -> Truth:
     )
 
 
-def share_power(share: Share, true: float, null: float, n: int, level: float) -> float:
-    """Return the chance that the default interval of a share excludes `null`, by exact sums."""
+def share_powers(share: Share, true: float, null: float, n: Ints, level: float) -> Floats:
+    """Return the chances that default intervals of shares exclude `null`, by exact sums.
+
+    `n` has the numbers of respondents.
+    """
     if share.portion < 1:
         alone = replace(share, portion=Fraction(1))
-        return sum(
-            weight * share_power(alone, true, null, trials, level)
-            for trials, weight in trials_of(share, n, _FEW_TRIALS)
-            if trials
+        trials = [trials_of(share, number, _FEW_TRIALS) for number in n.tolist()]
+        told = sorted({number for some in trials for number, _ in some if number})
+        powers = dict(
+            zip(told, share_powers(alone, true, null, np.array(told), level), strict=True)
+        )
+        return np.array(
+            [sum(weight * powers[number] for number, weight in some if number) for some in trials],
+            dtype=float,
         )
     (p, q), support = share.chances, share.support(true)
     rising = 1 if p > q else -1
 
-    def side(count: int) -> int:
+    def side(count: Ints, of: Ints) -> Ints:
         """Return -1 if all of the interval is on the side of few reports, 1 on that of many."""
-        return rising * side_of_share(null, count, n, p, q, level)
+        sides = sides_of_shares(null, count.astype(float), n[of].astype(float), p, q, level)
+        return np.asarray(rising * sides)
 
-    def another(count: int) -> bool:
-        low, high = clopper_pearson(count, n, p, q, level)
-        return low >= high
+    def another(count: Ints, of: Ints) -> NDArray[np.bool_]:
+        low, high = clopper_pearson(count.astype(float), n[of].astype(float), p, q, level)
+        return np.asarray(low >= high)
 
-    def about(chance: float, tail: float) -> int:
+    def about(chance: float, tail: float) -> Ints:
         """Return about which count is this far in the tail of a chance, by the normal law."""
-        return round(n * chance + tail * sqrt(n * chance * (1 - chance)))
+        return np.asarray(
+            np.rint(n * chance + tail * np.sqrt(n * chance * (1 - chance))), dtype=np.int64
+        )
 
     reach = float(ndtri((1 + level) / 2))
     least, most = min(p, q), max(p, q)
     # Counts that no share explains have another interval: three ranges, in each of which intervals
     # move one way.
-    middle = round(n * (p + q) / 2)
-    start = _first(lambda count: not another(count), 0, middle, about(least, -reach))
+    none, middle = np.zeros_like(n), np.rint(n * (p + q) / 2).astype(np.int64)
+    start = _first(lambda *at: ~another(*at), none, middle, about(least, -reach))
     end = _first(another, middle + 1, n + 1, about(most, reach))
-    total, there = 0.0, share.support(null)
-    for low, high in ((0, start), (start, end), (end, n + 1)):
-        if low < high:
-            few = _first(lambda count: side(count) >= 0, low, high, about(there, -reach))
-            many = _first(lambda count: side(count) > 0, few, high, about(there, reach))
-            total += _mass(low, few, n, support) + _mass(many, high, n, support)
+    total, there = np.zeros(len(n)), share.support(null)
+    for low, high in ((none, start), (start, end), (end, n + 1)):
+        few = _first(lambda *at: side(*at) >= 0, low, high, about(there, -reach))
+        many = _first(lambda *at: side(*at) > 0, few, high, about(there, reach))
+        total += _mass(low, few, n, support) + _mass(many, high, n, support)
     return total
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int, guess: int) -> int:
+def _first(
+    holds: Callable[[Ints, Ints], NDArray[np.bool_]], low: Ints, high: Ints, guess: Ints
+) -> Ints:
     """Return the first of low..high-1 for which, and after which, it holds; `high` if none.
 
-    It is looked for around the guess, at distances that double.
+    There are many searches, each around its guess, at distances that double. `holds` takes numbers,
+    and which searches they are of.
     """
-    step, at = 1, min(max(guess, low), high - 1)
-    while low < high:
-        holds_here = holds(at)
-        low, high = (low, at) if holds_here else (at + 1, high)
-        at = at - step if holds_here else at + step
+    low, high = low.copy(), high.copy()
+    at, step, is_near = np.minimum(np.maximum(guess, low), high - 1), 1, np.ones(len(low), bool)
+    while (of := np.flatnonzero(low < high)).size:
+        here, place = holds(at[of], of), at[of]
+        low[of], high[of] = np.where(here, low[of], place + 1), np.where(here, place, high[of])
+        further = np.where(here, place - step, place + step)
+        is_near[of] &= (low[of] <= further) & (further < high[of])
+        at[of] = np.where(is_near[of], further, (low[of] + high[of]) // 2)
         step *= 2
-        if not low <= at < high:
-            break
-    while low < high:
-        at = (low + high) // 2
-        low, high = (low, at) if holds(at) else (at + 1, high)
     return low
 
 
-def _mass(low: int, high: int, n: int, chance: float) -> float:
-    """Return the chance of counts from `low` on and below `high`."""
-    if low >= high:
-        return 0.0
-    below = float(bdtr(low - 1, n, chance)) if low else 0.0
-    above = float(bdtrc(high - 1, n, chance)) if high <= n else 0.0
-    return 1 - below - above
+def _mass(low: Ints, high: Ints, n: Ints, chance: float) -> Floats:
+    """Return the chances of counts from `low` on and below `high`."""
+    below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, chance), 0.0)
+    above = np.where(high <= n, bdtrc(np.clip(high - 1, 0, n), n, chance), 0.0)
+    return np.where(low < high, 1 - below - above, 0.0)

@@ -1,18 +1,22 @@
 """Power: how likely a survey will show a share, or a difference of two."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr, ndtri, stdtrit
 
+from analysis.estimate import Floats
 from analysis.estimate.intervals import check_level
 from analysis.study.planning.check import MOST_RESPONDENTS, OutOfReach, check_respondents
 from analysis.study.planning.needed import least
-from analysis.study.planning.one_sample import Side, TrueShares, share_power
+from analysis.study.planning.one_sample import Side, TrueShares, share_powers
 from analysis.survey.question import Question
+
+#: What gives the powers of some numbers of respondents.
+Powers = Callable[[Sequence[int]], Sequence[float] | Floats]
 
 _TOO_MANY = (
     f"power takes more than {MOST_RESPONDENTS} respondents: expected a larger difference, or less "
@@ -76,7 +80,7 @@ def power_of_share(
 
 def _power_of_share(side: Side, null: float, n: int, level: float, rng: Generator) -> float:
     if side.share is not None:
-        return share_power(side.share, side.value, null, n, level)
+        return float(share_powers(side.share, side.value, null, np.array([n]), level)[0])
     if side.is_drawn:
         return side.left_out(null, n, level, deepcopy(rng))
     if n < 2:
@@ -113,18 +117,24 @@ def power_of_change(
 def _power_of_change(
     sides: tuple[Side, Side], respondents: tuple[int, int], level: float, rng: Generator
 ) -> float:
-    z, rng = float(ndtri((1 + level) / 2)), deepcopy(rng)
+    z = float(ndtri((1 + level) / 2))
+    rng = deepcopy(rng) if any(side.is_drawn for side in sides) else rng
     left, right = (
         side.possible(n, rng) if side.is_drawn or n <= _PAIRS else None
         for side, n in zip(sides, respondents, strict=True)
     )
     if left and right and (sides[0].is_drawn or len(left.weights) * len(right.weights) <= _PAIRS):
-        chances = np.empty(len(left.values))
+        of_left, of_right = z**2 * left.variances, z**2 * right.variances
+        chances, block = np.empty(len(of_left)), np.empty((_BLOCK, len(of_right)))
         for start in range(0, len(chances), _BLOCK):
             some = slice(start, start + _BLOCK)
-            squares = (right.values - left.values[some, None]) ** 2
-            apart = squares > z**2 * (left.variances[some, None] + right.variances)
-            chances[some] = apart @ right.weights
+            # All in one place: new ones for each step would take longer than the steps.
+            cells = block[: len(of_left[some])]
+            np.subtract(right.values, left.values[some, None], out=cells)
+            np.multiply(cells, cells, out=cells)
+            np.subtract(cells, of_right, out=cells)
+            np.greater(cells, of_left[some, None], out=cells)
+            chances[some] = cells @ right.weights
         return float(left.weights @ chances)
     variance = sum(side.variance / n for side, n in zip(sides, respondents, strict=True))
     return _beyond(sides[1].value - sides[0].value, math.sqrt(variance), z)
@@ -156,8 +166,11 @@ def respondents_for_share(
     side = Side.of(question, term, truth)
     side.check(null, "null")
 
-    def power_at(n: int) -> float:
-        return _power_of_share(side, null, n, confidence_level, rng)
+    def power_at(respondents: Sequence[int]) -> Sequence[float] | Floats:
+        if side.share is not None:
+            numbers = np.array(respondents)
+            return share_powers(side.share, side.value, null, numbers, confidence_level)
+        return [_power_of_share(side, null, n, confidence_level, rng) for n in respondents]
 
     difference = side.value - null
     return _least(power_at, power, confidence_level, difference, side.variance, side.is_drawn)
@@ -186,15 +199,16 @@ def respondents_for_change(
     def pair(n: int) -> tuple[int, int]:
         return n, math.ceil(n * ratio - 1e-9)
 
-    def power_at(n: int) -> float:
-        return _power_of_change((first, second), pair(n), confidence_level, rng)
+    def power_at(respondents: Sequence[int]) -> list[float]:
+        sides = first, second
+        return [_power_of_change(sides, pair(n), confidence_level, rng) for n in respondents]
 
     difference, variance = second.value - first.value, first.variance + second.variance / ratio
     return pair(_least(power_at, power, confidence_level, difference, variance, first.is_drawn))
 
 
 def _least(
-    power_at: Callable[[int], float],
+    power_at: Powers,
     wanted: float,
     level: float,
     difference: float,
@@ -216,17 +230,21 @@ def _least(
 
     def ratio(n: int) -> float:
         """Return the wanted sum of quantiles over that at n, which grows as √n."""
-        reached = float(ndtri((1 + level) / 2) + ndtri(power_at(n)))
+        reached = float(ndtri((1 + level) / 2) + ndtri(power_at([n])[0]))
         return reach / min(max(reached, reach / _FURTHEST), reach * _FURTHEST)
 
     return least(ratio, _DRAWN, max(2, round(start)), _TOO_MANY)
 
 
-def least_for_power(power: Callable[[int], float], wanted: float, start: float) -> int:
+def least_for_power(powers: Powers, wanted: float, start: float) -> int:
     """Return the least n from which on a power, which rises in the long run, is at least `wanted`.
 
     `start` is a guess of n. Raise `OutOfReach` if it is more than `MOST_RESPONDENTS`.
     """
+
+    def power(n: int) -> float:
+        return float(powers([n])[0])
+
     low, high = 0, max(2, round(start))
     while power(high) < wanted:
         low, high = high, round(high * 1.1) + 1
@@ -237,17 +255,16 @@ def least_for_power(power: Callable[[int], float], wanted: float, start: float) 
         low, high = (low, n) if power(n) >= wanted else (n, high)
     # Around here the power jumps: by as much as it does over the next numbers, against its slope.
     some = min(24, MOST_RESPONDENTS - high)
-    near = np.array([power(high + more) for more in range(some + 1)])
+    near = np.array(powers(range(high, high + some + 1)))
     further = max(1, high // 8)
     slope = (power(high + further) - float(near[0])) / further
     jump = float(np.max(np.maximum.accumulate(near) - near))
     window = math.ceil(min(high, 2 * jump / slope)) + some if slope > 0 else some
     step = -(-window // _LOOKED)
-    last = high - 1
-    for n in range(high, min(high + window, MOST_RESPONDENTS), step):
-        if power(n) < wanted:
-            last = n + step - 1
-    return last + 1
+    looked = range(high, min(high + window, MOST_RESPONDENTS), step)
+    known = near[::step][: len(looked)]
+    few = np.flatnonzero(np.append(known, powers(looked[len(known) :])) < wanted)
+    return looked[int(few[-1])] + step if few.size else high
 
 
 def _beyond(difference: float, error: float, reach: float) -> float:
