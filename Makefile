@@ -42,7 +42,8 @@ test: .venv/.test
 
 # Tests that take long, simulate, kill servers, or need other programs, which this installs where it may.
 test-more: .venv/.test
-	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age
+	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age \
+	  certbot pebble
 	-$(BIN)/python tests/programs.py rscript
 	$(PYTEST) $(ORDERED) -m more
 	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)

@@ -40,6 +40,8 @@ PROGRAMS = {
     "xvfb": Program(("Xvfb",), "xvfb"),
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
     "caddy": Program(("caddy",), "caddy"),
+    "certbot": Program(("certbot",), "certbot"),
+    "pebble": Program(("pebble",), "pebble"),
     "age": Program(("age",), "age"),
     "rscript": Program(("Rscript",), "r-base-core"),
 }

@@ -138,13 +138,23 @@ def _change(value: Any, change: Callable[[str], str]) -> Any:
 
 
 @contextlib.contextmanager
-def caddy(folder: Path, upstream: str, in_compose: bool = False) -> Iterator[Proxy]:
-    """The shipped configuration with other ports, and a certificate that no authority gave."""
+def caddy(
+    folder: Path,
+    upstream: str,
+    in_compose: bool = False,
+    ports: tuple[int, int] | None = None,
+    issuer: dict[str, Any] | None = None,
+    names: tuple[str, str] = (HOST, RESEARCH_HOST),
+) -> Iterator[Proxy]:
+    """The shipped configuration with other ports.
+
+    Its certificate is one that no authority gave, unless it gets one from an `issuer`.
+    """
     program = find("caddy")
     if program is None:
         pytest.fail("no caddy; python tests/programs.py caddy installs one")
     certificate(folder)
-    proxy = Proxy(free_port(), free_port(), folder)
+    proxy = Proxy(*(ports or (free_port(), free_port())), folder)
     place = upstream.removeprefix("http://")
     others = {
         ":443": f"127.0.0.1:{proxy.port}",
@@ -154,14 +164,17 @@ def caddy(folder: Path, upstream: str, in_compose: bool = False) -> Iterator[Pro
         **dict.fromkeys(("collector:8000", "collector:8001"), place),
     }
     kind = "compose" if in_compose else "caddy"
-    text = made(kind, Settings(HOST, RESEARCH_HOST))["caddy.json"]
+    text = made(kind, Settings(*names))["caddy.json"]
     if in_compose:  # Debian's release has other fields
         older = '"buffer_requests": true, "max_buffer_size": 65536'
         text = replaced(text, ('"request_buffers": 65536', older))
     shipped = _change(json.loads(text), lambda word: others.get(word, word))
     shipped["apps"]["http"].update(http_port=proxy.plain_port, https_port=proxy.port)
     files = {"certificate": str(folder / "fullchain.pem"), "key": str(folder / "privkey.pem")}
-    shipped["apps"]["tls"]["certificates"] = {"load_files": [files]}
+    if issuer is None:
+        shipped["apps"]["tls"]["certificates"] = {"load_files": [files]}
+    else:
+        shipped["apps"]["tls"]["automation"] = {"policies": [{"issuers": [issuer]}]}
     shipped["storage"] = {"module": "file_system", "root": str(folder / "storage")}
     file = folder / "caddy.json"
     file.write_text(json.dumps(shipped))

@@ -1,0 +1,80 @@
+"""An authority that gives certificates by ACME, as Let's Encrypt does: Pebble, on this machine."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from limits import MOMENT
+from programs import find
+from proxies import free_port
+
+
+@dataclass(frozen=True)
+class Authority:
+    """Where it is asked for certificates, and the file of the certificate that it shows."""
+
+    directory: str
+    trusted: Path
+
+
+def needed(name: str) -> str:
+    """The path of a program; the test fails without it."""
+    program = find(name)
+    if program is None:
+        pytest.fail(f"no {name}; python tests/programs.py {name} installs one")
+    return program
+
+
+@contextlib.contextmanager
+def authority(folder: Path, port: int, plain_port: int) -> Iterator[Authority]:
+    """Run Pebble, which finds every name on this machine, at these ports instead of 80 and 443."""
+    trusted, key = folder / "authority.pem", folder / "authority-key.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
+            *("-nodes", "-days", "2", "-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(trusted)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    asked, names = free_port(), free_port()
+    settings = {
+        "listenAddress": f"127.0.0.1:{asked}",
+        "managementListenAddress": f"127.0.0.1:{free_port()}",
+        "certificate": str(trusted),
+        "privateKey": str(key),
+        "httpPort": plain_port,
+        "tlsPort": port,
+    }
+    file = folder / "pebble.json"
+    file.write_text(json.dumps({"pebble": settings}))
+    answering = ["-defaultIPv6", "", "-dns01", f"127.0.0.1:{names}", "-http01", "", "-https01", ""]
+    answering += ["-tlsalpn01", "", "-management", f"127.0.0.1:{free_port()}"]
+    server = str(Path(needed("pebble")).with_name("pebble-challtestsrv"))
+    # Pebble else waits, and refuses some requests on purpose.
+    settled = {**os.environ, "PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"}
+    commands = [
+        [server, *answering],
+        [needed("pebble"), "-config", str(file), "-dnsserver", f"127.0.0.1:{names}"],
+    ]
+    with contextlib.ExitStack() as stack, (folder / "authority.log").open("wb") as log:
+        for command in commands:
+            process = subprocess.Popen(command, stdout=log, stderr=log, env=settled)
+            stack.callback(process.wait, MOMENT)
+            stack.callback(process.terminate)
+        begin = time.monotonic()
+        while True:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", asked), 5).close()
+                break
+            assert time.monotonic() < begin + MOMENT, (folder / "authority.log").read_text()
+            time.sleep(0.05)
+        yield Authority(f"https://localhost:{asked}/dir", trusted)
