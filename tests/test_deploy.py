@@ -284,6 +284,8 @@ def test_deploy_prints_one_file_or_writes_all(kind: str, tmp_path: Path) -> None
 
 #: Commands of authors and researchers, who need no server.
 OTHERS = {
+    "bundle",
+    "verify",
     "demo",
     "import",
     "convert",
