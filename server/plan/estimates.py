@@ -24,6 +24,7 @@ _PRECISION = {
     "share": "At",
     "half_width_required": "If nobody could skip",
     "half_width_direct": "Asked directly",
+    "half_width_curator": "With a trusted curator",
     "respondents_needed": "Respondents needed",
     "epsilon_needed": "ε needed",
     "floor": "Texts found from",

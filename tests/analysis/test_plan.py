@@ -13,6 +13,7 @@ from analysis.core.memory import Memory
 from analysis.core.words import seeded_words
 from analysis.estimate.change import changes
 from analysis.estimate.estimates import estimates
+from analysis.privacy.central import half_width_of_curator
 from analysis.study.planning import Plan, costs_of_waves, plan
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
@@ -109,6 +110,12 @@ def test_a_row_says_where_it_is_widest_and_what_skipping_and_randomizing_cost(
     # Half of all at either end: 1.962 * 25 / sqrt(1000).
     assert fresh.share == "mean=25"
     assert fresh.half_width_direct == pytest.approx(1.9623 * 25 / 1000**0.5, rel=1e-4)
+    # A curator adds noise to one count of two, and to the sum of numbers in parts of 50.
+    noises = {now: 1e-3 / now.epsilon, fresh: 50e-3 / fresh.epsilon}
+    for row, noise in noises.items():
+        expected = half_width_of_curator(row.half_width_direct, noise)
+        assert row.half_width_curator == pytest.approx(expected, rel=1e-9)
+    assert rows["open"].half_width_curator is None
     assert rows["place"].floor is None
     assert rows["open"].floor == pytest.approx(0.512, abs=0.005)
     assert rows["open"].share == "a rare text=0"

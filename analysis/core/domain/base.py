@@ -112,6 +112,15 @@ class BaseDomain(ABC):
         return (len(self.alternatives),) if self.alternatives else ()
 
     @property
+    def changed(self) -> int | None:
+        """How many counts of people can change by one if one of them answers otherwise.
+
+        The counts are those of all answers, no-answer among them. Of a number it is its sum, in
+        parts of the range. None if nobody can list the answers beforehand.
+        """
+        return 2
+
+    @property
     def mean_terms(self) -> tuple[str, ...]:
         """The terms of its means."""
         return ()

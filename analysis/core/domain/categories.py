@@ -61,6 +61,11 @@ class Categories(BaseDomain):
         return len(self.ids) - 1
 
     @property
+    def changed(self) -> int:
+        # One of two counts is all others.
+        return 1 if len(self.alternatives) == 2 else 2
+
+    @property
     def picks(self) -> tuple[str, ...]:
         return self.ids
 

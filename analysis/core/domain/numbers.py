@@ -42,6 +42,10 @@ class Numbers(BaseDomain):
         """From the lowest number to the highest."""
         return float(self.high - self.low)
 
+    @property
+    def changed(self) -> int:
+        return 1
+
     def required(self) -> Self:
         return replace(self, no_answer=False)
 

@@ -63,6 +63,11 @@ class Sets(OfFlags):
         return self.flags
 
     @property
+    def changed(self) -> int:
+        # Others are ticked, or none is.
+        return max(min(2 * self.at_most, len(self.options)), self.at_most + 1)
+
+    @property
     def picks(self) -> tuple[str, ...]:
         return (*self.flags, *[NO_ANSWER] * self.no_answer)
 

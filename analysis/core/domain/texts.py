@@ -35,6 +35,10 @@ class Texts(BaseDomain):
         return self.candidates is None
 
     @property
+    def changed(self) -> int | None:
+        return None if self.is_open else 2
+
+    @property
     def terms(self) -> tuple[str, ...]:
         return (*(self.candidates or ()), OTHER)
 

@@ -15,6 +15,7 @@ from analysis.estimate.discovery import LETTERS, floor
 from analysis.estimate.intervals import check_level
 from analysis.estimate.text import chances_of
 from analysis.mechanisms.base import Share
+from analysis.privacy.central import half_width_of_curator
 from analysis.study.planning.check import MOST_WAVES, check_respondents, or_none
 from analysis.study.planning.half_width import HalfWidth, expected
 from analysis.study.planning.needed import epsilon_for, respondents_for
@@ -42,7 +43,9 @@ class Plan:
     `share` is the term that `half_width` is of, and its assumed share: ``yes=0.5``; of a number
     ``mean=`` and its mean. `half_width_required` is what it would be if nobody could skip; None if
     nobody can. `half_width_direct` is what asking the same people without randomization would give,
-    at the same share; of a number, half of all at either end of the range. `respondents_needed` and
+    at the same share; of a number, half of all at either end of the range. `half_width_curator` is
+    what they would give a curator who knows all answers and publishes them with Laplace noise, at
+    the ε of a report; None of texts without candidates. `respondents_needed` and
     `epsilon_needed` give a wanted half-width, each with the other as it is; None if none is wanted,
     or no number or ε is enough.
     """
@@ -62,6 +65,7 @@ class Plan:
     share: str
     half_width_required: float | None
     half_width_direct: float
+    half_width_curator: float | None
     respondents_needed: int | None
     epsilon_needed: float | None
 
@@ -138,6 +142,7 @@ def _row(
     worst, constant = (question.spent(waves, stable) / MICRO for stable in (False, True))
     fresh = waves * randomizer.charge / MICRO
     half = expected(question, n, level, stated, rng=rng)
+    direct = _direct(question, half, n, level, stated is not None)
     people = epsilon = None
     if wanted is not None:
         width = wanted * question.domain.span
@@ -158,7 +163,8 @@ def _row(
         cheaper=("fresh" if fresh < worst else "memory") if question.memo else "",
         share=f"{half.term or 'a rare text'}={half.share:.6g}",
         half_width_required=_required(question, n, level, stated, rng),
-        half_width_direct=_direct(question, half, n, level, stated is not None),
+        half_width_direct=direct,
+        half_width_curator=_of_curator(question, direct, n, level),
         respondents_needed=people,
         epsilon_needed=epsilon,
     )
@@ -185,6 +191,18 @@ def _required(
     if stated is not None:
         others = {answer: min(1.0, share / answering) for answer, share in given.items()}
     return expected(required(question), n, level, others, rng=rng).half_width
+
+
+def _of_curator(question: Question, direct: float, n: int, level: float) -> float | None:
+    """Return the half-width with Laplace noise on the exact numbers; None if they cannot be listed.
+
+    How many gave a number is taken to be public.
+    """
+    domain, epsilon = question.domain, question.randomizer.epsilon
+    if domain.changed is None or epsilon <= 0:
+        return None
+    noise = domain.changed / (epsilon * n) * domain.span
+    return min(half_width_of_curator(direct, noise, level), 0.5 * domain.span)
 
 
 def _direct(question: Question, half: HalfWidth, n: int, level: float, stated: bool) -> float:
