@@ -13,9 +13,7 @@ from typing import Any, ClassVar
 from werkzeug.datastructures import MultiDict
 
 from analysis.mechanisms import MECHANISMS
-from analysis.survey.document import ID
 from server.editing.conditions import Chosen, Earlier, chosen_anew, joined, shown
-from server.editing.draft_file import id_of
 
 #: Names of files that a draft can name, codes of languages, and numbers that can be typed.
 FILE_NAME = r"[\w-][\w .()-]{0,99}"
@@ -203,35 +201,6 @@ class Ticks(Field):
 
 
 @dataclass(frozen=True)
-class Options(Field):
-    """Options with ids and texts; an empty row adds one, and an emptied text takes one away."""
-
-    widget: ClassVar[str] = "options"
-
-    def shown(self, data: Mapping[str, Any], setting: Setting) -> list[Any]:
-        options = [
-            (option.get("id", ""), in_languages(option.get("text"), setting.languages))
-            for option in self.value(data) or ()
-        ]
-        return [*options, ("", in_languages(None, setting.languages))]
-
-    def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
-        options: list[dict[str, Any]] = []
-        before = self.value(data) or ()
-        for place in range(_rows(form, self.path)):
-            text = translated(form, f"{self.path}.{place}.text", setting.languages)
-            if text is None:
-                continue
-            first = text if isinstance(text, str) else next(iter(text.values()))
-            name = form.get(f"{self.path}.{place}.id") or id_of(first)
-            if not ID.fullmatch(name):
-                raise self.wrong("an id of a-z, 0-9 and -", name)
-            kept = before[place] if place < len(before) else {}
-            options.append({**kept, "id": name, "text": text})
-        return _in_order(options, form.get("move"), self.path)
-
-
-@dataclass(frozen=True)
 class Lines(Field):
     """Labels, one in each line; in several languages the lines of one place are one label."""
 
@@ -293,7 +262,7 @@ class Condition(Field):
             return written
         rows = []
         before = shown(setting.condition)
-        for place in range(_rows(form, self.path)):
+        for place in range(rows_sent(form, self.path)):
             stored = before.rows[place][0] if place < len(before.rows) else ""
             path = f"{self.path}.{place}"
             choice, number = form.get(f"{path}.choice"), form.get(f"{path}.number")
@@ -377,20 +346,9 @@ def translated(form: Form, name: str, languages: Sequence[str]) -> Any:
     return texts.get(languages[0]) if set(texts) <= {languages[0]} else texts
 
 
-def _rows(form: Form, path: str) -> int:
+def rows_sent(form: Form, path: str) -> int:
     """Return how many rows of a field were sent."""
     places = [name.split(".")[1] for name in form.values if name.startswith(f"{path}.")]
     return max(
         (int(place) + 1 for place in places if place.isdigit() and len(place) < 6), default=0
     )
-
-
-def _in_order(options: list[dict[str, Any]], asked: str, path: str) -> list[dict[str, Any]] | None:
-    """Return options after one of them was moved or taken away, as the pressed button asked."""
-    found = re.fullmatch(rf"{path}:(up|down|remove):(\d{{1,4}})", asked)
-    if found and int(found[2]) < len(options):
-        place = int(found[2])
-        option = options.pop(place)
-        if found[1] != "remove":
-            options.insert(max(0, place + (1 if found[1] == "down" else -1)), option)
-    return options or None

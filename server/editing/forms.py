@@ -13,12 +13,12 @@ from server.editing.fields import (
     Lines,
     Mechanism,
     Number,
-    Options,
     Pick,
     Text,
     Tick,
     Ticks,
 )
+from server.editing.options import Options
 
 #: Not stored: whether the texts of languages that are left out may go.
 FORGET = "forget"
