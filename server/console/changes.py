@@ -1,7 +1,7 @@
 """What forms of the editor ask to have changed of a draft, and the changes themselves."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,17 @@ def setting_of(file: DraftView, part: str, survey: Survey) -> Setting:
         earlier(asked_before),
         entries.get(name, {}).get("shows_if"),
         {"mechanism": mechanisms, "namely": namely},
+        _named(file, part),
     )
+
+
+def _named(file: DraftView, part: str) -> Collection[str] | None:
+    """Return the ids of options that a draft names elsewhere; None if they may be in data."""
+    data = file.data(part)
+    if the_store().surveys.has(str(file.data(STUDY)["id"])) or "prior" in data:
+        return None
+    conditions = " ".join(map(str, filter(None, file.values("shows_if").values())))
+    return {*re.findall("'([^']*)'", conditions), *map(str, file.values("namely").values())}
 
 
 def changed(file: DraftFile, asked: Change, reading: Reading) -> str:

@@ -18,13 +18,13 @@ from analysis.study.planning import warnings
 from analysis.survey.check import check
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
-from server.console.plain_words import how, term
-from server.console.precision import quick, told
+from server.console.precision import is_little, quick, told
 from server.console.typed import whole_number
 from server.editing.draft_file import DraftFile
 from server.editing.reading import Reading, read_draft
 from server.editing.spending import divided, up, wave_total, waves_total, waves_within
 from server.extensions import the_store
+from server.plain_words import how, term
 from server.remarks import on_page
 
 #: Respondents that a study is thought to have until somebody says how many.
@@ -42,6 +42,7 @@ class Line:
 
     `epsilon` and the half-width that is expected are in words. `draw` names the draw that a
     question goes into with others: then its ε is in the line of that draw, of the kind "draw".
+    `is_little` says that results as precise as this tell little.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Line:
     epsilon: str = ""
     width: str = ""
     draw: str = ""
+    is_little: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,13 @@ class Costs:
     ) -> Line:
         if question is None:
             return Line(name, text, "note")
-        width = told(self.survey, question, quick(question, self.respondents)[0])
+        half = quick(question, self.respondents)[0]
+        width, little = told(self.survey, question, half), is_little(question, half)
         kind = question.spec["kind"]
         if question.table is not None:
             place = f"in draw{draws[question.table]}"
-            return Line(name, text, kind, place, width, question.table)
-        return Line(name, text, kind, up(question.randomizer.charge / MICRO), width)
+            return Line(name, text, kind, place, width, question.table, little)
+        return Line(name, text, kind, up(question.randomizer.charge / MICRO), width, "", little)
 
     @property
     def total(self) -> str:

@@ -61,6 +61,18 @@ def told(survey: Survey, question: Question, width: float | None) -> str:
     return f"± {points} point{'s' * (points != 1)}"
 
 
+#: A share that is known no better than to so many points tells little: 30 % could be 15 % or 45 %.
+LITTLE = 15
+
+
+def is_little(question: Question, width: float | None) -> bool:
+    """Return whether half of an interval is so wide that the results tell little."""
+    if width is None:
+        return False
+    part = width / question.domain.span
+    return 100 * part > LITTLE if question.domain.estimand is Estimand.SHARES else part > 0.15
+
+
 #: What was planned, by version and number of respondents: some questions take tenths of a second.
 _KNOWN: dict[tuple[str, int], list[tuple[float, float]]] = {}
 

@@ -7,7 +7,7 @@ from flask import abort, redirect, render_template, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
-from analysis.core.domain import Estimand
+from analysis.survey.batches import SMALLEST_BATCH, SMALLEST_MINIMUM, Steps
 from analysis.survey.check import check
 from analysis.survey.survey import Survey
 from server import access
@@ -15,15 +15,13 @@ from server.console.blueprint import blueprint
 from server.console.costs import USUAL
 from server.console.drafts import of_draft, reading_of, the_draft
 from server.console.fieldwork import address_of, qr_code
-from server.console.plain_words import how, term
-from server.console.precision import quick, told
+from server.console.precision import is_little, quick, told
 from server.editing.spending import up, wave_total
 from server.extensions import the_store
+from server.plain_words import how, term
 from server.remarks import on_page
 from server.store.studies import DELETED
 
-#: A share that is known no better than to so many points tells little: 30 % could be 15 % or 45 %.
-LITTLE = 15
 #: What templates leave to be filled in, within texts.
 _UNFILLED = re.compile(r"\[[A-Z][^\[\]\n=]{5,200}\]")
 #: The numbers of respondents beside the planned one for which precision is told.
@@ -40,6 +38,32 @@ class Told:
     term: str
     widths: list[str]
     is_little: bool
+
+
+@dataclass(frozen=True)
+class Good:
+    """What is good for the steps of results with so many respondents, least and most."""
+
+    minimum: tuple[int, int]
+    batch: tuple[int, int]
+    #: How often what is shown moves, at most, until all have answered.
+    moves: int
+
+
+def steps_for(survey: Survey, planned: int) -> Good:
+    """Return what is good for the steps of a survey's results.
+
+    A batch of an eighth to a twentieth of the respondents moves about as many times. Below the
+    usual one, what changes is of few people: that is good only where few are asked. The minimum is
+    two batches.
+    """
+    usual = Steps()
+    batch = min(max(planned // 20, SMALLEST_BATCH), usual.batch)
+    minimum = min(max(planned // 10, SMALLEST_MINIMUM), usual.minimum)
+    shown = max(0, planned - survey.steps.minimum)
+    moves = 0 if planned < survey.steps.minimum else 1 + shown // survey.steps.batch
+    most = max(batch, planned // 8), max(minimum, planned // 4)
+    return Good((minimum, most[1]), (batch, most[0]), moves)
 
 
 @blueprint.get("/surveys/<survey_id>/publish")
@@ -60,6 +84,7 @@ def ask_to_publish(survey_id: str) -> str:
         total=f"{wave_total(survey):f}",
         planned=planned,
         is_planned=study.planned is not None,
+        steps=steps_for(survey, planned),
         numbers=numbers,
         rows=[_told(survey, place, numbers) for place in range(len(survey.questions))],
         is_open=bool(store.surveys.open_waves(survey_id))
@@ -76,15 +101,13 @@ def ask_to_publish(survey_id: str) -> str:
 def _told(survey: Survey, place: int, numbers: list[int]) -> Told:
     question = survey.questions[place]
     widths = [quick(question, n)[0] for n in numbers]
-    part = widths[_TIMES.index(1)] / question.domain.span
-    is_little = 100 * part > LITTLE if question.domain.estimand is Estimand.SHARES else part > 0.15
     return Told(
         survey.wording(question),
         up(question.randomizer.epsilon),
         how(question),
         term(question),
         [told(survey, question, width) for width in widths],
-        is_little,
+        is_little(question, widths[_TIMES.index(1)]),
     )
 
 

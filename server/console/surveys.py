@@ -41,6 +41,8 @@ class DraftLine:
     """A draft in the list."""
 
     draft: Draft
+    #: Whether a version of it was published.
+    is_published: bool
 
     @property
     def title(self) -> str:
@@ -96,6 +98,13 @@ def _attention(study: Study, is_pilot: bool, state: str, shown: int, days: int |
     return ""
 
 
+def _drafts() -> list[DraftLine]:
+    """Return a line for each draft, those that nobody was asked yet first."""
+    store = the_store()
+    lines = [DraftLine(one, store.surveys.has(one.id)) for one in store.drafts.all()]
+    return sorted(lines, key=lambda line: line.is_published)
+
+
 @blueprint.get("/results", strict_slashes=False)
 @blueprint.get("/surveys")
 def surveys() -> str:
@@ -105,7 +114,7 @@ def surveys() -> str:
     return render_template(
         "surveys.html",
         lines=[line for line in lines if line.study.state == state],
-        drafts=[] if shows_archived else [DraftLine(one) for one in the_store().drafts.all()],
+        drafts=[] if shows_archived else _drafts(),
         archived=sum(line.study.state == ARCHIVED for line in lines),
         shows_archived=shows_archived,
     )

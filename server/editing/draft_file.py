@@ -191,12 +191,29 @@ _TABLES = ("privacy", "results", "page")
 _PIPED = ("text", "help", "matrix")
 
 
+#: The most letters of an id that is made of a text.
+_LONGEST = 24
+
+
 def id_of(text: str) -> str:
-    """Return an id made of a text: its first words; "x" if it has no letter of a-z."""
+    """Return an id made of a text: its first words, and its year; "x" if it has neither."""
     bare = unicodedata.normalize("NFKD", text.lower()).replace("ß", "ss")
     letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
     words = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
-    return words[:24].rsplit("-", 1)[0].strip("-") if len(words) > 24 else words or "x"
+    if len(words) <= _LONGEST:
+        return words or "x"
+    begun, year = _begun(words, _LONGEST), re.search(r"-(19|20)\d\d(?=-|$)", words)
+    if year is None or year.end() <= len(begun):
+        return begun
+    return _begun(words[: year.start()], _LONGEST - len(year[0])) + year[0]
+
+
+def _begun(words: str, longest: int) -> str:
+    """Return the first of words between hyphens that have so many letters at most."""
+    if len(words) <= longest:
+        return words
+    cut = words[: longest + 1].rpartition("-")[0] or words[:longest]
+    return cut.strip("-")
 
 
 def free_id(wanted: str, taken: Collection[str]) -> str:

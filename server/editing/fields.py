@@ -4,7 +4,7 @@ Each kind of field is drawn by the macro of its `widget` in ``templates/fields.h
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -33,6 +33,8 @@ class Setting:
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     condition: Sequence[Any] | None = None
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: Ids of options that something else in the draft names; None once data may have them.
+    named: Collection[str] | None = None
 
     def asks(self, choice: str) -> str:
         """Return the id of the question that a choice of a condition is about; "" for none."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from analysis.survey.document import ID
-from server.editing.draft_file import id_of
+from server.editing.draft_file import free_id, id_of
 from server.editing.fields import Field, Form, Setting, in_languages, rows_sent, translated
 
 
@@ -26,17 +26,34 @@ class Options(Field):
     def read(self, form: Form, data: Mapping[str, Any], setting: Setting) -> Any:
         options: list[dict[str, Any]] = []
         before = self.value(data) or ()
-        for place in range(rows_sent(form, self.path)):
+        places = range(rows_sent(form, self.path))
+        taken = {form.get(f"{self.path}.{place}.id") for place in places}
+        for place in places:
             text = translated(form, f"{self.path}.{place}.text", setting.languages)
             if text is None:
                 continue
             first = text if isinstance(text, str) else next(iter(text.values()))
-            name = form.get(f"{self.path}.{place}.id") or id_of(first)
+            name = form.get(f"{self.path}.{place}.id")
+            kept = before[place] if place < len(before) else {}
+            if not name or _follows(kept, name, first, setting):
+                name = free_id(id_of(first), taken)
+                taken.add(name)
             if not ID.fullmatch(name):
                 raise self.wrong("an id of a-z, 0-9 and -", name)
-            kept = before[place] if place < len(before) else {}
             options.append({**kept, "id": name, "text": text})
         return _in_order(options, form.get("move"), self.path)
+
+
+def _follows(kept: Mapping[str, Any], name: str, text: str, setting: Setting) -> bool:
+    """Return whether an option's id is to be made of its new text, as it was of the old one.
+
+    It stays if somebody typed it, if something in the draft names it, or if data may have it.
+    """
+    if name != kept.get("id") or setting.named is None or name in setting.named:
+        return False
+    before = id_of(next((one for _, one in in_languages(kept["text"], setting.languages)), ""))
+    is_made = re.fullmatch(rf"{re.escape(before)}(-\d+)?", name) is not None
+    return is_made and id_of(text) != before
 
 
 def _in_order(options: list[dict[str, Any]], asked: str, path: str) -> list[dict[str, Any]] | None:

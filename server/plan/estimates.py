@@ -7,6 +7,7 @@ from analysis.core.epsilon import MICRO, TELLING
 from analysis.study.planning import Point, Sampled
 from analysis.study.planning.together import HALF_WIDTH, SLOPE_WIDTH, possible_draws
 from analysis.survey.survey import Survey
+from server.plain_words import in_short
 from server.plan import tables
 from server.plan.parts import Figure, Part, Table, cell
 from server.plan.pictures import (
@@ -27,8 +28,8 @@ _PRECISION = {
     "half_width_curator": "With a trusted curator",
     "respondents_needed": "Respondents needed",
     "epsilon_needed": "ε needed",
-    "floor": "Texts found from",
-    "mechanism": "Mechanism",
+    "floor": "Texts are found from a share of",
+    "mechanism": "How reports are drawn (mechanism)",
 }
 _POWER = {
     "question": "Question",
@@ -88,7 +89,12 @@ def precision(asked: Asked) -> Part:
     if any(row.half_width < (row.half_width_required or 0) for row in plans):
         note = f"{note} {_WIDER}".strip()
     labels = _labels(asked.survey)
-    rows = [vars(row) | {"share": _readable(row.share, labels[row.question])} for row in plans]
+    drawn = {question.id: in_short(question) for question in asked.survey.questions}
+    rows = [
+        vars(row)
+        | {"share": _readable(row.share, labels[row.question]), "mechanism": drawn[row.question]}
+        for row in plans
+    ]
     return Part([text], tables=[Table.of("Half-widths", _PRECISION, rows, note)])
 
 

@@ -101,6 +101,10 @@ def test_a_study_is_run_from_the_browser_alone(
 ) -> None:
     """Thirty of sixty answer: all through the respondent's page, or one and the others in bulk."""
     seen(console)
+    console.locator("body").press("Tab")
+    expect(console.get_by_role("link", name="To the content")).to_be_focused()
+    console.keyboard.press("Enter")
+    expect(console.get_by_role("main")).to_be_focused()
     (tmp_path / "study.toml").write_text(STUDY)
     console.get_by_role("link", name="A new survey").click()
     console.get_by_label("Survey file, and").set_input_files(tmp_path / "study.toml")

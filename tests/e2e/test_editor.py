@@ -62,7 +62,9 @@ def write_options(page: Page, options: dict[str, str]) -> None:
     for place, (name, text) in enumerate(options.items(), 1):
         is_new = page.locator("#form").get_by_label(f"Text {place}", exact=True).count() == 0
         write(page, "New one" if is_new else f"Text {place}", text)
-        write(page, f"Id of {place}", name)
+        # It is made of the text, and often right.
+        if page.locator("#form").get_by_label(f"Id of {place}").input_value() != name:
+            write(page, f"Id of {place}", name)
 
 
 def begin(page: Page) -> None:

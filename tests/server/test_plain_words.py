@@ -7,14 +7,14 @@ import pytest
 from analysis.core.channels import CHANNELS
 from analysis.core.encoders import ENCODERS
 from analysis.survey.survey_file import read_survey
-from server.console.plain_words import _FIRST, _HOW, how, term
+from server.plain_words import _FIRST, _HOW, _SHORT, how, in_short, term
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 
 def test_every_channel_of_one_question_is_described() -> None:
     # That of several questions at once is told of their draw.
-    assert {*_HOW} == {*CHANNELS} - {"pattern"}
+    assert {*_HOW} == {*_SHORT} == {*CHANNELS} - {"pattern"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -24,6 +24,7 @@ def test_sentences_have_no_technical_term(path: Path) -> None:
         assert how(question).endswith(".")
         assert name not in how(question) or name == "together"
         assert f"mechanism {name}" in term(question)
+        assert in_short(question).endswith(f" ({name})")
         assert ("on a grid of" in term(question)) == (question.spec["kind"] == "number")
 
 

@@ -41,6 +41,24 @@ def how(question: Question) -> str:
     return _FIRST.get(randomizer.encoder.name, "") + _HOW[randomizer.channel.name]
 
 
+#: The same in a few words, for a cell of a table.
+_SHORT = {
+    "window": "the true answer is likelier",
+    "subset": "some answers, the true one likelier among them",
+    "overlap": "some options, true ones likelier among them",
+    "bits": "a yes or no for each answer",
+    "shift": "a number is added",
+    "table": "fixed chances",
+}
+
+
+def in_short(question: Question) -> str:
+    """Return in a few words how an answer is drawn, with the mechanism's name behind it."""
+    told = _SHORT[question.randomizer.channel.name] if question.table is None else "one draw"
+    coded = "a short code; " if _FIRST.get(question.randomizer.encoder.name) == _CODE else ""
+    return f"{coded}{told} ({question.mechanism.name})"
+
+
 def term(question: Question) -> str:
     """Return what a methods section calls that."""
     randomizer = question.randomizer
