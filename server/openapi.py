@@ -142,6 +142,7 @@ def _paths() -> Schema:
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
     pair = [_query(name, "A column: QUESTION or QUESTION.OPTION.", _COLUMN) for name in _PAIR]
     model = [_query(name, about, pattern) for name, about, pattern in _MODEL]
+    known = [_query("known", "yes.", "^(yes)?$"), _SHARES]
     computed = "; computed before, on the page Together"
     for table, row, about, parameters in (
         ("estimates", reference("Estimate"), "Estimates with intervals", asked),
@@ -163,6 +164,12 @@ def _paths() -> Schema:
             reference("Effect"),
             f"Average marginal effects{computed}",
             [*which, levels, *model],
+        ),
+        (
+            "calibrated",
+            reference("Calibrated"),
+            f"Estimates calibrated to known shares{computed}",
+            [*which, levels, *known],
         ),
         ("log", reference("Entry"), "What researchers did", []),
     ):
@@ -209,6 +216,17 @@ _MODEL: tuple[tuple[str, str, str], ...] = (
     ("effects", "yes, for average marginal effects.", "^(yes)?$"),
     *((one.field, f"By default {one.words[0]}.", f"^({'|'.join(one.words)})?$") for one in CHOICES),
 )
+#: Of the table of calibrated estimates.
+_SHARES: Schema = {
+    "name": "shares",
+    "in": "query",
+    "description": "share.QUESTION.ANSWER: percent in the population, of which one may be missing.",
+    "schema": {
+        "type": "object",
+        "propertyNames": {"pattern": "^share\\.[a-z0-9.-]{1,129}$"},
+        "additionalProperties": {"type": "string", "pattern": "^[0-9.]{0,14}$"},
+    },
+}
 _SECURITY: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]
 
 
@@ -295,6 +313,14 @@ def _schemas() -> Schema:
             survey=IDENTIFIER,
             version=HASH,
             wave=WAVE,
+            simulated=simulated,
+        ),
+        "Calibrated": _row(
+            Estimate,
+            survey=IDENTIFIER,
+            version=HASH,
+            wave=WAVE,
+            uncalibrated={"type": ["number", "null"]},
             simulated=simulated,
         ),
         "Plausibility": _row(Plausibility),

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, inf
+from typing import Any
 
 from analysis.core.domain import Estimand
 from analysis.estimate.calibration import Calibration
 from analysis.estimate.calibration.margins import LEAST, Margin, TooNoisy
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.of_survey import column_names, has_columns, rounding
-from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate
+from analysis.estimate.estimates import ESTIMATE_COLUMNS, Estimate, estimate_rows
 from analysis.survey.question import Question
 from analysis.survey.survey import Survey
 from server.stored_results import StoredWave
@@ -83,6 +84,20 @@ def calibrated(
     if not rows:
         raise ValueError("margins: expected other questions to calibrate, got none")
     return CalibratedWave(rows, list(notes))
+
+
+def calibrated_rows(
+    stored: StoredWave, shares: Mapping[str, Mapping[str, float]], level: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the table of calibrated estimates beside those that are not, and notes on it.
+
+    Errors are those of `calibrated`.
+    """
+    found = calibrated(stored, shares, level)
+    plain = {(row.question, row.term): row.estimate for row in stored.estimates(level)}
+    rows = estimate_rows(stored.survey.id, stored.version, stored.number, found.rows)
+    told = [row | {"uncalibrated": plain.get((row["question"], row["term"]))} for row in rows]
+    return told, found.notes
 
 
 def _epsilon_needed(survey: Survey, margin: Margin) -> float | None:

@@ -41,7 +41,7 @@ from server.commands import (
 )
 from server.commands.shares import share_options, warn_of_constrained
 from server.store import Store, StoreError
-from server.stored_calibration import CALIBRATED_COLUMNS, calibrated
+from server.stored_calibration import CALIBRATED_COLUMNS, calibrated_rows
 from server.stored_results import StoredWave
 
 
@@ -242,13 +242,10 @@ def _print_calibrated(
     rows: list[dict[str, Any]] = []
     for stored in waves:
         with refusals():
-            found = calibrated(stored, shares, level)
-        plain = {(row.question, row.term): row.estimate for row in stored.estimates(level)}
+            found, notes = calibrated_rows(stored, shares, level)
         simulated = stored.simulated
-        for row in estimate_rows(stored.survey.id, stored.version, stored.number, found.rows):
-            uncalibrated = plain.get((row["question"], row["term"]))
-            rows.append(row | {"uncalibrated": uncalibrated, "simulated": simulated})
-        for note in found.notes:
+        rows += [row | {"simulated": simulated} for row in found]
+        for note in notes:
             print_message(f"wave {stored.number}: {note}")
     print_table(rows, (*CALIBRATED_COLUMNS, "simulated"), form)
 

@@ -12,7 +12,7 @@ from analysis.core.csv_json import pieces
 from analysis.study.crosstab.row import Row
 from analysis.study.regression import Effect, Predicted, Term
 from server import access, work
-from server.console import crosstabs, models
+from server.console import calibrations, crosstabs, models
 from server.console.blueprint import LEVELS, View, asked_view, blueprint
 from server.console.columns import Names, choices
 from server.console.live import follow_work
@@ -21,16 +21,24 @@ from server.console.study import study_page
 from server.console.tables import send_table
 from server.extensions import the_store
 from server.store.work import Job
+from server.stored_calibration import CALIBRATED_COLUMNS
 from server.stored_results import Missing, Withheld, asked_now
 
 #: What can be asked for here: by the name of the work, and by the field of an address that asks.
-_KINDS: dict[str, ModuleType] = {"crosstab": crosstabs, "model": models}
-_FIELDS = {"first": crosstabs, "outcome": models}
+_KINDS: dict[str, ModuleType] = {
+    "crosstab": crosstabs,
+    "model": models,
+    "calibrated": calibrations,
+}
+_FIELDS = {"first": crosstabs, "outcome": models, "known": calibrations}
 #: The kind of each table that can be downloaded, and its columns. They are followed by how many
 #: of the reports were simulated.
 _TABLES = {table: kind for kind in _KINDS.values() for table in kind.TABLES}
 ROWS = {"crosstab": Row, "model": Term, "predicted": Predicted, "effects": Effect}
-COLUMNS = {table: [field.name for field in fields(row)] for table, row in ROWS.items()}
+COLUMNS: dict[str, list[str]] = {
+    "calibrated": [*CALIBRATED_COLUMNS],
+    **{table: [field.name for field in fields(row)] for table, row in ROWS.items()},
+}
 
 
 def _asked(view: View) -> work.Asked | None:
@@ -68,6 +76,7 @@ def together(survey_id: str) -> str:
         levels=LEVELS,
         waits=waits,
         groups=choices(view.wave.survey),
+        knowable=list(calibrations.knowable(view.wave.survey)),
         asked=asked,
         job=job,
         shown=_computed(job, names) if job is not None else None,
@@ -96,7 +105,7 @@ def compute(survey_id: str) -> BaseResponse:
     view.wave.check_settled()
     asked = _asked(view)
     if asked is None:
-        raise Missing("first, outcome: expected one of them, got neither")
+        raise Missing("first, outcome, known: expected one of them, got none")
     if not work.ask(store, asked):
         abort(409, "So many tables and models wait that no more are taken; try again later.")
     job = work.find(store, asked)

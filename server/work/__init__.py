@@ -43,6 +43,7 @@ class Asked(Protocol):
 def kinds() -> "dict[str, type[Asked]]":
     """Return all kinds of work by their names; they are imported only where they are needed."""
     from server.work.auditing import Auditing
+    from server.work.calibrating import Calibrating
     from server.work.crossing import Crossing
     from server.work.modelling import Modelling
     from server.work.planning import Planning
@@ -53,6 +54,7 @@ def kinds() -> "dict[str, type[Asked]]":
         "model": Modelling,
         "trial": Trial,
         "audit": Auditing,
+        "calibrated": Calibrating,
         "plan": Planning,
     }
 

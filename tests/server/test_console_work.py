@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from answered_study import DRINKS, TOGETHER, answered, ask, signed_in, studied, wait_for
+from answered_study import DRINKS, TOGETHER, answered, ask, signed_in, studied, told, wait_for
 from flask.testing import FlaskClient
 from forms import post
 from test_access import HTTPS
@@ -60,6 +60,33 @@ def test_what_cannot_be_computed_is_told_at_its_field_with_what_was_chosen(
     check_told(sent(browser, TOGETHER, first="meat", second="meat"), "second", "another question")
     results = browser.get("/results/canteen?population=3", headers={"Accept": HTML}, **HTTPS)
     check_told(results.text, "population", "a whole number of at least 600")
+
+
+def test_estimates_are_calibrated_to_shares_that_are_typed_as_the_command_does(
+    browser: FlaskClient, store: Store, database: Path, tmp_path: Path
+) -> None:
+    assert "Known shares of the population" in browser.get(TOGETHER, **HTTPS).text
+    assert 'name="share.old.no-answer"' not in browser.get(TOGETHER, **HTTPS).text
+    # The last answer gets the rest.
+    address = ask(browser, known="yes", **{"share.old.yes": "37,5", "share.old.no": ""})
+    html = browser.get(address, **HTTPS).text
+    assert "Yes 37.5 %, No 62.5 %." in html
+    (tmp_path / "known.toml").write_text("[old]\nyes = 0.375\nno = 0.625\n")
+    rows = told(
+        "estimate", "canteen", "--db", database, "--margins", tmp_path / "known.toml", "--batch"
+    )
+    file = browser.get(f"/api{address.replace('/together?', '/calibrated.json?')}", **HTTPS)
+    assert file.json == rows
+    assert {"meat", "dish", "price"} <= {row["question"] for row in rows}
+    assert f"{100 * rows[0]['estimate']:.1f} %" in html
+    for form, field, what in (
+        ({}, "shares", "of one question at least"),
+        ({"share.old.yes": "0"}, "share.old.yes", "between 0 and 100 %, got '0'"),
+        ({"share.old.yes": "60", "share.old.no": "50"}, "share.old", "got 110 %"),
+    ):
+        page = sent(browser, TOGETHER, known="yes", **form)
+        check_told(page, field, what)
+    assert '<input id="share.old.yes" name="share.old.yes" inputmode="decimal" value="60"' in page
 
 
 def test_what_is_asked_for_is_of_the_wave_that_was_shown(

@@ -85,6 +85,7 @@ def test_each_api_route_is_described_and_nothing_else(client: FlaskClient) -> No
 TABLES = (
     *("estimates", "reports", "plausibility", "ledger", "log"),
     *("codebook", "label", "crosstab", "model", "predicted", "effects"),
+    "calibrated",
 )
 
 
