@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from analysis.estimate.totals import PopulationTotal, totals
     from analysis.mechanisms import MECHANISMS
     from analysis.privacy.accounting import PrivacyLoss, Total, compose, composition, smallest
+    from analysis.privacy.central import half_width_of_curator
     from analysis.privacy.ledger import LedgerRow, Spend, ledger
     from analysis.privacy.meaning import (
         comparison,
@@ -89,6 +90,7 @@ _NAMES = {
     "analysis.estimate.totals": ("PopulationTotal", "totals"),
     "analysis.mechanisms": ("MECHANISMS",),
     "analysis.privacy.accounting": ("PrivacyLoss", "Total", "compose", "composition", "smallest"),
+    "analysis.privacy.central": ("half_width_of_curator",),
     "analysis.privacy.ledger": ("LedgerRow", "Spend", "ledger"),
     "analysis.privacy.meaning": (
         "comparison",
@@ -190,6 +192,7 @@ __all__ = [
     "freeze",
     "from_matrix",
     "goodness_of_fit",
+    "half_width_of_curator",
     "independence",
     "joint_shares",
     "ledger",
