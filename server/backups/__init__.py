@@ -139,6 +139,15 @@ def series(folder: Path, stem: str | None = None) -> list[Backup]:
     return found
 
 
+def abandoned(folder: Path, stem: str, now: float) -> list[Path]:
+    """Return what killed commands left of backups of one database: files of more than a day ago."""
+    return [
+        path
+        for path in folder.glob(f".{stem}_*.part")
+        if now - path.stat().st_mtime > 24 * 3600 and _NAME.match(path.name[1:])
+    ]
+
+
 #: What the backups of a day, a week or a month have in common.
 _PERIODS: Mapping[str, Callable[[date], object]] = {
     "daily": lambda day: day,

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from server.backups import age, counted, name_of, plan, series, superfluous
-from server.clock import stamp, today
+from server.backups import abandoned, age, counted, name_of, plan, series, superfluous
+from server.clock import now, stamp, today
 from server.commands import database, forget_due, print_message, record
 from server.store import Store, StoreError
 from server.store import migrate as bring_up
@@ -116,6 +116,7 @@ def _add_to_series(
     stem = store.file.path.stem
     _make(folder)
     forget_due(store)
+    _delete(dict.fromkeys(abandoned(folder, stem, now()), "a command was killed that wrote it"))
     _delete(superfluous(series(folder, stem), today(), counts))
     at, before = stamp().replace(":", ""), store.backups.held()
     first = plan(before, counted(store, store.backups.genuine(), today()), at)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
+from server.backups import counted
 from server.doctor import Check, logs
 from server.doctor.logs import option, running
 from server.health import ROOM
@@ -16,6 +17,8 @@ from server.store.file import beside
 
 #: Open files that a worker should be allowed: 4,096 connections, and its own.
 _FILES = 4608
+#: Days after which another backup should have been made, if a batch has come.
+_OVERDUE = 14
 
 
 def look(db: Path, today: date, root: Path = Path("/")) -> Iterator[Check]:
@@ -33,6 +36,7 @@ def look(db: Path, today: date, root: Path = Path("/")) -> Iterator[Check]:
             not store.upkeep.is_overdue(today),
             "start the server, or run deniable close SURVEY-ID; then delete them in backups, too",
         )
+        yield _backups(store, today)
     finally:
         store.file.leave()
     yield from _servers(db, root)
@@ -67,6 +71,24 @@ def _modes(db: Path) -> Iterator[Check]:
         "all files are one user's" if len(owners) == 1 else "files of several users",
         len(owners) == 1,
         f"chown all {db.name}* to the user that the server runs as; run commands as that user",
+    )
+
+
+def _backups(store: Store, today: date) -> Check:
+    last, held = store.backups.last(), store.backups.held()
+    there = counted(store, store.backups.genuine(), today)
+    # Fewer wait for a batch. Where there is nothing new, none is missing.
+    batch = any(
+        count.reports >= count.batch + (held[key].reports if key in held else 0)
+        for key, count in there.items()
+    )
+    old = last is None or (today - date.fromisoformat(last[:10])).days > _OVERDUE
+    return Check(
+        "database",
+        "backups",
+        f"the last of a series was made on {last[:10]}" if last else "none of a series was made",
+        not (batch and old),
+        "deniable backup --scheduled, by a timer: see docs/operations.md; and why it fails",
     )
 
 

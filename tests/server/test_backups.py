@@ -19,7 +19,7 @@ import server.commands.backup
 from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
-from server.backups import Count, Plan, name_of, plan, series, superfluous
+from server.backups import Count, Plan, abandoned, name_of, plan, series, superfluous
 from server.decision import WHOLE, Key
 from server.deliver import to_store
 from server.store import Store
@@ -145,6 +145,15 @@ def test_days_weeks_and_months_are_kept_and_nothing_beyond_its_day(tmp_path: Pat
     assert [one.at[:10] for one in kept if one.stem == "b"] == ["2025-11-01"]
     none = superfluous(series(tmp_path), last, dict.fromkeys(counts, 0))
     assert len(series(tmp_path)) - len(none) == 2
+
+
+def test_what_killed_commands_left_is_found_once_none_can_be_writing_it(tmp_path: Path) -> None:
+    name = f".{name_of('a', '2026-11-25T023000Z', date(2027, 6, 30))}.x1.part"
+    for one in (name, ".a_other.part", name.replace("a_", "b_", 1)):
+        (tmp_path / one).touch()
+    written = (tmp_path / name).stat().st_mtime
+    assert abandoned(tmp_path, "a", written + 3600) == []
+    assert abandoned(tmp_path, "a", written + 25 * 3600) == [tmp_path / name]
 
 
 def test_a_copy_in_memory_is_whole_and_has_no_sessions(

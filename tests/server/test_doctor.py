@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from analysis.survey.simulate import payloads
 from analysis.survey.survey_file import read_survey
 from server.cli import main
-from server.deliver import Unreachable
+from server.decision import WHOLE
+from server.deliver import Unreachable, to_store
 from server.deploy import Settings, made
 from server.doctor import Check, machine, outside
 from server.store import Store
+from server.store.backups import Held
 
 EXAMPLE = Path(__file__).parents[2] / "examples/working-conditions.toml"
 TODAY = date(2026, 1, 1)
@@ -201,6 +204,25 @@ INVITE = ["invite", "staff-panel", "--count", "1", "--url", "https://survey.exam
 
 def deletions(db: Path, root: Path, today: date) -> list[Check]:
     return [one for one in machine.look(db, today, root) if one.subject == "deletions"]
+
+
+def test_a_series_of_backups_that_does_not_go_on_is_seen(db: Path, root: Path) -> None:
+    store = Store(db)
+    current = store.surveys.current("work-2026")
+    assert current is not None
+    survey, key = current.survey, ("work-2026", current.survey.version, 1)
+    store.surveys.open_wave(survey.id)
+    person = {"harassed": "yes", "told": "nobody", "team": "lab", "income": "1230"}
+    to_store(store, survey.id, payloads(survey, [person] * 60, 1, 1), lambda _: None)
+    assert wrong(db, root) == {"backups": "none of a series was made"}
+    store.backups.note("2025-12-31T023000Z", {key: Held(0, "")})
+    assert wrong(db, root) == {}
+    store.backups.note("2025-12-01T023000Z", {key: Held(0, "")})
+    assert wrong(db, root) == {"backups": "the last of a series was made on 2025-12-01"}
+    held = {key: Held(60, ""), (survey.id, *WHOLE): Held(60, "")}
+    store.backups.note("2025-12-01T023000Z", held)  # and nothing has come since
+    assert wrong(db, root) == {}
+    store.close()
 
 
 def test_a_full_disk_is_seen(db: Path, root: Path) -> None:
