@@ -44,7 +44,7 @@ test: .venv/.test
 test-more: .venv/.test
 	$(BIN)/python tests/programs.py chromium headless-shell firefox webkit xvfb nginx caddy age \
 	  certbot pebble
-	-$(BIN)/python tests/programs.py rscript
+	-$(BIN)/python tests/programs.py rscript pspp
 	$(PYTEST) $(ORDERED) -m more
 	$(PYTEST) $(ORDERED) --engine firefox -m "more or not more" $(IN_FIREFOX)
 

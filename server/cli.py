@@ -60,6 +60,7 @@ REFUSALS = {
     "analysis.core.errors": ("SurveyError", "AnswersError", "DataError"),
     "server.store.locks": ("StoreError",),
     "server.stored_results": ("Missing", "Withheld"),
+    "server.formats.table": ("Unwritable",),
     "server.serving": ("PortError",),
     "server.deliver": ("Unreachable",),
     "server.demo": ("MissingData",),

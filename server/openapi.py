@@ -30,6 +30,7 @@ from server.access import COOKIE
 from server.console.models import CHOICES
 from server.console.tables import DELTAS
 from server.console.together import ROWS
+from server.formats import FORMATS
 from server.store.log import Entry
 from server.survey_schema import HASH, WAVE, survey_schemas, whole
 from server.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
@@ -186,21 +187,19 @@ def _paths() -> Schema:
             security=_SECURITY,
         ),
     }
+    for format_ in FORMATS.values():
+        if format_.module:
+            paths[f"/api/surveys/{{survey_id}}/reports.{format_.suffix}"] = {
+                "parameters": which,
+                "get": _file(
+                    f"get_reports_{format_.suffix}",
+                    f"The randomized reports for {format_.title}",
+                    format_.media,
+                ),
+            }
     paths["/api/surveys/{survey_id}/bundle.zip"] = {
         "parameters": [*which, levels],
-        "get": _operation(
-            "get_bundle",
-            "All of a wave in one zip",
-            {
-                "200": {
-                    "description": "The bundle",
-                    "content": {"application/zip": {}},
-                    "headers": {"Content-Disposition": {"schema": STRING}},
-                },
-                **_withheld(True),
-            },
-            security=_SECURITY,
-        ),
+        "get": _file("get_bundle", "All of a wave in one zip", "application/zip"),
     }
     return paths
 
@@ -243,6 +242,16 @@ def _withheld(can_miss: bool) -> Schema:
         responses["404"]["content"] |= _NOWHERE
         responses["409"] = _text("It cannot be told")
     return responses
+
+
+def _file(name: str, about: str, media: str) -> Schema:
+    """Return the operation that gives a file which is no table in CSV or JSON."""
+    found = {
+        "description": about,
+        "content": {media: {}},
+        "headers": {"Content-Disposition": {"schema": STRING}},
+    }
+    return _operation(name, about, {"200": found, **_withheld(True)}, security=_SECURITY)
 
 
 def _download(table: str, form: str, row: Schema, about: str, can_miss: bool) -> Schema:

@@ -43,7 +43,8 @@ PROGRAMS = {
     "certbot": Program(("certbot",), "certbot"),
     "pebble": Program(("pebble",), "pebble"),
     "age": Program(("age",), "age"),
-    "rscript": Program(("Rscript",), "r-base-core"),
+    "rscript": Program(("Rscript",), "r-cran-haven"),  # it brings R
+    "pspp": Program(("pspp",), "pspp"),
 }
 
 #: Chromium's options: no sandbox, since tests also run as root in containers; and no request but

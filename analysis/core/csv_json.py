@@ -73,7 +73,7 @@ def pieces_of_columns(
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    write = [_cell if column.startswith(REPORT) else _guarded for column in columns]
+    write = [cell_text if column.startswith(REPORT) else _guarded for column in columns]
     for part in parts:
         writer.writerows(zip(*map(_each, write, part), strict=True))
         yield text.getvalue()
@@ -104,10 +104,11 @@ def _guarded(value: Any) -> Any:
     """Return a cell that no spreadsheet runs as a formula: somebody may have typed its text."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
-    return _cell(value)
+    return cell_text(value)
 
 
-def _cell(value: Any) -> Any:
+def cell_text(value: Any) -> Any:
+    """Return a cell as CSV has it; whole numbers stay numbers."""
     if type(value) is int:
         return value
     if isinstance(value, Decimal):
@@ -118,7 +119,7 @@ def _cell(value: Any) -> Any:
         return "|".join(map(str, value))
     if isinstance(value, dict):
         # This is a report with its cohort.
-        return ":".join(str(_cell(part)) for part in value.values())
+        return ":".join(str(cell_text(part)) for part in value.values())
     return "" if value is None else value
 
 

@@ -37,18 +37,18 @@ def print_table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form:
         cells = [["" if row[name] is None else row[name] for name in columns] for row in rows]
         click.echo(tabulate(cells, tuple(columns), floatfmt=".4g"))
     else:
-        print_pieces(pieces(rows, columns, form))
+        print_pieces(piece.encode() for piece in pieces(rows, columns, form))
 
 
-def print_pieces(text: Iterable[str]) -> None:
-    """Print a long text on stdout, once all of it is made.
+def print_pieces(content: Iterable[bytes]) -> None:
+    """Print a long text in UTF-8, or a file, on stdout, once all of it is made.
 
     Until then it is in a file without a name, so that a slow reader keeps no query open: meanwhile
     the write-ahead log, which has the order of arrival, could not be emptied. And if something
     fails, nothing is printed, instead of a part.
     """
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as file:
-        for piece in text:
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as file:
+        for piece in content:
             file.write(piece)
         file.seek(0)
         while piece := file.read(_IN_MEMORY // 16):

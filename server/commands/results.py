@@ -1,8 +1,10 @@
 """`deniable estimate`, `plausibility` and `export`: what was collected, and what it tells."""
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,6 @@ from typing import Any
 import click
 import numpy as np
 
-from analysis.core.csv_json import pieces_of_columns
 from analysis.estimate.calibration.margins import read_margins
 from analysis.estimate.change import changes
 from analysis.estimate.constrained import Constrained, constrained_shares
@@ -24,6 +25,7 @@ from analysis.estimate.estimates import (
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
 from analysis.study.ranking import RANK_COLUMNS, ranks, sentence
+from analysis.study.report_columns import HOW_TO_USE
 from server.commands import (
     database,
     form_of_table,
@@ -38,8 +40,10 @@ from server.commands import (
     totals_options,
     version_of_survey,
     wave_of_survey,
+    write_new,
 )
 from server.commands.shares import share_options, warn_of_constrained
+from server.formats import FORMATS, written
 from server.store import Store, StoreError
 from server.stored_calibration import CALIBRATED_COLUMNS, calibrated_rows
 from server.stored_results import StoredWave
@@ -293,21 +297,40 @@ def plausibility(
 
 @click.command()
 @survey_id
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write to this new file.  [print]",
+)
 @wave_of_survey
 @version_of_survey
 @only_batches
 @database
-@form_of_table
+@partial(form_of_table, forms=tuple(FORMATS))
 def export(
-    survey_id: str, wave: int | None, version: str | None, batch: bool, db: Path, form: str
+    survey_id: str,
+    output: Path | None,
+    wave: int | None,
+    version: str | None,
+    batch: bool,
+    db: Path,
+    form: str,
 ) -> None:
     """Print the randomized reports, a row a respondent, sorted by what they say.
 
-    Without ids or pseudonyms, and in no order of arrival.
+    Without ids or pseudonyms, and in no order of arrival. sav (SPSS), dta (Stata), xlsx and parquet
+    have labels, and need --output or a pipe; ddi describes the columns as XML.
     """
+    if output is None and not FORMATS[form].is_text and sys.stdout.isatty():
+        raise click.UsageError(f"{form} is no text for a terminal: name a file with --output")
     store = Store(db)
     stored = StoredWave(store, survey_id, wave, version, batch)
-    columns, parts = stored.reports()
+    content = written(stored, form)
     _warn_of_simulated(stored)
     record(store, "export", f"{survey_id} {stored.version}, wave {stored.number}")
-    print_pieces(pieces_of_columns(parts, columns, form))
+    if output is None:
+        print_pieces(content)
+        return
+    write_new(output, b"".join(content))
+    print_message(f"written to {output}; {HOW_TO_USE}")

@@ -17,6 +17,7 @@ from server.console.columns import Names
 from server.console.live import follow_work
 from server.console.study import study_page
 from server.extensions import the_store
+from server.formats import can_be_written
 from server.store.reports import FEWEST
 from server.store.work import Job
 from server.stored_ledger import ledger_of_survey
@@ -104,6 +105,7 @@ def downloads(survey_id: str) -> str:
         "downloads.html",
         asked_now(store, survey_id),
         waves=[wave for wave in _all_waves(survey_id) if wave.shown],
+        formats=[each for _, each in can_be_written()],
         is_pooled=len(pooled(store, survey_id)) > 1,
         tables=together.computed(survey_id, names),
     )

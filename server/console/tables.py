@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 
-from flask import Response, request
+from flask import Response, abort, request
 
-from analysis.core.csv_json import pieces, pieces_of_columns
+from analysis.core.csv_json import pieces
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
@@ -17,6 +17,8 @@ from analysis.study.methods import methods
 from server import access
 from server.console.blueprint import asked_view, asked_wave, blueprint
 from server.extensions import the_store
+from server.formats import FORMATS, written
+from server.formats.table import Unwritable
 from server.store.log import Entry
 from server.stored_bundle import bundle_of
 from server.stored_fieldwork import fieldwork_of
@@ -57,13 +59,18 @@ def get_ledger(survey_id: str, form: str) -> Response:
     return send_table(pieces(rows, COLUMNS_BY[by], form), form, survey_id, what)
 
 
-@blueprint.get("/api/surveys/<survey_id>/reports.<any(csv, json):form>")
+@blueprint.get(
+    "/api/surveys/<survey_id>/reports.<any(csv, json, xlsx, sav, dta, parquet, xml):form>"
+)
 @access.for_analysts
 def get_reports(survey_id: str, form: str) -> Response:
     wave = asked_wave(survey_id)
-    columns, parts = wave.reports()
-    text = pieces_of_columns(parts, columns, form)
-    return send_table(text, form, survey_id, _named("reports", wave))
+    (name,) = (name for name, each in FORMATS.items() if each.suffix == form)
+    try:
+        content = b"".join(written(wave, name))
+    except Unwritable as error:
+        abort(409, str(error))
+    return _send(content, FORMATS[name].media, survey_id, f"{_named('reports', wave)}.{form}")
 
 
 @blueprint.get("/api/surveys/<survey_id>/plausibility.<any(csv, json):form>")
@@ -114,11 +121,7 @@ def get_bundle(survey_id: str) -> Response:
     wave.check_settled()
     kept = wave.kept_until is None
     content = bundle_of(the_store(), wave, view.level, batch=True, with_reports=kept)
-    access.record("download", f"{survey_id} {_named('bundle', wave)}.zip")
-    response = Response(content, content_type="application/zip")
-    name = f"{survey_id}-{_named('bundle', wave)}.zip"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return _send(content, "application/zip", survey_id, f"{_named('bundle', wave)}.zip")
 
 
 @blueprint.get("/api/log.<any(csv, json):form>")
@@ -136,10 +139,14 @@ def _named(what: str, wave: StoredWave) -> str:
 
 def send_table(parts: Iterable[str], form: str, survey_id: str, what: str) -> Response:
     """Return a table as a file, once all of it is made, and note in the log that it was."""
-    text = "".join(parts)  # read to the end before anything is written
-    access.record("download", f"{survey_id} {what}.{form}")
-    kind = "text/csv" if form == "csv" else "application/json"
-    response = Response(text, content_type=f"{kind}; charset=utf-8")
-    name = f"{survey_id}-{what}.{form}"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    content = "".join(parts).encode()  # read to the end before anything is written
+    return _send(content, FORMATS[form].media, survey_id, f"{what}.{form}")
+
+
+def _send(content: bytes, media: str, survey_id: str, what: str) -> Response:
+    """Return a file, and note in the log that it was given."""
+    access.record("download", f"{survey_id} {what}")
+    texts = "; charset=utf-8" * media.startswith(("text/", "application/json"))
+    response = Response(content, content_type=f"{media}{texts}")
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey_id}-{what}"'
     return response

@@ -95,7 +95,10 @@ def test_researchers_routes_need_one_of_three_proofs() -> None:
     ]
     for path, item in document()["paths"].items():
         for_researchers = bool(
-            re.search(rf"/({'|'.join(TABLES)})\.(csv|json)$|/methods\.txt$|/bundle\.zip$", path)
+            re.search(
+                rf"/({'|'.join(TABLES)})\.(csv|json)$|/methods\.txt$|/bundle\.zip$|/reports\.\w+$",
+                path,
+            )
         )
         operation = item.get("get", item.get("post"))
         assert operation.get("security", []) == proofs * for_researchers

@@ -1,0 +1,75 @@
+"""Workbooks of Excel, in which reports are text: a cell such as 3:12 would become a time."""
+
+import io
+from typing import Any
+
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Font
+from openpyxl.utils import get_column_letter
+
+from analysis.study.report_columns import HOW_TO_USE
+from server.formats.table import ReportsTable, Unwritable, shortened
+
+#: The most rows and columns of a sheet.
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
+#: The most letters of a cell are 32,767; nobody reads as many.
+_LONGEST = 2000
+
+
+def write(table: ReportsTable) -> bytes:
+    """Return a .xlsx file with the sheets reports, columns, values and about.
+
+    Raises
+    ------
+    Unwritable
+        If Excel has too few rows or columns.
+    """
+    if table.rows >= _MOST_ROWS or len(table.columns) > _MOST_COLUMNS:
+        raise Unwritable(
+            f"xlsx: expected fewer than {_MOST_ROWS:,} reports and at most {_MOST_COLUMNS:,} "
+            f"columns, got {table.rows:,} and {len(table.columns):,}; take csv or parquet"
+        )
+    book = Workbook(write_only=True)
+    reports = _sheet(book, "reports", [column.name for column in table.columns])
+    lists = [cells if isinstance(cells, list) else cells.tolist() for cells in table.cells]
+    for row in zip(*lists, strict=True):
+        reports.append(
+            [
+                _text(reports, str(cell)) if column.is_noisy else cell
+                for column, cell in zip(table.columns, row, strict=True)
+            ]
+        )
+    columns = _sheet(book, "columns", ["column", "question", "label"])
+    values = _sheet(book, "values", ["column", "report", "reads like"])
+    for column in table.columns:
+        cells = column.name, column.question.id, shortened(column.label, _LONGEST)
+        columns.append([_text(columns, cell) for cell in cells])
+        for code, told in column.values.items():
+            cells = column.name, str(code), shortened(told, _LONGEST)
+            values.append([_text(values, cell) for cell in cells])
+    about = _sheet(book, "about", ["about this table"])
+    for line in (table.title, HOW_TO_USE):
+        about.append([_text(about, shortened(line, _LONGEST))])
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def _sheet(book: Workbook, title: str, header: list[str]) -> Any:
+    sheet = book.create_sheet(title)
+    sheet.freeze_panes = "A2"
+    cells = [_text(sheet, name) for name in header]
+    for place, (cell, name) in enumerate(zip(cells, header, strict=True)):
+        cell.font = Font(bold=True)
+        width = 80 if name in ("label", "reads like", "about this table") else len(name) + 2
+        sheet.column_dimensions[get_column_letter(place + 1)].width = min(80, max(10, width))
+    sheet.append(cells)
+    return sheet
+
+
+def _text(sheet: Any, text: str) -> Any:
+    """Return a cell that stays text, whatever it looks like, also after somebody edits it."""
+    cell = WriteOnlyCell(sheet, text)
+    cell.data_type, cell.number_format = "s", "@"
+    return cell

@@ -1,0 +1,27 @@
+"""Files of Stata: names of at most 32 letters, labels of 80."""
+
+from server.formats.statistical import labelled
+from server.formats.table import ReportsTable, Unwritable, shortened
+
+#: One letter less than Stata takes: ReadStat names the labels of values after their variable, and
+#: takes 31.
+_LONGEST_NAME = 31
+#: The most columns of Stata/SE; Stata/MP takes more.
+_MOST_COLUMNS = 32_767
+
+
+def write(table: ReportsTable) -> bytes:
+    """Return a .dta file of Stata 14 or later, with labels of variables and values."""
+    if len(table.columns) > _MOST_COLUMNS:
+        raise Unwritable(
+            f"dta: expected at most {_MOST_COLUMNS:,} columns, got {len(table.columns):,}"
+        )
+    used = "noisy_* are noise; mean of debiased_* = share, se = sd/sqrt(n)"
+    return labelled(
+        table,
+        table.names(_LONGEST_NAME),
+        "write_dta",
+        longest_label=80,
+        longest_value=120,
+        file_label=shortened(used, 80),
+    )
