@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from server.backups import age
 from server.pages.browser_files import CLIENT, client_files, hash_of_all
 from server.store import Store, StoreError
 from server.store.reports import FEWEST
@@ -129,6 +130,8 @@ def open_copy(backup: Path, copy: Path) -> Store:
     """
     if not backup.is_file():
         raise StoreError(f"{backup}: no such backup")
+    if age.is_encrypted(backup):
+        raise StoreError(f"{backup}: is encrypted; restore it, with --identity, and audit that")
     shutil.copyfile(backup, copy)
     try:
         return Store(copy, upgrade=True)

@@ -78,17 +78,21 @@ def encrypt(
         part.unlink(missing_ok=True)
 
 
+def is_encrypted(path: Path) -> bool:
+    """Return whether there is a file that age has encrypted."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_HEADER)) == _HEADER
+
+
 @contextmanager
 def readable(source: Path, identity: str | None, folder: Path) -> Iterator[Path]:
     """Yield a file that can be read: the source, or what is in it, in an empty private folder.
 
     `identity` is the file of the private key, or ``-`` if that comes on stdin.
     """
-    encrypted = False
-    if source.is_file():
-        with source.open("rb") as file:
-            encrypted = file.read(len(_HEADER)) == _HEADER
-    if not encrypted:
+    if not is_encrypted(source):
         if identity is not None and source.is_file():
             raise StoreError(f"{source}: expected a file encrypted with age, got another one")
         yield source

@@ -1,7 +1,7 @@
 """`deniable backup`, `prune` and `migrate`: copy a database, or bring it to another schema."""
 
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +167,13 @@ def _delete(files: Mapping[Path, str]) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--dry-run", is_flag=True, help="Only say what would be deleted, and why.")
+@click.option(
+    "--before",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Delete all that were made before this day, too, as after a survey was deleted.",
+)
 @_counts
-def prune(folder: Path, dry_run: bool, **counts: int) -> None:
+def prune(folder: Path, dry_run: bool, before: datetime | None, **counts: int) -> None:
     """Delete backups of a series that may not be kept any longer, or need not.
 
     `deniable backup --scheduled` does the same in its own folder; this is for where they are copied
@@ -178,6 +183,9 @@ def prune(folder: Path, dry_run: bool, **counts: int) -> None:
         raise StoreError(f"{folder}: expected a folder of backups, found none")
     found = series(folder)
     old = superfluous(found, today(), counts)
+    if before is not None:
+        day = before.date().isoformat()
+        old |= {one.path: f"it was made before {day}" for one in found if one.at < day}
     if dry_run:
         for path, why in old.items():
             print_message(f"{path}: would be deleted: {why}")

@@ -156,6 +156,25 @@ def test_what_killed_commands_left_is_found_once_none_can_be_writing_it(tmp_path
     assert abandoned(tmp_path, "a", written + 25 * 3600) == [tmp_path / name]
 
 
+def test_backups_from_before_a_day_can_be_deleted(tmp_path: Path) -> None:
+    for day in (24, 25, 26):
+        (tmp_path / name_of("a", f"2026-11-{day}T023000Z", None)).touch()
+    told = run("prune", tmp_path, "--before", "2026-11-26", "--dry-run")
+    assert "1 of 3 backups are kept" in told.stderr
+    assert run("prune", tmp_path, "--before", "2026-11-25").exit_code == 0
+    assert [one.at[:10] for one in series(tmp_path)] == ["2026-11-25", "2026-11-26"]
+    assert "found none" in run("prune", tmp_path / "none").stderr
+
+
+def test_an_encrypted_backup_is_not_taken_for_a_damaged_one(
+    store: Store, database: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "b.age").write_bytes(b"age-encryption.org/v1\n")
+    told = run("audit", "--backup", tmp_path / "b.age", "--db", database)
+    assert told.exit_code == 1
+    assert "b.age: is encrypted; restore it" in told.stderr
+
+
 def test_a_copy_in_memory_is_whole_and_has_no_sessions(
     store: Store, survey: Survey, database: Path, tmp_path: Path
 ) -> None:
