@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
 from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import msgspec
 from flask import Blueprint, Response, jsonify
@@ -31,8 +31,20 @@ from server.console.models import CHOICES
 from server.console.tables import DELTAS
 from server.console.together import ROWS
 from server.formats import FORMATS
+from server.openapi_operations import (
+    SECURITY,
+    as_json,
+    as_text,
+    download,
+    file_of,
+    operation,
+    query,
+    refusals,
+    status,
+    withheld,
+)
 from server.store.log import Entry
-from server.survey_schema import HASH, WAVE, survey_schemas, whole
+from server.survey_schema import HASH, WAVE, survey_schemas
 from server.wire import LINK_STATUS, PROTOCOL, STATUS, LinkQuery, _Body
 
 blueprint = Blueprint("openapi", __name__)
@@ -78,21 +90,21 @@ def _paths() -> Schema:
     paths: Schema = {
         "/api/surveys/{survey_id}": {
             "parameters": [survey],
-            "get": _operation(
+            "get": operation(
                 "get_survey",
                 "What a device needs to answer",
-                {"200": _json("The survey", reference("OpenSurvey")), **_refusals("not-found")},
+                {"200": as_json("The survey", reference("OpenSurvey")), **refusals("not-found")},
             ),
         },
         "/api/surveys/{survey_id}/reports": {
             "parameters": [survey],
-            "post": _operation(
+            "post": operation(
                 "add_reports",
                 "One respondent's reports on one wave",
                 {
-                    "201": _json("Stored, charged and tallied", _status("stored")),
-                    "200": _json("Known; nothing is charged", _status("known")),
-                    **_refusals(*STATUS),
+                    "201": as_json("Stored, charged and tallied", status("stored")),
+                    "200": as_json("Known; nothing is charged", status("known")),
+                    **refusals(*STATUS),
                 },
                 requestBody={
                     "required": True,
@@ -103,11 +115,11 @@ def _paths() -> Schema:
         },
         "/api/surveys/{survey_id}/invitations": {
             "parameters": [survey],
-            "post": _operation(
+            "post": operation(
                 "ask_about_invitation",
                 "Whether a link can be used; used and unknown ones are not told apart",
-                _refusals(*LINK_STATUS)
-                | {"200": _json("The answer", _status("usable", "unusable"))},
+                refusals(*LINK_STATUS)
+                | {"200": as_json("The answer", status("usable", "unusable"))},
                 requestBody={
                     "required": True,
                     "content": {"application/json": {"schema": reference("Link")}},
@@ -115,35 +127,35 @@ def _paths() -> Schema:
             ),
         },
         "/api/openapi.json": {
-            "get": _operation(
+            "get": operation(
                 "get_openapi",
                 "This description",
-                {"200": _json("OpenAPI 3.1", {"type": "object", "required": ["openapi"]})},
+                {"200": as_json("OpenAPI 3.1", {"type": "object", "required": ["openapi"]})},
             )
         },
         "/healthz": {
-            "get": _operation(
+            "get": operation(
                 "healthz",
                 "Whether reports can be taken now",
                 {
-                    "200": _json("Yes", _status("ok")),
-                    "503": _json("No, and why not", object_of({"status": STRING})),
+                    "200": as_json("Yes", status("ok")),
+                    "503": as_json("No, and why not", object_of({"status": STRING})),
                 },
             )
         },
     }
-    wave = _query("wave", "By default the highest.", "^[0-9]{0,7}$")
-    which = [survey, wave, _query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
+    wave = query("wave", "By default the highest.", "^[0-9]{0,7}$")
+    which = [survey, wave, query("version", "First digits of its hash.", "^[0-9a-f]{0,64}$")]
     level = "^0?\\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2})$"
-    levels = _query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
-    people = _query("population", "Of how many people totals are added.", "^[0-9,]{0,13}$")
-    by = _query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
-    delta = _query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
+    levels = query("level", "Confidence level, 0.01 to 0.9999; by default 0.95.", level)
+    people = query("population", "Of how many people totals are added.", "^[0-9,]{0,13}$")
+    by = query("by", "What the rows are of; by default respondent.", f"^({'|'.join(LEDGERS)})$")
+    delta = query("delta", "Allowed to totals; by default 1e-6.", f"^({DELTAS.pattern})$")
     asked = [*which, levels, people]
     ledgers = [reference(kind.__name__) for kind, _ in LEDGERS.values()]
-    pair = [_query(name, "A column: QUESTION or QUESTION.OPTION.", _COLUMN) for name in _PAIR]
-    model = [_query(name, about, pattern) for name, about, pattern in _MODEL]
-    known = [_query("known", "yes.", "^(yes)?$"), _SHARES]
+    pair = [query(name, "A column: QUESTION or QUESTION.OPTION.", _COLUMN) for name in _PAIR]
+    model = [query(name, about, pattern) for name, about, pattern in _MODEL]
+    known = [query("known", "yes.", "^(yes)?$"), _SHARES]
     computed = "; computed before, on the page Together"
     for table, row, about, parameters in (
         ("estimates", reference("Estimate"), "Estimates with intervals", asked),
@@ -176,22 +188,22 @@ def _paths() -> Schema:
     ):
         for form in ("csv", "json"):
             folder = "/api/surveys/{survey_id}" if parameters else "/api"
-            operation = _download(table, form, row, about, bool(parameters))
-            paths[f"{folder}/{table}.{form}"] = {"parameters": parameters, "get": operation}
+            one = download(table, form, row, about, bool(parameters))
+            paths[f"{folder}/{table}.{form}"] = {"parameters": parameters, "get": one}
     paths["/api/surveys/{survey_id}/methods.txt"] = {
         "parameters": [*which, levels],
-        "get": _operation(
+        "get": operation(
             "get_methods",
             "A paragraph for the methods of a paper",
-            {"200": _text("The paragraph"), **_withheld(True)},
-            security=_SECURITY,
+            {"200": as_text("The paragraph"), **withheld(True)},
+            security=SECURITY,
         ),
     }
     for format_ in FORMATS.values():
         if format_.module:
             paths[f"/api/surveys/{{survey_id}}/reports.{format_.suffix}"] = {
                 "parameters": which,
-                "get": _file(
+                "get": file_of(
                     f"get_reports_{format_.suffix}",
                     f"The randomized reports for {format_.title}",
                     format_.media,
@@ -199,7 +211,7 @@ def _paths() -> Schema:
             }
     paths["/api/surveys/{survey_id}/bundle.zip"] = {
         "parameters": [*which, levels],
-        "get": _file("get_bundle", "All of a wave in one zip", "application/zip"),
+        "get": file_of("get_bundle", "All of a wave in one zip", "application/zip"),
     }
     return paths
 
@@ -226,41 +238,6 @@ _SHARES: Schema = {
         "additionalProperties": {"type": "string", "pattern": "^[0-9.]{0,14}$"},
     },
 }
-_SECURITY: list[Schema] = [{"token": []}, {"password": []}, {"session": []}]
-
-
-def _withheld(can_miss: bool) -> Schema:
-    """Return the responses in which a researcher gets nothing, and why."""
-    responses = {
-        "401": _text("Who asks is not known", "WWW-Authenticate", {"type": "string"}),
-        "403": _text("Not for this role, or withheld until a batch is complete"),
-        "429": _text("Too many attempts", "Retry-After", {"type": "integer", "minimum": 1}),
-        "503": _text("Busy", "Retry-After", {"type": "integer", "minimum": 1}),
-    }
-    if can_miss:
-        responses["404"] = _text("No such survey, version, wave, level or table")
-        responses["404"]["content"] |= _NOWHERE
-        responses["409"] = _text("It cannot be told")
-    return responses
-
-
-def _file(name: str, about: str, media: str) -> Schema:
-    """Return the operation that gives a file which is no table in CSV or JSON."""
-    found = {
-        "description": about,
-        "content": {media: {}},
-        "headers": {"Content-Disposition": {"schema": STRING}},
-    }
-    return _operation(name, about, {"200": found, **_withheld(True)}, security=_SECURITY)
-
-
-def _download(table: str, form: str, row: Schema, about: str, can_miss: bool) -> Schema:
-    answer = _json(about, {"type": "array", "items": row})
-    if form == "csv":
-        answer = {"description": about, "content": {"text/csv": {"schema": {"type": "string"}}}}
-    answer["headers"] = {"Content-Disposition": {"schema": {"type": "string"}}}
-    responses = {"200": answer, **_withheld(can_miss)}
-    return _operation(f"get_{table}_{form}", about, responses, security=_SECURITY)
 
 
 def protocol_schema() -> Schema:
@@ -357,51 +334,3 @@ def _columns(kind: type, *others: str) -> dict[str, Schema]:
         types += [other for other in others if other not in types]
         columns[name] = {"type": types if types[1:] else types[0]}
     return columns
-
-
-def _operation(name: str, summary: str, responses: Schema, **more: Any) -> Schema:
-    return {"operationId": name, "summary": summary, **more, "responses": responses}
-
-
-def _query(name: str, description: str, pattern: str) -> Schema:
-    schema = {"type": "string", "pattern": pattern}
-    return {"name": name, "in": "query", "description": description, "schema": schema}
-
-
-def _json(description: str, schema: Schema) -> Schema:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-def _text(description: str, header: str = "", schema: Schema | None = None) -> Schema:
-    answer: Schema = {"description": description, "content": {"text/plain": {"schema": STRING}}}
-    return answer | ({"headers": {header: {"schema": schema}}} if header else {})
-
-
-def _status(*words: str) -> Schema:
-    return object_of({"status": {"enum": list(words)}})
-
-
-#: The answer at an address that does not exist: with a slash in a survey's "id", say.
-_NOWHERE: Schema = {"text/html": {"schema": {"type": "string"}}}
-
-
-def _refusals(*words: str) -> Schema:
-    """Return the responses that refuse a request for these reasons (RFC 9457), by status."""
-    responses: Schema = {}
-    for status in sorted({STATUS[word] for word in words}):
-        reasons = [word for word in words if STATUS[word] == status]
-        problem = {
-            "type": {"enum": [f"urn:deniable:problem:{word}" for word in reasons]},
-            "title": {"enum": [word.replace("-", " ") for word in reasons]},
-            "status": {"const": status},
-            **dict.fromkeys(("detail", "field", "expected", "got"), STRING),
-        }
-        bits = {"bits": whole(0)} if "work-required" in reasons else None
-        content = {"application/problem+json": {"schema": object_of(problem, bits)}}
-        answer: Schema = {"description": "Refused: " + ", ".join(reasons), "content": content}
-        if status == 404:
-            answer["content"] = content | _NOWHERE
-        if status == 503:
-            answer["headers"] = {"Retry-After": {"required": True, "schema": {"type": "integer"}}}
-        responses[str(status)] = answer
-    return responses
