@@ -16,6 +16,7 @@ from analysis.estimate.plausibility import UNLIKE
 from server import access
 from server.clock import today
 from server.console.blueprint import blueprint
+from server.console.costs import USUAL
 from server.console.live import EVERY, follow, state_of_fieldwork, told_of_wave
 from server.console.mistakes import Mistake, again
 from server.console.precision import precision
@@ -32,8 +33,6 @@ from server.stored_results import Missing, StoredWave, asked_now
 MOST_LINKS = 100_000
 #: The most respondents that can be planned.
 MOST_PLANNED = 10_000_000
-#: The respondents for whom precision is told where nobody said how many are planned.
-USUAL = 1000
 #: Precision is told with so many times the planned respondents.
 TIMES = (1, 2, 5, 10)
 

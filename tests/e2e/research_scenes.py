@@ -22,12 +22,18 @@ def research(stage: Stage) -> Scene:
         "privacy": f"/surveys/{survey}/privacy",
         "downloads": f"/surveys/{survey}/downloads",
         "new": "/surveys/new",
+        "account": "/account",
         "people": "/people",
         "log": "/log",
         "not-public": f"/public/{survey}",
     }.items():
         page.goto(stage.collector.url + path)
         yield name, page
+    page.goto(f"{stage.collector.url}/surveys/{survey}")
+    page.get_by_label("Planned respondents").fill("many")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#mistakes")).to_be_focused()
+    yield "mistake", page
     page.goto(f"{stage.collector.url}/surveys/new")
     page.get_by_label("Survey file, and").set_input_files(EXAMPLES / "staff-panel.toml")
     page.get_by_role("button", name="Upload").click()

@@ -336,6 +336,7 @@ def follow_to_the_mistake(page: Page) -> None:
     expect(page.locator("#epsilon")).to_have_accessible_description(re.compile(re.escape(told)))
 
 
+@pytest.mark.more
 def test_a_mistake_calls_back_nobody_who_writes_on(sign_in: Callable[..., Page]) -> None:
     page = sign_in(bypass_csp=True)
     begin(page)

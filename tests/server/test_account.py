@@ -59,6 +59,7 @@ def test_whoever_has_a_link_chooses_a_password_and_is_signed_in(
     assert log_in(app.test_client(), "dora", CHOSEN.upper()).status_code == 401
 
 
+@pytest.mark.more
 def test_a_chosen_password_is_tried_no_faster_than_a_minute_each(
     app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def test_what_cannot_be_computed_is_told_at_its_field_with_what_was_chosen(
     check_told(results.text, "population", "a whole number of at least 600")
 
 
+@pytest.mark.more
 def test_estimates_are_calibrated_to_shares_that_are_typed_as_the_command_does(
     browser: FlaskClient, store: Store, database: Path, tmp_path: Path
 ) -> None:

@@ -172,7 +172,7 @@ def test_the_numbers_of_fieldwork_are_those_of_the_plan(
     table = re.search(r'aria-label="Precision">(.*?)</table>', html, flags=re.S)
     assert table is not None
     cells = re.findall(r'<td class="number"[^>]*>± ([\d.]+)', table[1])
-    plans = [told("plan", survey_file, "--respondents", 1000 * n) for n in (1, 2, 5, 10)]
+    plans = [told("plan", survey_file, "--respondents", 400 * n) for n in (1, 2, 5, 10)]
     rows = told("estimate", "canteen", "--batch", "--db", database)
     expected = []
     for row, *later in zip(*plans, strict=True):
