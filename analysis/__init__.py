@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from analysis.study.design_plan import DesignPlan, Goals, design_plan
     from analysis.study.frames import to_frame
     from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
+    from analysis.study.opened import Study
     from analysis.study.planning import (
         Plan,
         epsilon_for,
@@ -114,6 +115,7 @@ _NAMES = {
     "analysis.study.design_plan": ("DesignPlan", "Goals", "design_plan"),
     "analysis.study.frames": ("to_frame",),
     "analysis.study.hypotheses": ("HypothesisTest", "goodness_of_fit", "independence"),
+    "analysis.study.opened": ("Study",),
     "analysis.study.planning": (
         "Plan",
         "epsilon_for",
@@ -170,6 +172,7 @@ __all__ = [
     "ReportError",
     "Slope",
     "Spend",
+    "Study",
     "Survey",
     "SurveyError",
     "Total",

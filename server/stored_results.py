@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.core.reports import Reports
 from analysis.estimate.columns import Column
-from analysis.estimate.columns.of_survey import (
-    column_names,
-    crossed_columns,
-    one_draw,
-    read_columns,
-    rounding,
-    told_together,
-    variable,
-)
+from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
 from analysis.estimate.estimates import Estimate, estimates
 from analysis.estimate.plausibility import Plausibility, plausibility
 from analysis.estimate.poisoning import shifts
@@ -252,49 +244,12 @@ class StoredWave:
             If a question's answers are no columns.
         """
         self._check_kept()
-        known = {name: each for each in self.survey.questions for name in column_names(each)}
-        spelled = {variable(name): name for name in known} | {name: name for name in known}
-        for name in wanted:
-            if name not in spelled:
-                options = any(column.startswith(f"{name}.") for column in known)
-                more = " (of several options name one)" * options
-                raise Missing(
-                    f"question: expected one of {', '.join(known)}, got {name[:64]!a}{more}"
-                )
-        names = list(dict.fromkeys(spelled[name] for name in wanted))
-        questions = {known[name].id: known[name] for name in names}
-        # Of several options that one draw told of, those reports count that tell of all of them.
-        crossed: dict[str, list[int]] = {}
-        for question in questions.values():
-            places = [place for place, name in enumerate(column_names(question)) if name in names]
-            if len(places) > 1 and one_draw(question):
-                crossed[question.id] = places
-        every = self._read(questions.values())
-        told = [each.randomizer.asked_many(every[name]) for name, each in questions.items()]
-        told += [
-            told_together(questions[name], places, every[name]) for name, places in crossed.items()
-        ]
-        counted, notes = np.all(told, axis=0), list(filter(None, map(rounding, questions.values())))
-        notes += filter(None, [self.simulated_sentence])
-        if not counted.all():
-            if not counted.any():
-                raise ValueError(
-                    f"{' and '.join(names)}: expected reports that tell of all of these, got none: "
-                    "each report tells of some"
-                )
-            notes.append(
-                f"{np.count_nonzero(counted):,} of {len(counted):,} respondents were asked, or "
-                f"told, {' and '.join(names)} together, and count here"
-            )
-        columns: dict[str, Column] = {}
-        for name, question in questions.items():
-            reports = every[name].of(counted)
-            if name in crossed:
-                found = crossed_columns(question, crossed[name], reports)
-            else:
-                found = read_columns(question, reports)
-            columns |= {column.name: column for column in found}
-        return [columns[name] for name in names], notes
+        try:
+            names, questions = chosen_columns(self.survey.questions, wanted)
+        except ValueError as error:
+            raise Missing(str(error)) from None
+        columns, notes = columns_of_reports(names, questions, self._read(questions.values()))
+        return columns, [*notes, *filter(None, [self.simulated_sentence])]
 
     def _read(self, questions: Iterable[Question]) -> dict[str, Reports]:
         """Return all reports on some questions, packed."""

@@ -3,6 +3,6 @@
 from analysis.study.bundle.archive import LARGEST, pack
 from analysis.study.bundle.members import members
 from analysis.study.bundle.study import BundledStudy
-from analysis.study.bundle.verify import Verified, verify_bundle
+from analysis.study.bundle.verify import Verified, read_bundle, verify_bundle
 
-__all__ = ["LARGEST", "BundledStudy", "Verified", "members", "pack", "verify_bundle"]
+__all__ = ["LARGEST", "BundledStudy", "Verified", "members", "pack", "read_bundle", "verify_bundle"]

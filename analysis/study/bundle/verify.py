@@ -58,7 +58,12 @@ class Verified:
 
 
 def verify_bundle(data: bytes) -> Verified:
-    """Check a bundle, and return what was checked.
+    """Check a bundle, and return what was checked; see `read_bundle`."""
+    return read_bundle(data)[1]
+
+
+def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
+    """Check a bundle, and return the study in it, and what was checked.
 
     Its members must be those that it states, with their hashes; nothing else may be in the file.
     The survey must have the stated version, the reports the stated tallies, and everything else
@@ -104,7 +109,7 @@ def verify_bundle(data: bytes) -> Verified:
             # It states the hashes of what is there, not of what was just made.
             made[name] = description(study, found).encode()
         _compare(name, found[name], made[name], all_columns=is_ours)
-    return Verified(
+    return study, Verified(
         *(survey.id, survey.version, study.wave, study.fieldwork.reports),
         *(made["estimates.csv"].count(b"\n") - 1, len(found), compared),
         *(package["deniable"]["release"], sha256(data).hexdigest()),

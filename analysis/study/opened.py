@@ -1,0 +1,168 @@
+"""A study as a statistician opens it: tables, columns and models of one wave, from a bundle."""
+
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from analysis.core.errors import DataError
+from analysis.core.reports import Reports
+from analysis.estimate.columns import Column
+from analysis.estimate.columns.of_reports import chosen_columns, columns_of_reports
+from analysis.estimate.columns.of_survey import column_names, has_columns, variable
+from analysis.estimate.estimates import Estimate, estimates
+from analysis.study.bundle import LARGEST, BundledStudy, read_bundle
+from analysis.study.crosstab import Crosstab, crosstab
+from analysis.study.frames import to_frame
+from analysis.study.regression import Regression, regress
+from analysis.survey.files import open_file
+from analysis.survey.survey import Survey
+
+#: Seconds within which a server must go on sending a bundle.
+_PATIENCE = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One wave of one version of a survey, whose bundle was checked.
+
+    Attributes
+    ----------
+    content : BundledStudy
+        What the bundle holds: tallies, reports, how they came.
+    """
+
+    content: BundledStudy
+
+    @classmethod
+    def open(cls, source: str | Path) -> "Study":
+        """Read a bundle, and check it as ``deniable verify`` does.
+
+        Parameters
+        ----------
+        source : str or Path
+            The file that ``deniable bundle ID --output FILE.zip`` wrote, or an address (http or
+            https) from which anybody can get it.
+
+        Raises
+        ------
+        DataError
+            If it cannot be read, or anything in it is not as it should be.
+        """
+        name = str(source)
+        try:
+            if name.startswith(("https://", "http://")):
+                with urllib.request.urlopen(name, timeout=_PATIENCE) as answer:
+                    data = answer.read(LARGEST + 1)
+            else:
+                with open_file(Path(source)) as file:
+                    data = file.read(LARGEST + 1)
+        except (OSError, urllib.error.URLError) as error:
+            raise DataError(f"{name}: cannot be read: {error}") from None
+        if data.startswith(b"SQLite format 3\0"):
+            raise DataError(
+                f"{name}: expected a bundle, got a database; write one: deniable bundle ID --db "
+                f"{name} --output FILE.zip"
+            )
+        try:
+            content, _ = read_bundle(data)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        return cls(content)
+
+    @property
+    def survey(self) -> Survey:
+        """The frozen survey that was asked."""
+        return self.content.survey
+
+    @property
+    def n(self) -> int:
+        """How many reports were counted."""
+        return self.content.fieldwork.reports
+
+    def __repr__(self) -> str:
+        return f"<Study {self.survey.id}, wave {self.content.wave}, {self.n:,} reports>"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns that can be crossed or modelled."""
+        questions = filter(has_columns, self.survey.questions)
+        return [name for question in questions for name in column_names(question)]
+
+    def estimates(self, confidence_level: float | None = None, **options: Any) -> list[Estimate]:
+        """Return every share, mean and quantile with its interval.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            In (0, 1); that of the bundle if it is left out.
+        options
+            `method`, `simultaneous` and `spread` of `analysis.estimates`.
+        """
+        level = self.content.conf_level if confidence_level is None else confidence_level
+        return estimates(self.survey, self.content.tallies, level, **options)
+
+    def to_frame(self) -> Any:
+        """Return the estimates as a DataFrame."""
+        return to_frame(self.estimates())
+
+    @cached_property
+    def _reports(self) -> dict[str, Reports]:
+        if self.content.reports is None:
+            raise DataError(
+                f"{self.survey.id}: expected reports in the bundle, got one without: shares and "
+                "means can be estimated, tables of two questions and models cannot"
+            )
+        return {
+            question.id: question.randomizer.read_many(
+                [sent[question.id] for sent in self.content.reports]
+            )
+            for question in self.survey.questions
+        }
+
+    def columns(self, names: Sequence[str]) -> list[Column]:
+        """Return columns of those respondents who were asked all of them.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Some of `names`; in a name, `_` can stand for `-` and `.`, as in formulas.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or its question's answers make none.
+        DataError
+            If the bundle has no reports.
+        """
+        chosen, questions = chosen_columns(self.survey.questions, names)
+        return columns_of_reports(chosen, questions, self._reports)[0]
+
+    def crosstab(self, first: str, second: str, confidence_level: float | None = None) -> Crosstab:
+        """Return the table of two columns, given by their names; see `analysis.crosstab`."""
+        level = self.content.conf_level if confidence_level is None else confidence_level
+        if variable(first) == variable(second):
+            raise ValueError(f"expected two columns, got {first} twice")
+        one, other = self.columns([first, second])
+        return crosstab(one, other, level)
+
+    def regress(self, formula: str, **options: Any) -> Regression:
+        """Return a model of what respondents reported.
+
+        Parameters
+        ----------
+        formula : str
+            Such as ``"harassed ~ team"``: in names `_` stands for `-` and `.`. It is a program:
+            take none from a stranger.
+        options
+            Those of `analysis.regress`.
+        """
+        words = set(re.findall(r"\w+", formula))
+        used = [name for name in map(variable, self.names) if name in words]
+        options.setdefault("confidence_level", self.content.conf_level)
+        columns = {variable(column.name): column for column in self.columns(used)} if used else {}
+        return regress(formula, columns, **options)

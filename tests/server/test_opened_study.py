@@ -1,0 +1,103 @@
+"""A study is opened from its bundle, with tables and models that equal those of the server."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from bundled import bundled, study
+from command_line import run, table
+
+from analysis import Study
+from analysis.core.errors import DataError
+from analysis.survey.survey_file import read_survey
+
+EXAMPLE = Path(__file__).parents[2] / "examples/working-conditions.toml"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database, and the bundle of its study."""
+    folder = tmp_path_factory.mktemp("opened")
+    study(folder / "x.db", read_survey(EXAMPLE), 400)
+    (folder / "bundle.zip").write_bytes(bundled(folder / "x.db", "work-2026"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def opened(folder: Path) -> Study:
+    return Study.open(folder / "bundle.zip")
+
+
+def test_estimates_are_those_that_the_command_prints(folder: Path, opened: Study) -> None:
+    printed = table(run("estimate", "work-2026", "--db", folder / "x.db"))
+    frame = opened.to_frame()
+    assert [str(one) for one in frame["term"]] == [row["term"] for row in printed]
+    for estimate, row in zip(frame["estimate"], printed, strict=True):
+        assert estimate == pytest.approx(float(row["estimate"]), rel=1e-8)
+    assert repr(opened) == "<Study work-2026, wave 1, 400 reports>"
+    narrow, wide = (opened.estimates(level)[0] for level in (0.5, 0.99))
+    assert wide.conf_low < narrow.conf_low < narrow.conf_high < wide.conf_high
+
+
+def test_tables_and_models_are_those_that_the_command_prints(folder: Path, opened: Study) -> None:
+    printed = table(run("crosstab", "work-2026", "harassed", "team", "--db", folder / "x.db"))
+    rows = opened.crosstab("harassed", "team").rows()
+    assert len(rows) == len(printed)
+    assert rows[0].estimate == pytest.approx(float(printed[0]["estimate"]), rel=1e-8)
+    terms = table(run("regress", "work-2026", "harassed ~ team", "--db", folder / "x.db"))
+    model = opened.regress("harassed ~ team")
+    assert [term.term for term in model.terms] == [row["term"] for row in terms[: len(model.terms)]]
+    assert model.params.iloc[0] == pytest.approx(float(terms[0]["estimate"]), rel=1e-6)
+    (column,) = opened.columns(["team"])
+    assert column.n == opened.n
+    assert {"harassed", "team"} <= {*opened.names}
+
+
+def test_what_is_not_there_is_told(opened: Study) -> None:
+    with pytest.raises(ValueError, match=r"expected one of harassed, .*, got 'salary'"):
+        opened.columns(["salary"])
+    with pytest.raises(ValueError, match="expected two columns, got team twice"):
+        opened.crosstab("team", "team")
+    with pytest.raises(ValueError, match="the formula names salary"):
+        opened.regress("harassed ~ salary")
+
+
+def test_other_files_are_told(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"x\.db: expected a bundle, got a database; write one: "):
+        Study.open(folder / "x.db")
+    with pytest.raises(DataError, match=r"none\.zip: cannot be read: "):
+        Study.open(tmp_path / "none.zip")
+    data = bytearray((folder / "bundle.zip").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "changed.zip").write_bytes(data)
+    with pytest.raises(DataError, match=r"changed\.zip: [a-zA-Z.]+: "):
+        Study.open(tmp_path / "changed.zip")
+
+
+def test_without_reports_there_are_estimates_alone(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(bundled(folder / "x.db", "work-2026", "--without-reports"))
+    found = Study.open(tmp_path / "x.zip")
+    assert found.estimates()
+    with pytest.raises(DataError, match="expected reports in the bundle, got one without"):
+        found.crosstab("harassed", "team")
+
+
+@pytest.fixture
+def address(folder: Path) -> Iterator[str]:
+    """The address of a web server that has the folder."""
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_bundle_is_opened_from_an_address(address: str, opened: Study) -> None:
+    assert Study.open(f"{address}/bundle.zip").estimates() == opened.estimates()
+    with pytest.raises(DataError, match="cannot be read: HTTP Error 404"):
+        Study.open(f"{address}/other.zip")
