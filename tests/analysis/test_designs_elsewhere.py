@@ -344,3 +344,30 @@ def _held(
             found.allows(row, at, 0.95) for row, at in zip(np.eye(law.size), truth, strict=True)
         ]
     return held / times
+
+
+@pytest.mark.parametrize(
+    ("matrix", "amounts", "message"),
+    [
+        ('[["1e400", "1/4"], ["1/4", "3/4"]]', "[0, 1]", r"sample A: .*value 1 .*: 1e\+400"),
+        (
+            '[["1/4", "1 - 1e400"], ["3/4", "1e400"]]',
+            "[0, 1]",
+            r"sample A: matrix must hold probabilities .*, got -1e\+400 in row 1 for value 2",
+        ),
+        ('[["1/4", "1/2"], ["3/4", "1/2"]]', "[0, 1e400]", r"amounts must be 2 numbers, .*1e\+100"),
+        ('[["1/4", "1/2"], ["3/4", "1/2"]]', "[0, inf]", "amounts must be 2 numbers"),
+        ('[["1/4", "1/2"], ["3/4", "1/2"]]', "[0, nan]", "amounts must be 2 numbers"),
+    ],
+)
+def test_numbers_that_are_too_large_are_told_with_their_place(
+    tmp_path: Path, matrix: str, amounts: str, message: str
+) -> None:
+    path = tmp_path / "design.toml"
+    other = '[["3/4", "1/4"], ["1/4", "3/4"]]'
+    path.write_text(
+        f'[columns.y]\nvalues = ["no", "yes"]\nsample = "s"\namounts = {amounts}\n'
+        f"matrix.A = {matrix}\nmatrix.B = {other}\n"
+    )
+    with pytest.raises(SurveyError, match=message):
+        read_designs(path)

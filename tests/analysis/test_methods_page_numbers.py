@@ -181,13 +181,17 @@ def test_a_scrambled_number_and_an_unrelated_one() -> None:
     (mean, _) = UnrelatedNumberColumn("x", two, y, where).estimates(IntervalOptions(), None)
     factors = np.linalg.inv([[0.7, 0.3], [0.2, 0.8]])[0]
     halves = [y[:150], y[150:]]
-    variance = sum(
-        factor**2 * half.var() / len(half) for factor, half in zip(factors, halves, strict=True)
+    parts = [
+        factor**2 * half.var(ddof=1) / len(half)
+        for factor, half in zip(factors, halves, strict=True)
+    ]
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (len(half) - 1) for part, half in zip(parts, halves, strict=True)
     )
     value = sum(factor * half.mean() for factor, half in zip(factors, halves, strict=True))
-    error = (variance * n / (n - 1)) ** 0.5
+    error = sum(parts) ** 0.5
     assert (mean.estimate, mean.std_error) == pytest.approx((value, error))
-    reach = student.ppf(0.975, n - 1) * error
+    reach = student.ppf(0.975, freedom) * error
     assert mean.conf_high == pytest.approx(value + reach)
 
 

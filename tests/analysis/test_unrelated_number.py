@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from narrowing import not_none
+from scipy.stats import t
 
 from analysis.core.errors import DataError, SurveyError
 from analysis.estimate.columns.data_file import read_data
@@ -27,8 +28,7 @@ def test_both_means_are_those_of_greenberg_and_others() -> None:
     mean, unrelated = column.estimates(IntervalOptions(), None)
     assert mean.estimate == pytest.approx(((1 - q) * one - (1 - p) * other) / (p - q))
     error = ((1 - q) ** 2 * spread[0] + (1 - p) ** 2 * spread[1]) ** 0.5 / (p - q)
-    # One variance of all, with 799 degrees of freedom instead of 399 and 399.
-    assert mean.std_error == pytest.approx(error, rel=0.002)
+    assert mean.std_error == pytest.approx(error)
     assert unrelated.estimate == pytest.approx((p * other - q * one) / (p - q))
     assert mean.conf_low < 12 < mean.conf_high
     assert unrelated.conf_low < 18 < unrelated.conf_high
@@ -45,6 +45,30 @@ def test_weights_count_respondents_as_often() -> None:
     found = column.estimates(IntervalOptions(), one_by_one(weights.astype(float)))
     for row, other in zip(found, often.estimates(IntervalOptions(), None), strict=True):
         assert row.estimate == pytest.approx(other.estimate)
+
+
+def test_small_samples_have_the_degrees_of_freedom_of_their_variances() -> None:
+    rng, held = np.random.default_rng(2), 0
+    where = np.repeat([0, 1], [3, 40])
+    for _ in range(600):
+        reports = rng.normal(10, np.where(where == 0, 4.0, 1.0))
+        column = UnrelatedNumberColumn("y", DESIGN, reports, where)
+        mean = column.estimates(IntervalOptions(), None)[0]
+        held += mean.conf_low <= 10 <= mean.conf_high
+    # Nearly all of the variance is that of three reports, with two degrees of freedom.
+    parts = [DESIGN.slopes[0, at] ** 2 * reports[where == at].var(ddof=1) for at in (0, 1)]
+    parts = [part / size for part, size in zip(parts, (3, 40), strict=True)]
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 39)
+    reach = t.ppf(0.975, freedom) * sum(parts) ** 0.5
+    assert mean.conf_high - not_none(mean.estimate) == pytest.approx(reach)
+    # With 42 degrees of freedom it was .83; the standard error of 600 is .009.
+    assert 0.92 < held / 600 < 0.98
+
+
+def test_reports_that_are_all_alike_have_no_error() -> None:
+    column = UnrelatedNumberColumn("y", DESIGN, np.full(6, 7.0), np.arange(6) % 2)
+    mean, _ = column.estimates(IntervalOptions(), None)
+    assert (mean.conf_low, mean.conf_high) == (pytest.approx(7), pytest.approx(7))
 
 
 def test_plans_have_the_error_of_large_samples() -> None:

@@ -14,6 +14,8 @@ from analysis.estimate.columns.measured import Design
 from analysis.estimate.columns.scrambled import is_scrambled, read_scrambled_design
 from analysis.survey.document import Table, read_toml
 
+#: The largest amount, whose square computers can still add up.
+_LARGEST = Decimal("1e100")
 #: The most randomized columns of a file; estimating one takes about a millisecond.
 MOST_COLUMNS = 5000
 
@@ -112,11 +114,14 @@ def _design(table: Table) -> Design:
             isinstance(value, list)
             and len(value) == len(values)
             and all(
-                type(number) in (int, Decimal) and Decimal(number).is_finite() for number in value
+                type(number) in (int, Decimal)
+                and Decimal(number).is_finite()
+                and abs(Decimal(number)) <= _LARGEST
+                for number in value
             )
             and len(set(value)) > 1
         ),
-        f"{len(values)} numbers, one for each value, not all equal",
+        f"{len(values)} numbers, one for each value, not all equal, at most {_LARGEST:.0e} in size",
         None,
     )
     if (table.peek("design") is None) == (table.peek("matrix") is None):

@@ -5,7 +5,9 @@ shorthands for such matrices.
 """
 
 from collections.abc import Callable
+from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -176,9 +178,7 @@ def _corners(matrix: Matrix, unknowns: tuple[str, ...], place: str) -> Floats:
     for at, column in enumerate(zip(*matrix, strict=True), 1):
         total = sum(column, Polynomial.constant(Fraction(0)))
         if total.number is None or abs(total.number - 1) > Fraction(1, 10**9):
-            got = (
-                "it depends on unknowns" if total.number is None else f"{float(total.number):.10g}"
-            )
+            got = "it depends on unknowns" if total.number is None else _decimal(total.number)
             raise SurveyError(
                 f"{place}: each column of the matrix must sum to 1, whatever the unknowns are; "
                 f'that of value {at} does not: {got} (write "1/3" rather than 0.333)'
@@ -186,13 +186,23 @@ def _corners(matrix: Matrix, unknowns: tuple[str, ...], place: str) -> Floats:
     chances = [
         [[entry.at(corner) for entry in row] for row in matrix] for corner in corners(unknowns)
     ]
-    wrong = [float(x) for table in chances for row in table for x in row if not 0 <= x <= 1]
-    if wrong:
-        raise SurveyError(
-            f"{place}: matrix must hold probabilities from 0 to 1, whatever the unknowns are, got "
-            f"{wrong[0]:g}"
-        )
+    for row, value in product(range(len(matrix)), range(len(matrix[0]))):
+        wrong = [table[row][value] for table in chances if not 0 <= table[row][value] <= 1]
+        if wrong:
+            raise SurveyError(
+                f"{place}: matrix must hold probabilities from 0 to 1, whatever the unknowns are, "
+                f"got {_decimal(wrong[0])} in row {row + 1} for value {value + 1}"
+            )
     return np.array(chances, dtype=np.float64)
+
+
+def _decimal(number: Fraction) -> str:
+    """Return a number in 10 digits, also one that is too large for a float."""
+    try:
+        return f"{float(number):.10g}"
+    except OverflowError:
+        value = Decimal(number.numerator) / Decimal(number.denominator)
+        return f"{Context(prec=10).plus(value).normalize():g}"
 
 
 def _of_name(

@@ -36,6 +36,8 @@ class Moment:
         How far each respondent moves it, but for a factor.
     least : float
         The least possible value.
+    freedom : float, optional
+        Degrees of freedom of its variance, if they are not those of the whole sample.
     """
 
     term: str
@@ -43,6 +45,7 @@ class Moment:
     variance: float
     scores: Floats
     least: float = -inf
+    freedom: float | None = None
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,10 @@ class NumberColumn(ABC):
             raise DataError(f'column "{self.name}": expected 2 respondents at least, got {self.n}')
         drawn = one_by_one(np.ones(self.n)) if sample is None else sample
         moments = self.moments(sample, drawn)
-        reach = float(stdtrit(drawn.freedom, (1 + wanted.confidence_level) / 2))
         rows = []
         for moment in moments:
+            freedom = drawn.freedom if moment.freedom is None else moment.freedom
+            reach = float(stdtrit(freedom, (1 + wanted.confidence_level) / 2))
             error = max(moment.variance, 0.0) ** 0.5
             low, high = moment.value - reach * error, moment.value + reach * error
             interval = Interval(max(moment.least, low), max(moment.least, high), "student-t")

@@ -122,10 +122,28 @@ class UnrelatedNumberColumn(NumberColumn):
 
     def moments(self, sample: Sample | None, drawn: Sample) -> list[Moment]:
         means, influences = self._estimated(sample)
+        if sample is None:
+            return self._of_two_samples(means, influences)
         scores = [drawn.scores_of(influence) for influence in influences.T]
         return [
             Moment(term, float(mean), drawn.variance_of_scores(of), of)
             for term, mean, of in zip(TERMS, means, scores, strict=True)
+        ]
+
+    def _of_two_samples(self, means: Floats, influences: Floats) -> list[Moment]:
+        """Return the moments of two simple samples, by Welch's and Satterthwaite's formula."""
+        sizes = np.bincount(self.where, minlength=2)
+        spreads = [self.reports[self.where == at].var(ddof=1) for at in (0, 1)]
+        of_samples = self.design.slopes**2 * (np.array(spreads) / sizes)
+        variances = of_samples.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            freedoms = variances**2 / (of_samples**2 / (sizes - 1)).sum(axis=1)
+        # Where all reports are alike, their number is all that is known of it.
+        freedoms = np.where(variances > 0, freedoms, sizes.min() - 1)
+        moments = zip(TERMS, means, variances, influences.T, freedoms, strict=True)
+        return [
+            Moment(term, float(mean), float(variance), scores, freedom=float(freedom))
+            for term, mean, variance, scores, freedom in moments
         ]
 
 
