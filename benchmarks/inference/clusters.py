@@ -15,12 +15,14 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 from regression import column, run, tell
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from analysis.study.regression import regress
 
 COUNTS, EPSILONS, SIGMAS, MEMBERS = (20, 40), (1.0, 2.0, 3.0), (0.0, 0.5, 1.0), 25
 COEFFICIENTS = (-0.5, 0.8, 0.5)
+#: Of robust errors.
+SIGMA = 0.7
 LEAST_COVERAGE, MOST_REJECTED = 0.93, 0.07
 
 
@@ -85,5 +87,55 @@ def intercepts(replications: int) -> bool:
     return tell(f"least {LEAST_COVERAGE:g} less 3 errors, size {MOST_REJECTED:g} plus 3", met)
 
 
+def robust(replications: int) -> bool:
+    """Print coverage of robust intervals by number and sizes of clusters; whether it is enough."""
+    least = LEAST_COVERAGE - 3 * sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / replications)
+    print(f"\nrobust errors, {replications} samples each: coverage of 95 % intervals")
+    print(
+        f"{'clusters':>9}{'sizes':>12}{'Intercept':>11}{'x':>7}{'z':>7}{'freedom':>9}{'untold':>8}"
+    )
+    met = True
+    for count, unequal in product((10, 20, 40), (False, True)):
+        # The largest of unequal ones has some 40 % of all respondents if there are 10.
+        sizes = np.full(count, 50)
+        if unequal:
+            parts = 1.5 ** -np.arange(10.0).repeat(count // 10)
+            sizes = np.maximum(np.round(50 * count * parts / parts.sum()), 4).astype(np.int64)
+        held, untold, freedom = np.zeros(3), 0, 0.0
+        truth = marginal(SIGMA)
+        for seed in range(replications):
+            rng = np.random.default_rng([seed, count, unequal])
+            true, known = sampled(rng, rng.permutation(sizes), SIGMA)
+            reports = {"y": column(rng, ["no", "yes"], true, 2.0)}
+            model = regress("y ~ x * z", reports, known, clusters=known["cluster"])
+            if not model.converged:
+                untold += 1
+                continue
+            for place, (term, value) in enumerate(zip(model.terms[:3], truth, strict=True)):
+                if term.conf_low is not None and term.conf_high is not None:
+                    held[place] += term.conf_low <= value <= term.conf_high
+            freedom += model.freedom
+        done = max(replications - untold, 1)
+        rates = held / done
+        print(
+            f"{count:9d}{'unequal' if unequal else 'equal':>12}{rates[0]:11.3f}{rates[1]:7.3f}",
+            end="",
+        )
+        print(f"{rates[2]:7.3f}{freedom / done:9.1f}{untold:8d}", flush=True)
+        met &= bool(rates.min() >= least)
+    return tell(f"least {LEAST_COVERAGE:g} less 3 errors", met)
+
+
+def marginal(sigma: float) -> tuple[float, float, float]:
+    """Return the intercept and slopes of the mean over clusters, in a model with a product."""
+    places, weights = np.polynomial.hermite_e.hermegauss(40)
+    base, of_x, of_z = COEFFICIENTS
+    odds = [
+        float(logit(expit(base + x * of_x + z * of_z + sigma * places) @ weights / weights.sum()))
+        for x, z in ((0, 0), (1, 0), (0, 1))
+    ]
+    return odds[0], odds[1] - odds[0], odds[2] - odds[0]
+
+
 if __name__ == "__main__":
-    run(__doc__, intercepts)
+    run(__doc__, intercepts, robust)

@@ -68,7 +68,7 @@ def test_small_samples_have_the_degrees_of_freedom_of_their_variances() -> None:
 def test_reports_that_are_all_alike_have_no_error() -> None:
     column = UnrelatedNumberColumn("y", DESIGN, np.full(6, 7.0), np.arange(6) % 2)
     mean, _ = column.estimates(IntervalOptions(), None)
-    assert (mean.conf_low, mean.conf_high) == (pytest.approx(7), pytest.approx(7))
+    assert (mean.conf_low, mean.conf_high) == pytest.approx((7.0, 7.0))
 
 
 def test_plans_have_the_error_of_large_samples() -> None:

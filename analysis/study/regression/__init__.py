@@ -105,9 +105,9 @@ def regress(
         Finite, 0 or more. Errors are those of the sandwich then.
     clusters, strata : (n,) arrays, optional
         Labels of the clusters and the strata in which respondents were drawn. Errors are those of
-        the sandwich then, of the clusters' sums within strata, with Student's law for intervals and
-        tests: its degrees of freedom are clusters (or respondents) less strata. Estimates are those
-        without.
+        the sandwich then, with Student's law for intervals and tests. With strata, or more than 200
+        clusters, it is of the clusters' sums within strata, and degrees of freedom are clusters (or
+        respondents) less strata; else it is CR2, with Satterthwaite's. Estimates are those without.
     offset : str, optional
         Of a Poisson model: what is added to the logarithm of the mean, an expression of known
         columns such as ``log(hours)``. The law of randomized predictors depends on it, too.
@@ -186,12 +186,12 @@ def regress(
         _check_random(model, family, penalty, robust or interval != "profile")
     if penalty != "none":
         _check_penalty(model, family, lawless, robust or interval != "profile")
-    few_clusters = model.rows.few_clusters()
     if lawless:
         fitted = debiased(model, family, no_answer, confidence_level)
         if progress:
             progress(1.0)
-        fitted = replace(fitted, messages=(*fitted.messages, *few_clusters))
+        few = model.rows.few_clusters(fitted.freedom)
+        fitted = replace(fitted, messages=(*fitted.messages, *few))
         return replace(fitted, predicted=predicted(model, fitted, confidence_level))
     if no_answer == "left-out":
         model = model.apart()
@@ -200,7 +200,7 @@ def regress(
     )
     rows = () if random else predicted(model, found.model, confidence_level, found.of)
     averages = average_effects(model, found, confidence_level) if effects else ()
-    messages = (*found.model.messages, *few_clusters)
+    messages = (*found.model.messages, *model.rows.few_clusters(found.model.freedom))
     return replace(found.model, predicted=rows, effects=averages, messages=messages)
 
 

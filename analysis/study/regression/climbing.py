@@ -113,14 +113,14 @@ def _climb_once(
         gradient = ways.T @ point.gradient
         step = _step(point, gradient, ways)
         gain = float(step @ gradient)
-        end = gain_at_end if turn < _PATIENCE else max(gain_at_end, _ENOUGH)
+        slack = point.likelihood.rounding * abs(point.value)
+        end = max(gain_at_end, slack, _ENOUGH if turn >= _PATIENCE else 0.0)
         if not gain >= end:
             return point, abs(gain) < end
         if point.value + _MORE * gain < least:
             return point, False
         size = float(np.linalg.norm(step))
         length = most = min(1.0, farthest / size)
-        slack = point.likelihood.rounding * abs(point.value)
         along = ways @ step
         ahead = point.likelihood.at(point.parameters + length * along)
         while not ahead.value >= point.value + 1e-4 * length * gain - slack:

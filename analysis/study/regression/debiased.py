@@ -15,6 +15,7 @@ from analysis.core.domain import NO_ANSWER
 from analysis.estimate.columns import Column
 from analysis.study.regression.response import known_response
 from analysis.study.regression.result import Regression, covariance, wald_terms
+from analysis.study.regression.small_samples import FewClusters
 from analysis.study.regression.table import Table
 from analysis.study.regression.units import unit_matrix
 
@@ -39,6 +40,11 @@ class Solution:
     bread: Array
     errors: Array
     certain: bool
+    equations: "Equations"
+
+    def part(self, times: Array) -> Array:
+        """Return the bread of respondents who weigh (n,) `times` instead."""
+        return replace(self.equations, times=times)._at(self.coefficients)[2]
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,8 @@ class Equations:
         means, slopes, _ = self._means(coefficients)
         errors = np.einsum("nc,ncp->np", self.outcome - self.present * means, self.design)
         bread = self._at(coefficients)[2]
-        return Solution(coefficients, bread, errors, reached and self._is_certain(bread, slopes))
+        certain = reached and self._is_certain(bread, slopes)
+        return Solution(coefficients, bread, errors, certain, self)
 
     def _climb(self, coefficients: Array) -> tuple[Array, bool]:
         value, gradient, bread = self._at(coefficients)
@@ -157,6 +164,7 @@ class _Fit:
     estimates: Array
     spread: Array
     sound: NDArray[np.bool_]
+    freedoms: Array
 
     def among(self, kept: NDArray[np.bool_]) -> "_Fit":
         """Return the same with the terms that were left out, of which nothing is known."""
@@ -165,7 +173,9 @@ class _Fit:
         estimates[kept], spread[np.ix_(kept, kept)] = self.estimates, self.spread
         sound = np.zeros(len(kept), dtype=np.bool_)
         sound[kept] = self.sound
-        return replace(self, estimates=estimates, spread=spread, sound=sound)
+        freedoms = np.full(len(kept), self.freedoms.min())
+        freedoms[kept] = self.freedoms
+        return replace(self, estimates=estimates, spread=spread, sound=sound, freedoms=freedoms)
 
 
 def debiased(table: Table, family: str, no_answer: str, confidence_level: float) -> Regression:
@@ -197,7 +207,7 @@ def debiased(table: Table, family: str, no_answer: str, confidence_level: float)
         )
     return Regression(
         terms=wald_terms(
-            table.terms, fit.estimates, fit.spread, fit.sound, confidence_level, table.rows.freedom
+            table.terms, fit.estimates, fit.spread, fit.sound, confidence_level, fit.freedoms
         ),
         n=table.rows.n,
         log_likelihood=None,
@@ -213,6 +223,7 @@ def debiased(table: Table, family: str, no_answer: str, confidence_level: float)
         outcome=table.name,
         covariance=fit.spread,
         messages=tuple(messages),
+        freedom=float(fit.freedoms.min()),
     )
 
 
@@ -228,10 +239,14 @@ def _fit(table: Table, family: str) -> _Fit:
         unit = known_response(family, table.name, table.outcome, rows.times, table.offset).unit
         solution = corrected(table, family, design, unit)
         method = "corrected scores: no law is taken for the errors, and there is no likelihood"
-    spread, sound = covariance(solution.bread, rows.meat(solution.errors), unit * back)
+    meat, freedoms = rows.meat(solution.errors), np.full(len(back), rows.freedom)
+    if rows.are_few:
+        few = FewClusters(np.array([solution.part(times) for times in rows.parts()]))
+        meat, freedoms = few.meat(rows.totals(solution.errors)), few.freedoms(back)
+    spread, sound = covariance(solution.bread, meat, unit * back)
     sound &= solution.certain
     spread[~sound] = np.nan
-    return _Fit(method, unit * back @ solution.coefficients, spread, sound)
+    return _Fit(method, unit * back @ solution.coefficients, spread, sound, freedoms)
 
 
 def corrected(table: Table, family: str, design: Array, unit: float) -> Solution:

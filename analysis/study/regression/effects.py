@@ -80,7 +80,7 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
         slopes = np.array([values(at + step) - values(at - step) for step in steps])
         slopes /= 2 * _OF_PARAMETER
         errors = np.sqrt(np.einsum("pij,pq,qij->ij", slopes, fit.spread, slopes))
-    reach = quantile(confidence_level, table.rows.freedom)
+    reach = quantile(confidence_level, model.freedom)
     effects = []
     for change, of_change, error_of_change in zip(changes, estimates, errors, strict=True):
         for name, value, error in zip(names, of_change.tolist(), error_of_change, strict=True):

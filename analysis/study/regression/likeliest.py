@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from math import isinf
+from math import inf, isinf
 
 import numpy as np
 import scipy
@@ -22,6 +22,7 @@ from analysis.study.regression.profile import Found, HigherError, Profiled
 from analysis.study.regression.random_intercept import RandomIntercept
 from analysis.study.regression.response import known_response, randomized_response
 from analysis.study.regression.result import Regression, Term, covariance, middle, wald_terms
+from analysis.study.regression.small_samples import FewClusters
 from analysis.study.regression.table import Table
 from analysis.study.regression.units import unit_matrix
 
@@ -138,14 +139,19 @@ def likeliest(
     doubtful = []
     if reached and family in LAWS and table.predictors:
         doubtful = doubts(table, family, unit, point, of_terms)
-    meat = rows.meat(point.scores) if robust else None
+    meat, freedom = (rows.meat(point.scores), rows.freedom) if robust else (None, inf)
+    freedoms = np.full(len(back), freedom)
+    if robust and rows.are_few:
+        parts = [replace(point.likelihood, times=own).at(point.parameters) for own in rows.parts()]
+        few = FewClusters(np.array([part.most for part in parts]))
+        meat, freedoms = few.meat(rows.totals(point.scores)), few.freedoms(back)
     spread, sound = covariance(point.information, meat, back)
     unsound = ~(sound & reached)
     spread[unsound], spread[:, unsound] = np.nan, np.nan
     estimates = back @ point.parameters
     estimates[len(names) : len(names) + outcome.flat] += np.log(unit)
     every = wald_terms(
-        names + nuisance, estimates, spread, sound & reached, confidence_level, rows.freedom
+        names + nuisance, estimates, spread, sound & reached, confidence_level, freedoms
     )
     terms = list(compress(every, printed))
     if profiled:
@@ -177,6 +183,7 @@ def likeliest(
         covariance=spread[np.ix_(printed, printed)],
         messages=(*messages, *doubtful),
         nuisance=tuple(compress(every, ~printed)),
+        freedom=float(freedoms[printed].min()),
     )
     slopes = back[:sloped].reshape(outcome.sloped, len(table.terms), -1)
     inner = middle(point.information, meat)[0]

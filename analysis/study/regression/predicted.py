@@ -55,7 +55,7 @@ def predicted(
     """
     if not len(table.design) or np.ptp(table.design, axis=0).any():
         return ()
-    reach = quantile(confidence_level, table.rows.freedom)
+    reach = quantile(confidence_level, model.freedom)
     rows = []
     for column, value, cell in _asked(table):
         linear = _linear(table, model, table.design[0, cell])

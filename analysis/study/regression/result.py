@@ -150,6 +150,9 @@ class Regression:
         known predictors, too, of which no value is the usual one.
     effects : tuple of Effect
         Average marginal effects, if they were asked for.
+    freedom : float
+        Of Student's law for predictions and effects: the least of all terms; infinite if
+        respondents were drawn one by one.
     """
 
     terms: tuple[Term, ...]
@@ -170,6 +173,7 @@ class Regression:
     nuisance: tuple[Term, ...] = ()
     predicted: tuple[Predicted, ...] = ()
     effects: tuple[Effect, ...] = ()
+    freedom: float = inf
 
     @property
     def params(self) -> Any:
@@ -275,17 +279,17 @@ def wald_terms(
     spread: Array,
     sound: NDArray[np.bool_],
     confidence_level: float,
-    freedom: float = inf,
+    freedom: float | Array = inf,
 ) -> tuple[Term, ...]:
     """Return a term for each estimate that is `sound`, with numbers by Student's law.
 
     `spread` is the (p, p) covariance of the estimates, NaN where it is not known. With infinite
-    degrees of freedom the law is normal.
+    degrees of freedom, which each estimate may have of its own, the law is normal.
     """
-    reach = quantile(confidence_level, freedom)
-    columns = estimates.tolist(), np.diag(spread).tolist(), sound.tolist()
+    freedoms = np.broadcast_to(freedom, len(names)).tolist()
+    columns = estimates.tolist(), np.diag(spread).tolist(), sound.tolist(), freedoms
     terms = []
-    for name, estimate, variance, is_sound in zip(names, *columns, strict=True):
+    for name, estimate, variance, is_sound, own in zip(names, *columns, strict=True):
         if not is_sound:
             terms.append(Term(name))
         elif not variance > 0:
@@ -293,8 +297,8 @@ def wald_terms(
         else:
             error = variance**0.5
             statistic = estimate / error
-            below = ndtr(-abs(statistic)) if isinf(freedom) else stdtr(freedom, -abs(statistic))
-            p_value = float(2 * below)
+            below = ndtr(-abs(statistic)) if isinf(own) else stdtr(own, -abs(statistic))
+            p_value, reach = float(2 * below), quantile(confidence_level, own)
             low, high = estimate - reach * error, estimate + reach * error
             terms.append(Term(name, estimate, error, statistic, p_value, low, high, "wald"))
     return tuple(terms)

@@ -1,6 +1,6 @@
 """Respondents of a model: what each counts, and which are alike."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -9,7 +9,11 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-#: Clusters from which on 95 % intervals cover about as they say, however unequal in size.
+#: Clusters up to which errors make up for their small number.
+_CORRECTED = 200
+#: Degrees of freedom from which on such errors hold (Tipton, Psychological Methods 2015).
+_ENOUGH = 4
+#: Clusters in strata from which on 95 % intervals cover about as they say, however unequal in size.
 _MANY = 40
 
 
@@ -97,14 +101,24 @@ class Rows:
         drawn = self.clusters
         return len(drawn.strata) if drawn is not None and drawn.named else None
 
-    def few_clusters(self) -> list[str]:
-        """Return a sentence if clusters are too few to rely on errors, where sizes differ."""
-        if self.named is None or self.named >= _MANY:
+    def few_clusters(self, freedom: float) -> list[str]:
+        """Return a sentence if clusters are too few to rely on errors.
+
+        `freedom` is the least number of degrees of freedom of a term.
+        """
+        if self.named is None:
             return []
-        return [
-            f"standard errors rest on {self.named} clusters: below {_MANY}, if some are much "
-            "larger than others, intervals cover less often than they say"
-        ]
+        if self.are_few and freedom < _ENOUGH:
+            return [
+                f"standard errors rest on {self.named} clusters, and some on {freedom:.1f} degrees "
+                f"of freedom: below {_ENOUGH} intervals and tests are rough"
+            ]
+        if not self.are_few and self.named < _MANY:
+            return [
+                f"standard errors rest on {self.named} clusters in strata: below {_MANY}, if some "
+                "are much larger than others, intervals cover less often than they say"
+            ]
+        return []
 
     def meat(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the (q, q) covariance of the weighted sum of (groups, q) scores.
@@ -112,13 +126,31 @@ class Rows:
         References
         ----------
         Binder, International Statistical Review 1983 (strata and clusters); with one stratum it is
-        what is called CR1, with the factor G / (G - 1) for G clusters.
+        what is called CR1, with the factor G / (G - 1) for G clusters. Where these `are_few`,
+        `analysis.study.regression.small_samples` takes its place.
         """
         if self.clusters is None:
             return np.asarray((scores * self.squares[:, None]).T @ scores)
+        return self.clusters.products(self.totals(scores))
+
+    def totals(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (clusters, q) weighted sums of (groups, q) scores."""
+        assert self.clusters is not None
         size = len(self.places)
         adding = scipy.sparse.csr_array((self.times, (self.clusters.of_row, np.arange(size))))
-        return self.clusters.products(np.asarray(adding @ scores))
+        return np.asarray(adding @ scores)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether they are in clusters, without strata, that are few enough to make up for it."""
+        drawn = self.clusters
+        return drawn is not None and not drawn.strata.any() and len(drawn.strata) <= _CORRECTED
+
+    def parts(self) -> Iterator[NDArray[np.float64]]:
+        """Yield for each cluster the (groups,) weights of its members alone."""
+        assert self.clusters is not None
+        for cluster in range(len(self.clusters.strata)):
+            yield np.where(self.clusters.of_row == cluster, self.times, 0.0)
 
     def check_size(self, parameters: int) -> None:
         """Raise `ValueError` if a model has more parameters than respondents."""

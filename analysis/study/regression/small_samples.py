@@ -1,0 +1,75 @@
+"""Robust errors of few clusters: the bias-reduced linearization of Bell and McCaffrey (CR2).
+
+A cluster's sum of scores s_g at the estimates is smaller than at the truth, since the estimates
+follow it, and the more so the larger its part J_g of the information J is. Where the model's own
+variance is right, (1 - J_g J^-1)^-1/2 s_g has that of the true sum (docs/methods.md, (47)).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.study.regression.result import FLAT
+
+Array = NDArray[np.float64]
+
+#: A cluster's part of the information beyond which it tells nothing of its own error.
+_WHOLE = 1 - 1e-6
+
+
+@dataclass(frozen=True)
+class FewClusters:
+    """The (clusters, q, q) parts of the information, in units of `units`, that clusters have.
+
+    References
+    ----------
+    Bell and McCaffrey, Survey Methodology 2002; Pustejovsky and Tipton, Journal of Business &
+    Economic Statistics 2018 (other models, and directions without information).
+    """
+
+    parts: Array
+
+    @cached_property
+    def _axes(self) -> tuple[Array, Array]:
+        """(q,) values and (q, r) ways of the information, where there is some."""
+        whole = self.parts.sum(axis=0)
+        values, ways = np.linalg.eigh((whole + whole.T) / 2)
+        return values[values >= FLAT], ways[:, values >= FLAT]
+
+    @cached_property
+    def _own(self) -> tuple[Array, Array]:
+        """(clusters, r, r) parts where the whole is the identity, and what makes up for them."""
+        values, ways = self._axes
+        root = ways / np.sqrt(values)
+        shares, turns = np.linalg.eigh(root.T @ self.parts @ root)
+        # Noise can make a part of the information negative, or more than the whole.
+        shares = np.clip(shares, 0.0, 1.0)
+        factors = np.where(shares < _WHOLE, 1 / np.sqrt(np.maximum(1 - shares, 1 - _WHOLE)), 0.0)
+        own = (turns * shares[:, None]) @ turns.swapaxes(1, 2)
+        return own, (turns * factors[:, None]) @ turns.swapaxes(1, 2)
+
+    def meat(self, totals: Array) -> Array:
+        """Return the (q, q) covariance of the sum of (clusters, q) sums of scores."""
+        values, ways = self._axes
+        _, factors = self._own
+        sums = np.einsum("grs,gs->gr", factors, totals @ (ways / np.sqrt(values)))
+        back = ways * np.sqrt(values)
+        return np.asarray(back @ (sums.T @ sums) @ back.T)
+
+    def freedoms(self, rows: Array) -> Array:
+        """Return the degrees of freedom of the variances of (k, q) functions of the parameters.
+
+        They are Satterthwaite's, if the model's own variance is right.
+        """
+        values, ways = self._axes
+        own, factors = self._own
+        found = []
+        for row in rows:
+            lengths = factors @ ((ways / np.sqrt(values)).T @ row)
+            pulled = np.einsum("grs,gs->gr", own, lengths)
+            spread = np.diag(np.sum(pulled * lengths, axis=1)) - pulled @ pulled.T
+            square = float(np.sum(spread**2))
+            found.append(float(np.trace(spread)) ** 2 / square if square > 0 else 1.0)
+        return np.array(found)
