@@ -9,6 +9,7 @@ import pytest
 from collector import EXAMPLES, Collector, command
 from device import CANARIES, SURVEY, Device, answer, expect_state, fill_in, press, review
 from playwright.sync_api import Frame, Page, Request, Route, expect
+from test_looks import PHONE
 from test_looks import check_accessible as seen
 
 from analysis.survey.survey_file import read_survey
@@ -321,10 +322,10 @@ def test_it_works_by_keyboard_and_without_the_program(sign_in: Callable[..., Pag
     follow_to_the_mistake(page)
 
 
-def write_nonsense(page: Page) -> None:
+def write_nonsense(page: Page, key: str = "Enter") -> None:
     """Have a mistake in the ε of a question, and press the key that stores."""
     page.locator("#epsilon").fill("much")
-    page.locator("#epsilon").press("Enter")
+    page.locator("#epsilon").press(key)
 
 
 def follow_to_the_mistake(page: Page) -> None:
@@ -338,10 +339,11 @@ def follow_to_the_mistake(page: Page) -> None:
 
 @pytest.mark.more
 def test_a_mistake_calls_back_nobody_who_writes_on(sign_in: Callable[..., Page]) -> None:
-    page = sign_in(bypass_csp=True)
+    page = sign_in(bypass_csp=True, viewport=PHONE)
     begin(page)
-    page.locator("#epsilon").fill("much")
-    page.locator("#epsilon").press("Tab")
+    page.get_by_role("link", name="Form", exact=True).click()  # below much else on a phone
+    expect(page.locator("#form").get_by_label("Kind")).to_be_in_viewport()
+    write_nonsense(page, "Tab")
     expect(page.locator("#epsilon")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#mistakes")).not_to_be_focused()
     seen(page)
