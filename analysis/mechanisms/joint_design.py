@@ -19,6 +19,11 @@ from analysis.mechanisms.joint_program import GAP, Program, Rounds
 #: Of more unknowns than these, a program takes a second and more.
 _LARGE = 300
 
+#: Of designs that are only looked at, sizes are left out whose `Program.reached` is so many times
+#: that of the best so far. In 250 random draws this changed no design; there the sizes that beat
+#: others had at most 1.03 times their value.
+_UNLIKELY = 1.2
+
 #: The sum of the weights of each of several patterns: so the mean of some hundreds of them can be
 #: drawn by two words.
 _WHOLE = 2**40
@@ -84,11 +89,18 @@ def _searched(
 ) -> Rounds:
     """Return the programs of the best sizes of sets, solved as far as the search took."""
     alike = sorted(set(parts), key=parts.index)
+    # Chances that are best for pairs alone need not fall as those of `reached` do.
+    is_quick = gap > GAP and aim != "pairs"
 
-    def of_sizes(sizes: tuple[int, ...]) -> Rounds:
+    def of_sizes(sizes: tuple[int, ...]) -> Program:
         by_part = dict(zip(alike, sizes, strict=True))
-        task = Program(parts, tuple(by_part[part] for part in parts), total, each, aim, gap=gap)
-        return Rounds(task)
+        return Program(parts, tuple(by_part[part] for part in parts), total, each, aim, gap=gap)
+
+    def better(task: Program, best: Rounds) -> Rounds:
+        if is_quick and task.reached > best.program.reached * _UNLIKELY:
+            return best
+        rounds = Rounds(task)
+        return rounds if rounds.beats(best) else best
 
     around = [
         tuple(min(part.k - 1, max(1, round(part.k / (exp(epsilon) + 1)))) for part in alike)
@@ -96,16 +108,15 @@ def _searched(
     ]
     if len(alike) > 1:
         # First, since they are often the best: others are then left as soon as they are beaten.
-        size = _size_as_one if gap == GAP else _likely_size
+        size = _likely_size if is_quick else _size_as_one
         around.insert(0, tuple(size(part, len(parts), total, each, aim) for part in alike))
     is_large = prod(parts.count(part) + 1 for part in alike) > _LARGE
     if is_large:
         del around[1:]
-    best, tried = of_sizes(around[0]), {around[0]}
+    best, tried = Rounds(of_sizes(around[0])), {around[0]}
     while around:
         for sizes in around:
-            if sizes not in tried and (other := of_sizes(sizes)).beats(best):
-                best = other
+            best = best if sizes in tried else better(of_sizes(sizes), best)
             tried.add(sizes)
         of_part = dict(zip(parts, best.program.sizes, strict=True))
         near = [] if is_large else _neighbors(alike, [of_part[part] for part in alike])
@@ -124,24 +135,13 @@ def _size_as_one(part: Part, number: int, total: Fraction, each: Fraction, aim: 
 
 @lru_cache(maxsize=1024)
 def _likely_size(part: Part, number: int, total: Fraction, each: Fraction, aim: str) -> int:
-    """Return the same without a program, where chances first are equal and then fall in steps.
-
-    They fall by `each` for each question that does not agree, from some number on, by `total` at
-    most: nearly the best designs are so.
-    """
-    parts = (Part(part.k, part.share),) * number
-    falls = float(each) * np.maximum(0, np.arange(number + 1) - np.linspace(0, number, 41)[:, None])
-    chances = np.exp(-np.minimum(float(total), falls))
-    least, best = inf, 1
+    """Return the same by `Program.reached`, without a linear program."""
+    parts, least, best = (Part(part.k, part.share),) * number, inf, 1
     for size in range(1, part.k):
-        program = Program(parts, (size,) * number, total, each, aim)
-        likely = chances * program.masses
-        likely /= likely.sum(axis=1, keepdims=True)
-        variances = [goal.weight * goal.value(likely @ goal.contrast) for goal in program.goals]
-        variance = float(sum(variances, np.zeros(1)).min())
-        if variance > least:
+        reached = Program(parts, (size,) * number, total, each, aim).reached
+        if reached > least:
             break
-        least, best = variance, size
+        least, best = reached, size
     return best
 
 

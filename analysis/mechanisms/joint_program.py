@@ -47,6 +47,8 @@ _SMALL = 100
 #: The part by which a bound must be above a variance to show that it is beaten: what the solver's
 #: tolerance may add to it is far below.
 _NO_BETTER = 1e-6
+#: Where `reached` lets chances begin to fall: so many numbers of questions, evenly spaced.
+_BEGINS = 41
 #: By how much ε is held below its limits, so that rounded weights keep within them: the first that
 #: will do. By the first, the charge, rounded up to whole millionths, is that of the limit.
 _MARGINS = (2e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -215,6 +217,23 @@ class Program:
             if (after := (*case[:group], case[group] + more, *case[group + 1 :])) in places
         ]
         return np.array([one for one, _ in steps]), np.array([other for _, other in steps])
+
+    @cached_property
+    def reached(self) -> float:
+        """A mean variance that is reached, without a linear program: mostly near the least.
+
+        Chances are equal at first, and then fall by `each` for each question that does not agree,
+        from the best number of questions on, and by `total` at most.
+        """
+        # A question of several parts counts once.
+        most = [1 if self.parts[group[0]].question else len(group) for group in self.groups]
+        number = np.minimum(self.cases, most).sum(axis=1)
+        begins = np.linspace(0, int(number.max()), _BEGINS)[:, None]
+        falls = np.minimum(float(self.total), float(self._each) * np.maximum(0, number - begins))
+        likely = np.exp(-falls) * self.masses
+        likely /= likely.sum(axis=1, keepdims=True)
+        variances = [goal.weight * goal.value(likely @ goal.contrast) for goal in self.goals]
+        return float(np.sum(variances, axis=0).min())
 
     def limits(self, more: int) -> Any:
         """Return rows that are at most 0 for what is within the limits.
