@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtri, ndtri, xlog1py, xlogy
 
-from analysis.estimate import Floats
+from analysis.estimate import Floats, Ints
 from analysis.estimate.intervals.feldman_cousins import feldman_cousins
 from analysis.estimate.intervals.normal import (
     Interval,
@@ -81,7 +81,7 @@ class _LikelihoodTest:
 
 
 def profile_likelihood(
-    count: Numbers, n: float, p: float, q: float, confidence_level: float
+    count: Numbers, n: float | Floats, p: float, q: float, confidence_level: float
 ) -> tuple[Numbers, Numbers]:
     """Return the ends of the shares that the likelihood-ratio test does not reject.
 
@@ -203,14 +203,17 @@ class Ends:
         return np.where(self.exact, "clopper-pearson", "profile-likelihood").astype(object)
 
 
-def share_intervals(counts: Floats, n: float, p: float, q: float, confidence_level: float) -> Ends:
-    """Return `share_interval` of each count, by its default method.
+def share_intervals(
+    counts: Floats, n: float | Floats | Ints, p: float, q: float, confidence_level: float
+) -> Ends:
+    """Return `share_interval` of each count of `n` reports, one number or each one's, by default.
 
     Preconditions: what `share_interval` checks, and ``n > 0``.
     """
-    low, high = clopper_pearson(counts, n, p, q, confidence_level)
+    of_counts = np.broadcast_to(np.asarray(n, dtype=np.float64), counts.shape)
+    low, high = clopper_pearson(counts, of_counts, p, q, confidence_level)
     outside = low >= high
     if outside.any():
-        ends = profile_likelihood(counts[outside], n, p, q, confidence_level)
+        ends = profile_likelihood(counts[outside], of_counts[outside], p, q, confidence_level)
         low[outside], high[outside] = ends
     return Ends(low, high, ~outside)

@@ -44,8 +44,8 @@ def weights_of(counts: _Counts, n: int, chances: _Floats | float) -> _Floats:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def half_widths(counts: _Counts, n: int, p: float, q: float, level: float) -> _Floats:
-    """Return half of `analysis.estimate.intervals.share_interval` for each count."""
+def half_widths(counts: _Counts, n: int | _Counts, p: float, q: float, level: float) -> _Floats:
+    """Return half of `analysis.estimate.intervals.share_interval` for each count, of so many."""
     ends = share_intervals(counts.astype(np.float64), n, p, q, level)
     return (ends.high - ends.low) / 2
 
@@ -71,12 +71,16 @@ def of_share(share: Share, true: float, n: int, level: float) -> float:
     By hand: two reports that tell the truth (p = 1, q = 0), share 1/2, 95 %: the counts 0, 1 and 2
     have the intervals [0, .842], [.013, .987], [.158, 1] and chances 1/4, 1/2, 1/4: .454.
     """
-    expected = 0.0
-    for trials, weight in trials_of(share, n, _TRIALS):
-        chance = share.support(true)
-        counts = counts_between(trials, (chance, chance))
-        widths = half_widths(counts, trials, *share.chances, level)
-        expected += weight * float(weights_of(counts, trials, chance) @ widths)
+    expected, chance = 0.0, share.support(true)
+    trials = trials_of(share, n, _TRIALS)
+    # Few counts of many numbers of trials are looked at together.
+    for some in (trials,) if n <= _COUNTS else ([one] for one in trials):
+        counts = [counts_between(number, (chance, chance)) for number, _ in some]
+        numbers = np.repeat([number for number, _ in some], [len(of_one) for of_one in counts])
+        widths = half_widths(np.concatenate(counts), numbers, *share.chances, level)
+        pieces = np.split(widths, np.cumsum([len(of_one) for of_one in counts])[:-1])
+        for (number, weight), of_one, piece in zip(some, counts, pieces, strict=True):
+            expected += weight * float(weights_of(of_one, number, chance) @ piece)
     return expected
 
 
