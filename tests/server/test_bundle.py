@@ -216,6 +216,10 @@ def test_other_zips_are_refused_before_they_are_unpacked(zipped: bytes) -> None:
     [
         (lambda package: package.pop("resources"), "datapackage.json: "),
         (lambda package: package.update(resources=3), "datapackage.json: "),
+        (lambda package: package["resources"][0].update(path=None), "datapackage.json: "),
+        (lambda package: package["resources"][0].update(path="a\nb"), "datapackage.json: "),
+        (lambda package: package["deniable"].pop("release"), "datapackage.json: "),
+        (lambda package: package["deniable"].update(release=[]), "datapackage.json: "),
         (lambda package: package.pop("deniable"), "survey.json: "),
         (lambda package: package["deniable"].update(version="0" * 64), "survey.json: "),
         (lambda package: package["deniable"].update(wave=2), "estimates.csv: "),
@@ -224,6 +228,7 @@ def test_other_zips_are_refused_before_they_are_unpacked(zipped: bytes) -> None:
         (lambda package: package["deniable"].update(conf_level=7.5), "datapackage.json: "),
         (lambda package: package["deniable"]["fieldwork"].update(reports=9), "methods.md: "),
         (lambda package: package["deniable"]["fieldwork"].update(x=9), "datapackage.json: "),
+        (lambda package: package["deniable"]["fieldwork"].update(is_open=0), "datapackage.json: "),
         (lambda package: package.update(title="Other"), "datapackage.json: "),
         (lambda package: package.update(licenses=[]), "datapackage.json: "),
     ],

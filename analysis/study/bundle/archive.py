@@ -85,7 +85,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
     members: dict[str, bytes] = {}
     for entry in entries:
         name = entry.filename
-        if not _is_plain(name):
+        if not is_plain(name):
             raise DataError(f"bundle: expected plain names of members, got {shown(name)}")
         if name in members:
             raise DataError(f"{name}: expected one member of this name, got another")
@@ -100,7 +100,8 @@ def unpack(data: bytes) -> dict[str, bytes]:
     return members
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
+    """Return whether a name of a member is that of a file beside the others."""
     letters = name.replace(".", "").replace("-", "").replace("_", "")
     return letters.isascii() and letters.isalnum() and ".." not in name and name[0] != "."
 

@@ -3,8 +3,9 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
 from math import isclose
@@ -20,6 +21,7 @@ from analysis.study.bundle.archive import (
     DESCRIPTION,
     check_container,
     check_description,
+    is_plain,
     unpack,
 )
 from analysis.study.bundle.members import members
@@ -29,6 +31,8 @@ from analysis.study.methods import Fieldwork
 from analysis.survey.freeze import thaw
 from analysis.survey.survey import Survey
 
+#: How releases are numbered (PEP 440).
+_RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,63}")
 #: What another release computes alike; how it words the rest may have changed.
 _NUMBERS = ("reports.csv", "estimates.csv")
 #: What the members of every bundle are.
@@ -36,6 +40,13 @@ _ALWAYS = ("survey.json", "tallies.json", "estimates.csv")
 #: How far two numbers may be apart that two machines computed, relatively and absolutely. Tables
 #: have ten digits, and a fit that is stopped early ends a little elsewhere on another one.
 _NEAR, _NEAR_ZERO = 1e-6, 1e-9
+
+
+#: What reading a member can raise that nobody wrote for being read.
+_UNREADABLE = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+    *(RecursionError, MemoryError),
+)
 
 
 @dataclass(frozen=True)
@@ -128,17 +139,13 @@ def _read(name: str, found: Mapping[str, bytes], read: Callable[[str], Any]) -> 
         return read(found[name].decode())
     except DataError:
         raise
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+    except _UNREADABLE as error:
         told = str(error).partition("\n")[0][:200]
         raise DataError(f"{name}: expected what `deniable bundle` writes: {told}") from None
 
 
 def _check_hashes(package: Any, found: Mapping[str, bytes]) -> None:
-    stated = _read(
-        DESCRIPTION,
-        found,
-        lambda _: {each["path"]: (each["bytes"], each["hash"]) for each in package["resources"]},
-    )
+    stated = _read(DESCRIPTION, found, lambda _: _sizes(package))
     for name in sorted({*stated, *_ALWAYS} - set(found)):
         raise DataError(f"{name}: expected a member of this name, got none")
     for name in sorted(set(found) - {*stated, DESCRIPTION}):
@@ -149,13 +156,30 @@ def _check_hashes(package: Any, found: Mapping[str, bytes]) -> None:
             raise DataError(f"{name}: expected the size and SHA-256 that are stated, got others")
 
 
+def _sizes(package: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the size and hash of each member that a description states."""
+    sizes = {}
+    for each in package["resources"]:
+        if not isinstance(each["path"], str) or not is_plain(each["path"]):
+            raise ValueError(f"a path that is no plain name: {shown(each['path'])}")
+        sizes[each["path"]] = each["bytes"], each["hash"]
+    return sizes
+
+
 def _stated(package: Any, survey: Survey) -> BundledStudy:
     """Return the study that a description states, without tallies and reports."""
     facts = package["deniable"]
     wave, level = facts["wave"], facts["conf_level"]
     if type(wave) is not int or wave < 1 or type(level) is not float or not 0 < level < 1:
         raise ValueError("wave and conf_level are none that there can be")
+    if not isinstance(facts["release"], str) or not _RELEASE.fullmatch(facts["release"]):
+        raise ValueError(f"release {shown(facts['release'])}")
     fieldwork = Fieldwork(**facts["fieldwork"])
+    usual = asdict(Fieldwork(0))
+    for name, value in asdict(fieldwork).items():
+        # How many people were invited need not be known.
+        if type(value) is not type(usual[name]) and (usual[name], type(value)) != (None, int):
+            raise ValueError(f"fieldwork: {name} {shown(value)}")
     licenses = package.get("licenses", [{"name": ""}])
     authors = tuple(str(each["title"]) for each in package.get("contributors", []))
     return BundledStudy(survey, wave, level, fieldwork, {}, None, str(licenses[0]["name"]), authors)
