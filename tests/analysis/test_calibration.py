@@ -10,6 +10,7 @@ import pytest
 from narrowing import not_none
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.stats import beta
 
 from analysis.core.errors import SurveyError
 from analysis.estimate.calibration import Calibration, Margin
@@ -94,6 +95,19 @@ def test_calibration_undoes_selection_behind_noise(epsilon: int) -> None:
     assert found.interval.low < truth < found.interval.high
     plain = float(column.scores[column.codes, 1].mean())
     assert abs(plain - truth) > 4 * float(column.scores[column.codes, 1].std()) / 200
+
+
+def test_a_rare_answer_has_no_shorter_an_interval_than_that_of_its_reports() -> None:
+    rng, n = generator(), 500
+    group = np.arange(n) % 2
+    # 3 of 500 answer yes, without noise.
+    answers = (np.arange(n) < 3).astype(np.int64)
+    margin = Margin(_column("a", group, None, rng), {"no": 0.5, "yes": 0.5})
+    calibrated = Calibration([margin]).quantity(_column("y", answers, None, rng), 1)
+    exact = beta.ppf([0.025, 0.975], [3, 4], [498, 497])
+    assert calibrated.value == pytest.approx(3 / n)
+    assert calibrated.interval.high == pytest.approx(exact[1], rel=0.02)
+    assert calibrated.interval.low <= exact[0]
 
 
 def test_ends_of_intervals_are_where_the_score_test_rejects() -> None:

@@ -34,14 +34,17 @@ from analysis.estimate import Floats
 from analysis.estimate.calibration.margins import Margin
 from analysis.estimate.calibration.score_test import Calibrated, Moments
 from analysis.estimate.columns import Column
+from analysis.estimate.columns.estimate import support_of
 from analysis.estimate.columns.together import Seen, debiased_product
-from analysis.estimate.intervals import FEW, Interval, check_level
+from analysis.estimate.intervals import FEW, Interval, check_level, share_interval
 from analysis.estimate.quantity import Quantity, people_directly
 
 __all__ = ["Calibrated", "Calibration", "Margin"]
 
 #: More groups of all margins together have no estimate that anybody could use.
 MOST_GROUPS = 24
+#: If fewer reports support a value, or do not, the covariance of products is not relied on alone.
+RELIABLE = 100
 #: So many respondents are taken at once.
 _AT_ONCE = 2**15
 
@@ -159,6 +162,8 @@ class Calibration:
             above, below, term = np.eye(k)[value], np.ones(k), column.values[value]
         found = self.ratio(column, above, below, confidence_level=confidence_level)
         estimate, error, interval = found.estimate, found.std_error, found.interval
+        if value is not None and estimate is not None and error:
+            interval = _at_least_exact(column, value, estimate, error, interval, confidence_level)
         flags = ["out-of-range"] * (estimate is not None and not 0 <= estimate <= 1)
         flags += ["few"] * (self.n < FEW)
         wide = interval.high - interval.low >= 0.5
@@ -217,6 +222,29 @@ class Calibration:
             rows.append(_product(a - offset, b - offset, seen, alone))
         n = columns[0].n
         return np.hstack([np.broadcast_to(row, (n, 1)) for row in rows])
+
+
+def _at_least_exact(
+    column: Column, value: int, estimate: float, error: float, interval: Interval, level: float
+) -> Interval:
+    """Return the interval, with Clopper and Pearson's where few reports support a value, or not.
+
+    The latter is that of as many reports as have this error. The covariance of few says too little
+    of a larger share: of a share of 0.01 with ε = 6 and 500 respondents, .85 were covered, not .95.
+    """
+    share, _ = support_of(column, value)
+    if share is None:
+        return interval
+    p, q = share.chances
+    rate = min(1.0, max(0.0, q + (p - q) * estimate))
+    reports = float(column.n)
+    if 0 < rate < 1:
+        reports = min(reports, rate * (1 - rate) / (error * (p - q)) ** 2)
+    if min(rate, 1 - rate) * reports >= RELIABLE:
+        return interval
+    exact = share_interval(rate * reports, reports, p, q, level)
+    low, high = min(interval.low, exact.low), max(interval.high, exact.high)
+    return Interval(low, high, interval.method)
 
 
 def _product(a: int, b: int, seen: Sequence[Seen], alone: Sequence[Floats]) -> Floats:
