@@ -24,6 +24,8 @@ _STEP = 1e-4
 _OF_PARAMETER = 1e-5
 
 
+#: Points of which a likelihood with several peaks is told, at most.
+_MOST_POSSIBLE = 400
 #: Nodes of an average over random intercepts.
 _NODES = 40
 
@@ -60,6 +62,9 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
     ----------
     docs/methods.md, (31). Bartus, Stata Journal 2005 (average marginal effects, and their errors by
     the delta method).
+
+    Where a likelihood has several peaks, the interval is widened to what effects are at all
+    parameters that profiles found to be possible: the delta method knows but the highest.
     """
     model = fit.model
     if not model.converged:
@@ -68,7 +73,11 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
     names, kept = outcome_values(table, model.family)[0], _answers(table, fit)
 
     def values(parameters: Array) -> Array:
-        return np.array([_mean_change(table, fit, kept, parameters, one) for one in changes])
+        shares = fit.point.likelihood.shares_at(parameters)[:, table.answering]
+        weights = table.rows.times[:, None] * shares / shares.sum(axis=1, keepdims=True)
+        return np.array(
+            [_mean_change(table, fit, kept, parameters, weights, one) for one in changes]
+        )
 
     at = fit.point.parameters
     estimates = values(at)
@@ -81,22 +90,39 @@ def average_effects(table: Table, fit: Likeliest, confidence_level: float) -> tu
         slopes /= 2 * _OF_PARAMETER
         errors = np.sqrt(np.einsum("pij,pq,qij->ij", slopes, fit.spread, slopes))
     reach = quantile(confidence_level, model.freedom)
+    seen = np.array([estimates, *map(values, _possible(fit))])
+    lowest, highest = (end(seen, axis=0) for end in (np.min, np.max))
     effects = []
-    for change, of_change, error_of_change in zip(changes, estimates, errors, strict=True):
-        for name, value, error in zip(names, of_change.tolist(), error_of_change, strict=True):
+    for place, change in enumerate(changes):
+        for at_name, name in enumerate(names):
+            value, error = float(estimates[place, at_name]), float(errors[place, at_name])
             told: tuple[float | None, ...] = (None, None, None)
             if error > 0:
-                told = float(error), float(value - reach * error), float(value + reach * error)
+                low = min(value - reach * error, float(lowest[place, at_name]))
+                high = max(value + reach * error, float(highest[place, at_name]))
+                told = error, low, high
             effects.append(Effect(change.predictor, change.name, name, value, *told))
     return tuple(effects)
 
 
+def _possible(fit: Likeliest) -> list[Array]:
+    """Return parameters that the profiles found within the quantile of the maximum, or some."""
+    found = [] if fit.profiled is None else fit.profiled.possible
+    return found[:: -(-len(found) // _MOST_POSSIBLE) or 1]
+
+
 def _mean_change(
-    table: Table, fit: Likeliest, kept: NDArray[np.int64], parameters: Array, change: _Change
+    table: Table,
+    fit: Likeliest,
+    kept: NDArray[np.int64],
+    parameters: Array,
+    weights: Array,
+    change: _Change,
 ) -> Array:
-    """Return (values of the outcome,) the mean change, at some parameters."""
-    shares = fit.point.likelihood.at(parameters).shares[:, table.answering]
-    weights = table.rows.times[:, None] * shares / shares.sum(axis=1, keepdims=True)
+    """Return (values of the outcome,) the mean change at parameters, with (groups, cells) weights.
+
+    The weights are those of the latent answers.
+    """
     means = []
     for design in (change.after, change.before):
         linear = np.einsum("ncp,kp->knc", design, fit.slopes @ parameters)

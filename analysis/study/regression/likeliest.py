@@ -129,7 +129,7 @@ def likeliest(
     profiled: Profiled | None = None
     found: list[Found] = []
     if profiling and reached:
-        axes = np.linalg.inv(back)[:, :sloped].T
+        axes = np.linalg.inv(back)[:, :sloped][:, printed[:sloped]].T
         scales = np.arange(int(printed.sum())) >= sloped
         around = _profiled(point, confidence_level, back[printed], scales, axes, advance)
         reached = around is not None
@@ -210,7 +210,8 @@ def _profiled(
             for turn, (row, is_scale) in enumerate(zip(rows, scales, strict=True)):
                 found.append(profiled.of_scale(row) if is_scale else profiled.of(row))
                 advance((1 + (turn + 1) / len(rows)) / 2)
-            return replace(profiled, strict=False), found
+            loose = any(isinf(one.low) or isinf(one.high) for one in found)
+            return replace(profiled, strict=False, loose=loose), found
         except HigherError as higher:
             point, reached = climb_from(higher.point)
             if not reached:

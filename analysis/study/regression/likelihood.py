@@ -77,18 +77,22 @@ class Likelihood:
         cells = self.chances.shape[1]
         return [design.shape[2] for design in self.designs] + [self.shares.shape[1]] * (cells - 1)
 
+    def shares_at(self, parameters: Array) -> Array:
+        """Return the (n, cells) shares of each combination before the reports."""
+        cells, width = self.chances.shape[1], self.shares.shape[1]
+        of_cells = parameters[len(parameters) - (cells - 1) * width :].reshape(-1, width)
+        logits = np.column_stack([np.zeros(len(self.shares)), self.shares @ of_cells.T])
+        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
     def at(self, parameters: Array) -> "Point":
         """Return the likelihood there, and what its derivatives need."""
         parts = np.split(parameters, np.cumsum(self.parts)[:-1])
-        sloped = len(self.designs)
         # Parameters may be tried that are far off: their likelihood is 0, or not a number.
         with np.errstate(all="ignore"):
             pairs = zip(self.designs, parts, strict=False)
             density = self.outcome.density(np.stack([design @ part for design, part in pairs]))
-            logits = self.shares @ np.array(parts[sloped:]).reshape(-1, self.shares.shape[1]).T
-            logits = np.column_stack([np.zeros(len(logits)), logits])
-            shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-            shares /= shares.sum(axis=1, keepdims=True)
+            shares = self.shares_at(parameters)
             joint = density.log + np.log(shares) + self.log_chances
             top = joint.max(axis=1, keepdims=True)
             given = np.exp(joint - top)

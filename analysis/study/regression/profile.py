@@ -43,7 +43,7 @@ _HIGHER = 1e-4
 _SURE = 0.4
 #: Log-odds of a usual respondent at which a profile that may have several peaks is looked at beyond
 #: a limit, from outside.
-_BEYOND = (8.0, 5.0, 3.0, 1.5, 0.0, -1.5, -3.0, -5.0, -8.0)
+_BEYOND = (6.0, 3.0, 1.0, -1.0, -3.0, -6.0)
 
 
 class HigherError(Exception):
@@ -105,9 +105,11 @@ class Profiled:
     rows : (terms, parameters) array
         Lead to the coefficients that are printed.
     axes : (terms, parameters) array
-        How parameters move with each coefficient, if all others stay.
+        How parameters move with each of these coefficients, if all others stay.
     strict : bool
         Whether a likelier point raises `HigherError`; else it counts as the maximum.
+    loose : bool
+        Whether steep slopes are possible, so that there may be several peaks.
     possible : list of (parameters,) array
         Within the quantile of the maximum, as far as they were seen.
 
@@ -123,6 +125,7 @@ class Profiled:
     rows: Array
     axes: Array
     strict: bool = True
+    loose: bool = True
     possible: list[Array] = field(default_factory=list)
     _sharp: bool = field(init=False)
     _several: bool = field(init=False)
@@ -132,7 +135,7 @@ class Profiled:
         known = np.linalg.eigvalsh(self.best.information)[0] >= WEAK
         self._sharp = bool(known or self.best.likelihood.one_peak)
         errors = [sqrt(_tangent(row, self.best)[1]) / np.linalg.norm(row) for row in self.rows]
-        self._several = not self._sharp and bool(max(errors) > _SURE)
+        self._several = self.loose and not self._sharp and bool(max(errors) > _SURE)
 
     def of(self, row: Array) -> Found:
         """Return what is told of ``row @ parameters``.
