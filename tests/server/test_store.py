@@ -84,7 +84,7 @@ def test_every_table_hides_the_order_of_arrival(store: Store, database: Path) ->
         "setup",
         "work",
         "correction",
-        # When backups were made, of which each has a batch more than the one before, or replaces it.
+        # When backups were made: each has a batch more than the one before, or replaces it.
         "backup",
         "backed_up",
     }
