@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -262,9 +263,12 @@ def trend(
 
 def _numbers(option: str, text: str, kind: type[int] | type[float]) -> list[Any]:
     try:
-        return [kind(part) for part in text.split(",")]
+        numbers = [kind(part) for part in text.split(",")]
+        if not all(map(isfinite, numbers)):
+            raise ValueError
+        return numbers
     except ValueError:
-        wanted = "whole numbers" if kind is int else "numbers"
+        wanted = "whole numbers" if kind is int else "finite numbers"
         raise ValueError(
             f"{option}: expected {wanted} with commas between, got {text[:64]!a}"
         ) from None

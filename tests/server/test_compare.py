@@ -178,7 +178,7 @@ def test_text_is_for_people(db: Path) -> None:
         (["trend", "work", "mood", "--waves", "1"], "two waves or more, each once, got 1"),
         (["trend", "work", "mood", "--waves", "1,x"], "--waves: expected whole numbers"),
         (["trend", "work", "mood", "--at", "1,2"], "--at: expected 3 numbers, got 2"),
-        (["trend", "work", "mood", "--at", "1,2,nan"], "not all the same"),
+        (["trend", "work", "mood", "--at", "1,2,nan"], "--at: expected finite numbers with commas"),
         (["trend", "work", "mood", "--value", "9"], "--value: expected one of 1, 2, 3, no-answer"),
         (["trend", "work", "pay", "--value", "9"], "pay is a number"),
     ],
