@@ -146,27 +146,31 @@ def estimates(
     return rows
 
 
-def mean_alone(questions: Sequence[Question]) -> list[str]:
-    """Return why reports on numbers show no more than their means: a sentence for each mechanism.
+def without_ranges(questions: Sequence[Question]) -> list[str]:
+    """Return why the distributions of numbers are not shown: a sentence for each mechanism.
 
-    There are none if reports on all of them show more, and for questions that are about no number.
+    There are none if all of them are, and for questions that are about no number.
     """
-    rounded: dict[str, list[Question]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for question in questions:
-        randomizer, domain = question.randomizer, question.domain
-        if domain.estimand is Estimand.MEAN and not tells_distribution(randomizer, domain):
-            rounded.setdefault(question.mechanism.name, []).append(question)
-    told = []
-    for name, alike in rounded.items():
-        ids = ", ".join(f'"{question.id}"' for question in alike)
-        options = alike[0].mechanism.options
-        finer = "".join(f' or {{name = "{name}", {key} = 10}}' for key in options)
-        told.append(
-            f"question{'s' * (len(alike) > 1)} {ids}: no ranges: {name} rounds numbers to the ends "
-            'of their range here, so that reports tell the mean alone; mechanism = "square-wave"'
-            f"{finer} tells a distribution, and check prints its price"
-        )
-    return told
+        mechanism, randomizer = question.mechanism, question.randomizer
+        if question.domain.estimand is not Estimand.MEAN:
+            continue
+        if not tells_distribution(randomizer, question.domain):
+            why = "rounds numbers to the ends of their range here: reports tell the mean alone"
+        elif not mechanism.shows_ranges(randomizer):
+            why = (
+                "adds so much noise here that the picture would be far flatter than the truth; "
+                "variance and quartiles hold"
+            )
+        else:
+            continue
+        alike.setdefault((mechanism.name, why), []).append(f'"{question.id}"')
+    return [
+        f"question{'s' * (len(ids) > 1)} {', '.join(ids)}: no ranges: {name} {why}; "
+        'mechanism = "square-wave" tells a distribution, and check prints its price'
+        for (name, why), ids in alike.items()
+    ]
 
 
 def range_estimates(
@@ -174,8 +178,8 @@ def range_estimates(
 ) -> list[Estimate]:
     """Return the smoothed distribution of a number: a row for each range ``[a,b)``, for display.
 
-    There are none if the question is about no number, or reports tell its mean alone
-    (`mean_alone`).
+    There are none if the question is about no number, or reports do not show it
+    (`without_ranges`).
 
     Parameters
     ----------
@@ -187,7 +191,7 @@ def range_estimates(
         See `distribution`.
     """
     randomizer, domain = question.randomizer, question.domain
-    if domain.estimand is not Estimand.MEAN or not tells_distribution(randomizer, domain):
+    if domain.estimand is not Estimand.MEAN or without_ranges([question]):
         return []
     ranges = distribution(randomizer, domain, counts, bins, rng, confidence_level=confidence_level)
     asked = _asked(question, counts)

@@ -159,6 +159,10 @@ class Mechanism(ABC):
     #: Other keys of a question that it heeds.
     heeds: ClassVar[tuple[str, ...]] = ()
 
+    def shows_ranges(self, randomizer: AnyRandomizer) -> bool:
+        """Return whether reports that tell more than a mean show the distribution of numbers."""
+        return True
+
     def fits(self, domain: Domain) -> bool:
         """Whether it serves questions with this domain."""
         return isinstance(domain, self.serves)

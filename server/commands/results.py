@@ -19,8 +19,8 @@ from analysis.estimate.estimates import (
     ESTIMATE_COLUMNS,
     Estimate,
     estimate_rows,
-    mean_alone,
     range_estimates,
+    without_ranges,
 )
 from analysis.estimate.plausibility import PLAUSIBILITY_COLUMNS, UNLIKE
 from analysis.estimate.totals import TOTAL_COLUMNS, totals, with_totals
@@ -174,7 +174,7 @@ def _print_estimates(
             for question in stored.survey.questions:
                 tally = stored.tallies[question.id]
                 ranges += range_estimates(question, tally, bins, rng, level)
-            untold |= dict.fromkeys(mean_alone(stored.survey.questions))
+            untold |= dict.fromkeys(without_ranges(stored.survey.questions))
         told = told or bool(ranges)
         every = [*estimates, *ranges, *changes(before, estimates, level)]
         before = estimates

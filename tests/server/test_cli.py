@@ -59,16 +59,18 @@ def test_a_bad_survey_is_one_line_and_exit_1(survey_file: Path) -> None:
         (("laplace",), 'question "a": no ranges: laplace rounds numbers to the ends'),
         (("laplace", "laplace"), 'questions "a", "b": no ranges: laplace rounds numbers'),
         (("duchi",), 'mechanism = "square-wave" tells a distribution'),
-        (("square-wave", "laplace"), 'or {name = "laplace", steps = 10} tells a distribution'),
+        (("square-wave", "laplace"), 'question "b": no ranges: laplace rounds numbers to the ends'),
+        (("square-wave", "noise"), 'question "b": no ranges: laplace adds so much noise'),
         ((), "study: --bins is for numbers; it asks for none"),
     ],
 )
-def test_ranges_are_refused_where_reports_tell_the_mean_alone(
+def test_ranges_are_refused_where_reports_do_not_show_them(
     tmp_path: Path, db: Path, mechanisms: tuple[str, ...], told: str
 ) -> None:
+    named = {"noise": '{name = "laplace", steps = 10}'}
     questions = "".join(
         f'[[questions]]\nid = "{name}"\ntext = "?"\nkind = "number"\nmin = 0\nmax = 10\n'
-        f'required = true\nepsilon = 1\nmechanism = "{mechanism}"\n'
+        f"required = true\nepsilon = 1\nmechanism = {named.get(mechanism, repr(mechanism))}\n"
         for name, mechanism in zip("ab", mechanisms, strict=False)
     )
     study, truth = tmp_path / "study.toml", tmp_path / "answers.csv"
