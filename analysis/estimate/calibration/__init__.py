@@ -236,10 +236,11 @@ def _at_least_exact(
     if share is None:
         return interval
     p, q = share.chances
-    rate = min(1.0, max(0.0, q + (p - q) * estimate))
+    possible = min(1.0, max(0.0, estimate))
+    rate = q + (p - q) * possible
     reports = float(column.n)
     if 0 < rate < 1:
-        reports = min(reports, rate * (1 - rate) / (error * (p - q)) ** 2)
+        reports *= min(1.0, (share.std_error(possible, column.n) / error) ** 2)
     if min(rate, 1 - rate) * reports >= RELIABLE:
         return interval
     exact = share_interval(rate * reports, reports, p, q, level)
