@@ -38,7 +38,9 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         ``DATABASE``, the path of the store, by default from the environment variable
         ``DENIABLE_DB``; ``PLANES``, a list of what to serve, by default from ``DENIABLE_PLANES``,
         else all; ``CLIENT``, the folder of the modules to serve; ``SECRET_KEY``, which signs
-        researchers' sessions, by default from ``DENIABLE_KEY``, else random.
+        researchers' sessions, by default from ``DENIABLE_KEY``, else random; ``URL`` and
+        ``RESEARCH_URL``, the addresses of respondents' and researchers' pages, by default from
+        ``DENIABLE_URL`` and ``DENIABLE_RESEARCH_URL``, else those of each request.
     """
     app = Collector(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # questions stay in their order
@@ -46,6 +48,8 @@ def create_app(config: dict[str, Any] | None = None) -> Flask:
         CLIENT=CLIENT,
         PLANES=os.environ.get("DENIABLE_PLANES", ",".join(PLANES)).split(","),
         SECRET_KEY=os.environ.get("DENIABLE_KEY") or secrets.token_hex(32),
+        URL=os.environ.get("DENIABLE_URL", ""),
+        RESEARCH_URL=os.environ.get("DENIABLE_RESEARCH_URL", ""),
         **access.COOKIE,
     )
     app.url_map.merge_slashes = False  # whose redirects name the host that a request claims

@@ -100,6 +100,7 @@ def run(
     research: Address | None,
     workers: int,
     ready: Callable[[str, str], None],
+    named: tuple[str | None, str | None] = (None, None),
 ) -> None:
     """Serve until SIGINT or SIGTERM.
 
@@ -113,6 +114,8 @@ def run(
         How many processes serve the public address; one serves the other.
     ready : function
         Called with both addresses once they answer.
+    named : tuple of str, optional
+        The addresses by which respondents and researchers open pages, if a proxy has others.
     """
     # Not forked: a child would inherit open database connections, and locks of other threads (of
     # one that imports a module, say), which nothing in the child would ever release.
@@ -120,6 +123,12 @@ def run(
     os.environ["DENIABLE_DB"] = str(database.absolute())
     os.environ["DENIABLE_KEY"] = secrets.token_hex(32)
     urls = [_url(public), _url(research or public)]
+    if research is not None and public.socket is None:
+        # Researchers' pages tell respondents' address, which is another one than their own.
+        os.environ["DENIABLE_URL"] = urls[0]
+    for name, url in zip(("DENIABLE_URL", "DENIABLE_RESEARCH_URL"), named, strict=True):
+        if url is not None:
+            os.environ[name] = url
     with contextlib.ExitStack() as stack:
         os.environ["DENIABLE_PLANES"] = ",".join(PLANES)
         if research is not None:

@@ -11,8 +11,8 @@ import click
 
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
+from server import addresses, failures
 from server import demo as demonstration
-from server import failures
 from server.access import is_loopback
 from server.clock import today
 from server.commands import database, print_message, record, wave_number
@@ -21,6 +21,13 @@ from server.retention import Keeper
 from server.serving import Address, held, run
 from server.store import Store, StoreError
 from server.store.studies import DELETED
+
+
+def _address(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:
+    try:
+        return None if text is None else addresses.checked(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command()
@@ -45,6 +52,16 @@ from server.store.studies import DELETED
     help="Serve researchers on a port of their own, and on the other only respondents.",
 )
 @click.option("--research-host", default="127.0.0.1", show_default=True)
+@click.option(
+    "--url",
+    callback=_address,
+    help="Respondents' address, such as https://survey.example.org, for links and QR codes.",
+)
+@click.option(
+    "--research-url",
+    callback=_address,
+    help="Researchers' address, for links to set up accounts.  [where they are asked for]",
+)
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True)
 @click.option(
     "--new", is_flag=True, help="Make a new database, whose surveys are written in the browser."
@@ -58,6 +75,8 @@ def serve(
     socket: Path | None,
     research_port: int | None,
     research_host: str,
+    url: str | None,
+    research_url: str | None,
     workers: int,
     new: bool,
     db: Path,
@@ -94,7 +113,8 @@ def serve(
         stack.callback(store.access.remove_token, token)
         _prepare(store, surveys, wave)
         Keeper(db).start()
-        run(db, public, research, workers, lambda *urls: _announce(db, urls, token))
+        named = url, research_url
+        run(db, public, research, workers, lambda *urls: _announce(db, urls, token), named)
 
 
 def _put_in_order(store: Store) -> None:

@@ -4,7 +4,6 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import segno
 from flask import Response, abort, g, redirect, request
@@ -13,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from analysis.core.epsilon import MICRO
 from analysis.estimate.plausibility import UNLIKE
-from server import access
+from server import access, addresses
 from server.clock import today
 from server.console.blueprint import blueprint
 from server.console.costs import USUAL
@@ -47,8 +46,8 @@ class Invited:
 
 
 def address_of(survey_id: str) -> str:
-    """Return where respondents open a survey: at this host, unless somebody says another one."""
-    return f"{request.url_root}s/{survey_id}"
+    """Return where respondents open a survey."""
+    return f"{addresses.of_respondents()}/s/{survey_id}"
 
 
 @blueprint.get("/surveys/<survey_id>")
@@ -85,6 +84,7 @@ def _page(current: Open, **told: object) -> str:
         precision=precision(survey, [planned * times for times in TIMES], last),
         invited=invited,
         address=address_of(survey.id),
+        origin=addresses.of_respondents(),
         code=Markup(qr_code(address_of(survey.id))),
         unlike=unlike,
         is_deleted=study.state == DELETED,
@@ -254,14 +254,10 @@ def _by_invitation(survey_id: str) -> Open:
 
 def _askedaddress_of() -> str:
     """Return the address that links begin with, such as https://survey.example.org."""
-    given = request.form.get("address", "").strip().rstrip("/") or request.url_root.rstrip("/")
-    parts = urlsplit(given)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-        raise Mistake(
-            "address",
-            f"address: expected one such as https://survey.example.org, got {given[:80]!a}",
-        )
-    return given
+    try:
+        return addresses.checked(request.form.get("address", "") or addresses.of_respondents())
+    except ValueError as error:
+        raise Mistake("address", f"address: {error}") from None
 
 
 def _back(survey_id: str) -> BaseResponse:

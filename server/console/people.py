@@ -6,7 +6,7 @@ import secrets
 from flask import abort, g, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import access
+from server import access, addresses
 from server.clock import now
 from server.console.blueprint import blueprint
 from server.console.mistakes import note
@@ -45,7 +45,7 @@ def add_person() -> str:
     code = secrets.token_urlsafe(24)
     access.record("invite researcher", f"{name}, {role}")
     the_store().access.add_setup(code, Researcher(name, role), now() + SETUP_LASTS)
-    return _page(link=f"{request.url_root}setup/{code}", invited=name)
+    return _page(link=f"{addresses.of_researchers()}/setup/{code}", invited=name)
 
 
 @blueprint.post("/people/<name>/remove")

@@ -270,7 +270,7 @@ def _by_term(rows: list[Estimate]) -> dict[str, Estimate]:
 
 
 def test_reports_that_are_no_row_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"codes must be rows of the matrix, 0\.\.1, got 2"):
+    with pytest.raises(ValueError, match=r"rows of the matrix, whole numbers of 0\.\.1, got 2"):
         _column([0, 1, 2], [[0.7, 0.3], [0.3, 0.7]])
 
 

@@ -5,13 +5,12 @@ import json
 import os
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from limits import MOMENT
+from limits import MOMENT, wait_until
 from programs import find
 from proxies import free_port
 
@@ -30,6 +29,13 @@ def needed(name: str) -> str:
     if program is None:
         pytest.fail(f"no {name}; python tests/programs.py {name} installs one")
     return program
+
+
+def _listens(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        socket.create_connection(("127.0.0.1", port), MOMENT).close()
+        return True
+    return False
 
 
 @contextlib.contextmanager
@@ -70,11 +76,5 @@ def authority(folder: Path, port: int, plain_port: int) -> Iterator[Authority]:
             process = subprocess.Popen(command, stdout=log, stderr=log, env=settled)
             stack.callback(process.wait, MOMENT)
             stack.callback(process.terminate)
-        begin = time.monotonic()
-        while True:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", asked), 5).close()
-                break
-            assert time.monotonic() < begin + MOMENT, (folder / "authority.log").read_text()
-            time.sleep(0.05)
+        wait_until(lambda: _listens(asked), MOMENT)
         yield Authority(f"https://localhost:{asked}/dir", trusted)

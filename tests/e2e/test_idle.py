@@ -3,12 +3,12 @@
 import asyncio
 import resource
 import ssl
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from collector import Collector
+from limits import MOMENT
 from proxies import HOST, Proxy, nginx
 
 pytestmark = pytest.mark.more
@@ -35,13 +35,9 @@ async def visit(proxy: Proxy, context: ssl.SSLContext) -> asyncio.StreamWriter:
     return writer
 
 
-async def beside(proxy: Proxy) -> tuple[float, float, int]:
-    """Seconds of a new visitor before and beside the others; how many of these stayed."""
+async def beside(proxy: Proxy) -> int:
+    """Have one more visitor answered beside the others, and return how many of these stayed."""
     context = ssl.create_default_context(cafile=str(proxy.folder / "fullchain.pem"))
-    (await visit(proxy, context)).close()
-    begin = time.monotonic()
-    (await visit(proxy, context)).close()
-    alone = time.monotonic() - begin
     turn = asyncio.Semaphore(AT_ONCE)
 
     async def one() -> asyncio.StreamWriter:
@@ -49,14 +45,12 @@ async def beside(proxy: Proxy) -> tuple[float, float, int]:
             return await visit(proxy, context)
 
     idle = await asyncio.gather(*(one() for _ in range(IDLE)))
-    begin = time.monotonic()
-    (await visit(proxy, context)).close()
-    crowded = time.monotonic() - begin
+    (await asyncio.wait_for(visit(proxy, context), MOMENT)).close()
     await asyncio.sleep(0)
     there = sum(not writer.is_closing() for writer in idle)
     for writer in idle:
         writer.transport.abort()
-    return alone, crowded, there
+    return there
 
 
 def test_a_visitor_is_answered_beside_thousands_who_stay_connected(proxy: Proxy) -> None:
@@ -66,10 +60,7 @@ def test_a_visitor_is_answered_beside_thousands_who_stay_connected(proxy: Proxy)
         pytest.fail(f"expected a limit of {needed} open files, got {hard}: ulimit -n {needed}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
     try:
-        alone, crowded, there = asyncio.run(beside(proxy))
+        there = asyncio.run(beside(proxy))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    print(f"alone {alone:.3f} s, beside {there} others {crowded:.3f} s")
     assert there == IDLE
-    # A second, unless the machine is so busy that it takes as long for one visitor alone.
-    assert crowded < max(1.0, 5 * alone)

@@ -179,7 +179,7 @@ def test_a_number_of_links_that_is_none_is_told(signed_in: Browsers, links: str)
 def test_an_address_that_makes_useless_links_is_told(signed_in: Browsers, address: str) -> None:
     answer = post(signed_in("cleo"), "/surveys/canteen/invitations", links="1", address=address)
     assert answer.status_code == 422
-    assert "expected one such as https://survey.example.org" in answer.text
+    assert "expected an address such as https://survey.example.org" in answer.text
 
 
 def test_a_study_is_opened_closed_planned_and_put_away(signed_in: Browsers, store: Store) -> None:

@@ -1,0 +1,36 @@
+"""The addresses at which people open pages: as the operator says, or else as this request came."""
+
+from urllib.parse import urlsplit
+
+from flask import current_app, request
+
+
+def checked(text: str) -> str:
+    """Return an address such as https://survey.example.org, without a slash at its end.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or has a path: a host with other pages could read the form.
+    """
+    given = text.strip().rstrip("/")
+    try:
+        parts = urlsplit(given)
+        is_sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number, brackets without an end
+        is_sound = False
+    if not is_sound or parts.path or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError(
+            f"expected an address such as https://survey.example.org, got {given[:80]!a}"
+        )
+    return given
+
+
+def of_respondents() -> str:
+    """Return where respondents open pages."""
+    return current_app.config["URL"] or request.url_root.rstrip("/")
+
+
+def of_researchers() -> str:
+    """Return where researchers open pages."""
+    return current_app.config["RESEARCH_URL"] or request.url_root.rstrip("/")
