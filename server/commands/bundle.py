@@ -92,6 +92,11 @@ def bundle(
     write_new(output, zipped)
     if told := stored.simulated_sentence:
         print_message(f"wave {stored.number}: {told}")
+    if stored.is_open and not batch:
+        print_message(
+            f"wave {stored.number} is open: another bundle would show which reports came in "
+            "between: close it before you give a bundle away, or take --batch --without-reports"
+        )
     print_message(
         f"written to {output}: {len(zipped):,} bytes, SHA-256 {sha256(zipped).hexdigest()}"
     )
@@ -119,6 +124,9 @@ def verify(file: Path) -> None:
     left = found.members - len(found.recomputed)
     if left:
         print_message(
-            f"{left} files were compared with their hashes alone: release {found.release} wrote "
-            "them, which is not this one"
+            f"{left} files were compared with their hashes alone, which whoever changes a file can "
+            f"change, too: the bundle says that release {found.release} wrote it, and this is "
+            "another. Run none of its programs"
         )
+    if not found.has_reports:
+        print_message("it has no reports, so that estimates were computed from its tallies alone")

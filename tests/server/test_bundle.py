@@ -226,7 +226,7 @@ def test_other_zips_are_refused_before_they_are_unpacked(zipped: bytes) -> None:
         (lambda package: package["deniable"].update(wave="1"), "datapackage.json: "),
         (lambda package: package["deniable"].update(conf_level=0.9), "estimates.csv: "),
         (lambda package: package["deniable"].update(conf_level=7.5), "datapackage.json: "),
-        (lambda package: package["deniable"]["fieldwork"].update(reports=9), "methods.md: "),
+        (lambda package: package["deniable"]["fieldwork"].update(reports=9), "datapackage.json: "),
         (lambda package: package["deniable"]["fieldwork"].update(x=9), "datapackage.json: "),
         (lambda package: package["deniable"]["fieldwork"].update(is_open=0), "datapackage.json: "),
         (lambda package: package.update(title="Other"), "datapackage.json: "),
@@ -252,9 +252,26 @@ def test_a_bundle_of_another_release_is_checked_by_its_numbers(
     (tmp_path / "older.zip").write_bytes(_packed(members))
     result = run("verify", tmp_path / "older.zip")
     assert result.exit_code == 0, result.output
-    assert "13 files were compared with their hashes alone: release 0.0." in result.stderr
-    wrong = members["estimates.csv"].replace(b"0.", b"1.", 1)
-    assert _complaint(_packed(members | {"estimates.csv": wrong})).startswith("estimates.csv: ")
+    assert "13 files were compared with their hashes alone, which whoever changes" in result.stderr
+    assert "Run none of its programs" in result.stderr
+    table = members["estimates.csv"].decode()
+    heads, rows = table.split("\n", 1)
+    # A column by another name is not compared, and of two by one name only one would be.
+    doubled = [f"{line},0.5" for line in rows.splitlines()]
+    for changed in (
+        table.replace("0.", "1.", 1),
+        table.replace("0.", "0_0.", 1),
+        table.replace(",120,", ",121,", 1),
+        heads.replace("estimate", "estimated", 1) + "\n" + rows,
+        "\n".join([f"{heads},estimate", *doubled, ""]),
+    ):
+        told = _complaint(_packed(members | {"estimates.csv": changed.encode()}))
+        assert told.startswith("estimates.csv: "), changed[:300]
+    more = members["datapackage.json"].replace(b'"reports": 120', b'"reports": 121', 1)
+    assert more != members["datapackage.json"]
+    assert "the number of reports that were tallied of meat, 120, got 121" in _complaint(
+        _packed(members | {"datapackage.json": more})
+    )
 
 
 def test_what_may_not_be_exported_is_not_bundled(
@@ -329,3 +346,12 @@ def test_verify_says_what_it_expects(tmp_path: Path) -> None:
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     (tmp_path / "folder").mkdir()
     assert "a folder" in run("verify", tmp_path / "folder").stderr
+
+
+def test_who_bundles_an_open_wave_is_warned(
+    store: Store, survey: Survey, answered: int, tmp_path: Path
+) -> None:
+    store.surveys.open_wave("canteen")
+    result = run("bundle", "canteen", "--db", store.file.path, "--output", tmp_path / "x.zip")
+    assert result.exit_code == 0
+    assert "another bundle would show which reports came in between" in result.stderr

@@ -35,6 +35,11 @@ from analysis.survey.survey import Survey
 _RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,63}")
 #: What another release computes alike; how it words the rest may have changed.
 _NUMBERS = ("reports.csv", "estimates.csv")
+#: Columns of the estimates without which there is nothing to compare.
+_COLUMNS = ("question", "term", "n", "estimate", "std_error", "conf_low", "conf_high")
+#: Numbers as tables have them. Python reads others, too, which spreadsheets take for text.
+_WHOLE = re.compile(r"-?[0-9]+")
+_DECIMAL = re.compile(r"-?([0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|inf)")
 #: What the members of every bundle are.
 _ALWAYS = ("survey.json", "tallies.json", "estimates.csv")
 #: How far two numbers may be apart that two machines computed, relatively and absolutely. Tables
@@ -62,6 +67,7 @@ class Verified:
     wave: int
     reports: int
     estimates: int
+    has_reports: bool
     members: int
     recomputed: tuple[str, ...]
     release: str
@@ -109,6 +115,7 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
                 raise DataError(
                     f"tallies.json: expected the counts of reports.csv, got others of {name}"
                 )
+    _check_number(study, tallies)
     study = replace(study, tallies=tallies, reports=reports)
     made = _read(DESCRIPTION, found, lambda _: members(study))
     is_ours = package["deniable"]["release"] == version("deniable")
@@ -122,9 +129,26 @@ def read_bundle(data: bytes) -> tuple[BundledStudy, Verified]:
         _compare(name, found[name], made[name], all_columns=is_ours)
     return study, Verified(
         *(survey.id, survey.version, study.wave, study.fieldwork.reports),
-        *(made["estimates.csv"].count(b"\n") - 1, len(found), compared),
+        *(made["estimates.csv"].count(b"\n") - 1, reports is not None, len(found), compared),
         *(package["deniable"]["release"], sha256(data).hexdigest()),
     )
+
+
+def _check_number(study: BundledStudy, tallies: Mapping[str, Ints]) -> None:
+    """Raise DataError unless as many reports are stated as were tallied."""
+    stated = study.fieldwork.reports
+    for question in study.survey.questions:
+        there = question.randomizer.reports_in(tallies[question.id])
+        if there != stated:
+            raise DataError(
+                f"{DESCRIPTION}: expected the number of reports that were tallied of "
+                f"{question.id}, {there:,}, got {stated:,}"
+            )
+    if not 0 <= study.fieldwork.simulated <= stated:
+        raise DataError(
+            f"{DESCRIPTION}: expected at most {stated:,} simulated reports, got "
+            f"{study.fieldwork.simulated:,}"
+        )
 
 
 def _first_of(some: Mapping[str, Any], others: Mapping[str, Any]) -> str:
@@ -204,6 +228,7 @@ def _reports(survey: Survey, text: str) -> list[dict[str, Any]]:
     """Return the reports of a table, each one that its randomizer can make."""
     rows = csv.reader(io.StringIO(text))
     header = next(rows)
+    _check_header("reports.csv", header)
     places = {}
     for question in survey.questions:
         randomizer = question.randomizer
@@ -234,6 +259,7 @@ def _compare(name: str, stated: bytes, made: bytes, all_columns: bool) -> None:
     if not name.endswith(".csv"):
         raise DataError(f"{told} text")
     tables = [list(csv.reader(io.StringIO(each.decode()))) for each in (stated, made)]
+    _check_header(name, tables[0][0], _COLUMNS if name == "estimates.csv" else ())
     if len(tables[0]) != len(tables[1]):
         raise DataError(f"{told} number of rows, {len(tables[0]) - 1:,} for {len(tables[1]) - 1:,}")
     if all_columns and tables[0][0] != tables[1][0]:
@@ -252,10 +278,22 @@ def _compare(name: str, stated: bytes, made: bytes, all_columns: bool) -> None:
                 )
 
 
+def _check_header(name: str, header: list[str], needed: tuple[str, ...] = ()) -> None:
+    """Raise DataError unless each column stands there once, and all that are needed do."""
+    for column in header:
+        if header.count(column) > 1:
+            raise DataError(f"{name}: expected each column once, got {shown(column)} again")
+    for column in needed:
+        if column not in header:
+            raise DataError(f"{name}: expected the column {column}, got none")
+
+
 def _near(stated: str, made: str) -> bool:
     if stated == made:
         return True
-    try:
-        return isclose(float(stated), float(made), rel_tol=_NEAR, abs_tol=_NEAR_ZERO)
-    except ValueError:
+    # Counts are exact on all machines.
+    if not (_DECIMAL.fullmatch(stated) and _DECIMAL.fullmatch(made)):
         return False
+    if _WHOLE.fullmatch(stated) and _WHOLE.fullmatch(made):
+        return False
+    return isclose(float(stated), float(made), rel_tol=_NEAR, abs_tol=_NEAR_ZERO)
