@@ -22,6 +22,7 @@ from analysis.survey.simulate import payloads
 from analysis.survey.survey import Survey
 from analysis.survey.survey_file import read_survey
 from server import health, writer
+from server.audit.database import audit_database
 from server.deliver import to_store
 from server.invitations import ISSUER
 from server.pages.browser_files import CLIENT
@@ -62,6 +63,14 @@ def test_what_a_killed_server_left_is_never_mixed_with_a_backup(
     assert "canteen.db-wal has more of it; use deniable backup" in told.stderr
     assert not new.exists()
     assert not (tmp_path / "other.db").exists()
+
+
+def test_audit_says_what_each_table_is(store: Store) -> None:
+    found = [one for one in audit_database(store, date(2026, 1, 1)) if "table" in one.subject]
+    assert {"table draft", "table draft_version", "table draft_file"} <= {
+        one.subject for one in found
+    }
+    assert [one.subject for one in found if "not of this program" in one.finding] == []
 
 
 def test_a_backup_with_a_changed_log_is_refused(store: Store, tmp_path: Path) -> None:
