@@ -132,9 +132,9 @@ def _of_journal(root: Path) -> Iterator[Check]:
         yield Check(
             "machine",
             "journal",
-            f"it keeps the research token that {', '.join(wrong)} prints; it is {storage}"
+            f"the journal is {storage}, and has the research token that {', '.join(wrong)} prints"
             if wrong
-            else f"it keeps no research token; it is {storage}",
+            else f"the journal is {storage}, and has no research token",
             not wrong,
             "StandardOutput=null in that unit; then journalctl --rotate and --vacuum-time=1s",
         )

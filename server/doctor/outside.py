@@ -94,11 +94,15 @@ def look(url: str, authorities: str | None = None) -> Iterator[Check]:
     yield _other_host(origin)
     yield _plain(origin)
     try:
-        yield from _served(origin)
+        health, answers = _health(origin)
+        yield health
+        if answers:
+            yield from _served(origin)
     except (OSError, http.client.HTTPException) as error:
         yield Check("proxy", "answers", f"it broke off: {error}", False, "look at the proxy")
         return
-    if authorities is None:
+    # Without a collector nothing is known of what it would serve.
+    if answers and authorities is None:
         yield from _headers(url)
 
 
@@ -112,12 +116,15 @@ def _certificate(origin: Origin) -> Check:
             "certificate",
             f"browsers refuse it: {error.verify_message}",
             False,
-            "renew it and reload the proxy; nobody can click this warning away (HSTS)",
+            "renew it, or ask your authority, and reload the proxy; "
+            "nobody can click this warning away (HSTS)",
         )
     except (OSError, ssl.SSLError) as error:
         return Check("tls", "certificate", f"no connection: {error}", False, _PROXY)
     days = int((end - time.time()) // 86400)
-    advice = "see why it was not renewed (certbot renew --dry-run), and reload the proxy"
+    advice = (
+        "see why it was not renewed (certbot renew --dry-run), or ask your authority; then reload"
+    )
     return Check("tls", "certificate", f"good for {days} days", days >= _SOON, advice)
 
 
@@ -182,13 +189,20 @@ def _plain(origin: Origin) -> Check:
     return Check("names", subject, text, good, f"answer with 308 to https://{origin.host}")
 
 
-def _served(origin: Origin) -> Iterator[Check]:
+def _health(origin: Origin) -> tuple[Check, bool]:
+    """Return what a collector says of itself, and whether one has answered at all."""
     response, body = origin.request("GET", "/healthz")
     try:
         status = str(json.loads(body)["status"])
     except (ValueError, LookupError, TypeError):
-        status = f"no answer of a collector ({response.status})"
-    yield Check("collector", "health", status, status == "ok", "see docs/operations.md, Watch it")
+        text = f"no answer of a collector ({response.status}); what it serves was not looked at"
+        advice = "start the collector, see that the proxy leads to its port, and run this again"
+        return Check("collector", "health", text, False, advice), False
+    advice = "see docs/operations.md, Watch it"
+    return Check("collector", "health", status, status == "ok", advice), True
+
+
+def _served(origin: Origin) -> Iterator[Check]:
     response, _ = origin.request("GET", "/client/page/survey.js", Accept_Encoding="gzip, br")
     packed = response.getheader("Content-Encoding") == "gzip"
     yield Check(

@@ -42,6 +42,16 @@ def test_the_shipped_file_has_no_fault(tmp_path: Path, collector: Collector) -> 
         assert wrong(proxy) == {}
 
 
+def test_a_collector_that_is_down_is_said_once(tmp_path: Path) -> None:
+    with nginx(tmp_path, "http://127.0.0.1:9") as proxy:
+        authority = str(proxy.folder / "fullchain.pem")
+        trusted = [one for one in outside.look(proxy.url, authority) if not one.ok]
+        others = [one for one in outside.look(proxy.url) if not one.ok]
+    assert [one.subject for one in trusted] == ["health"]
+    assert trusted[0].finding.startswith("no answer of a collector (502)")
+    assert [one.subject for one in others] == ["certificate", "health"]
+
+
 FAULTS = {
     "TLS 1.3": ("ssl_conf_command NumTickets 0;", ""),
     "TLS 1.2": ("ssl_protocols TLSv1.2 TLSv1.3;", "ssl_protocols TLSv1.3;"),

@@ -101,11 +101,11 @@ def test_where_the_journal_is_is_said(db: Path, root: Path) -> None:
         (found,) = (one for one in machine.look(db, TODAY, root) if one.subject == "journal")
         return found.finding
 
-    assert said() == "it keeps no research token; it is in memory"
+    assert said() == "the journal is in memory, and has no research token"
     edit("etc/systemd/journald.conf.d/ours.conf", "Storage=auto\n")(db, root)
-    assert said().endswith("it is in memory")
+    assert said().startswith("the journal is in memory")
     (root / "var/log/journal").mkdir()
-    assert said().endswith("it is on the disk")
+    assert said().startswith("the journal is on the disk")
 
 
 def test_caddy_is_read_by_the_file_that_it_runs_with(db: Path, root: Path) -> None:
@@ -149,7 +149,7 @@ FAULTS: dict[str, tuple[Callable[[Path, Path], object], str, str]] = {
     "token": (
         edit("etc/systemd/system/deniable.service", UNIT.replace("StandardOutput=null", "")),
         "journal",
-        "it keeps the research token that deniable.service prints",
+        "and has the research token that deniable.service prints",
     ),
     "files": (
         edit("proc/77/limits", LIMITS.format(core=0, files=1024)),
