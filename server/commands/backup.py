@@ -177,7 +177,8 @@ def prune(folder: Path, dry_run: bool, before: datetime | None, **counts: int) -
     """Delete backups of a series that may not be kept any longer, or need not.
 
     `deniable backup --scheduled` does the same in its own folder; this is for where they are copied
-    to. The names of the files say it all, so no key is needed.
+    to. The names of the files say it all, so no key is needed. Files with other names, such as
+    backups made by hand, are named and not deleted.
     """
     if not folder.is_dir():
         raise StoreError(f"{folder}: expected a folder of backups, found none")
@@ -191,7 +192,10 @@ def prune(folder: Path, dry_run: bool, before: datetime | None, **counts: int) -
             print_message(f"{path}: would be deleted: {why}")
     else:
         _delete(old)
-    print_message(f"{len(found) - len(old)} of {len(found)} backups are kept")
+    for path in sorted({*folder.iterdir()} - {one.path for one in found}):
+        print_message(f"{path}: not of a series: delete it yourself when its reports are due")
+    kept = "would be kept" if dry_run else "are kept"
+    print_message(f"{len(found) - len(old)} of {len(found)} backups {kept}")
 
 
 @click.command()

@@ -49,10 +49,22 @@ def test_backups_from_before_a_day_can_be_deleted(tmp_path: Path) -> None:
     for day in (24, 25, 26):
         (tmp_path / name_of("a", f"2026-11-{day}T023000Z", None)).touch()
     told = run("prune", tmp_path, "--before", "2026-11-26", "--dry-run")
-    assert "1 of 3 backups are kept" in told.stderr
+    assert "1 of 3 backups would be kept" in told.stderr
     assert run("prune", tmp_path, "--before", "2026-11-25").exit_code == 0
     assert [one.at[:10] for one in series(tmp_path)] == ["2026-11-25", "2026-11-26"]
     assert "found none" in run("prune", tmp_path / "none").stderr
+
+
+def test_files_that_are_of_no_series_are_named_and_kept(tmp_path: Path) -> None:
+    due = tmp_path / name_of("a", "2020-01-01T023000Z", date(2020, 1, 2))
+    by_hand = tmp_path / "copy.db"
+    for path in (due, by_hand):
+        path.touch()
+    done = run("prune", tmp_path)
+    assert done.exit_code == 0
+    assert f"{by_hand}: not of a series" in done.stderr
+    assert f"{due}: not of a series" not in done.stderr
+    assert (due.exists(), by_hand.exists()) == (False, True)
 
 
 def test_an_encrypted_backup_is_not_taken_for_a_damaged_one(
