@@ -88,7 +88,7 @@ screenshots: .venv/.test
 # of the former, from an environment that has these and nothing else.
 lock: .venv/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(COMPILED) pyproject.toml --output-file $(RUNTIME)
+	$(COMPILED) pyproject.toml --extra models --extra formats --output-file $(RUNTIME)
 	echo editables | $(COMPILED) pyproject.toml - --extra demo --extra test \
 	  --constraint $(RUNTIME) --output-file tests/requirements.txt
 	rm -rf .venv/locked

@@ -2,7 +2,7 @@
 
 pure-ldp 1.2.0 (Maddock) and multi-freq-ldpy 0.2.5 (Arcolezi), as they are: their client is called
 once for each respondent, their server aggregates and estimates the whole domain. Nothing of ours is
-imported, so that a comparison compares two programs. Needs `pip install deniable[bench]`.
+imported, so that a comparison compares two programs. Needs `pip install '.[bench]'`.
 
     for peer in PEERS:
         shares = peer.estimate(peer.randomize(values, k, epsilon), k, epsilon)

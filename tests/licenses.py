@@ -37,10 +37,11 @@ _NAMES = {
 
 _HEADER = """# Licenses
 
-What `deniable` needs to run, with all that these need in turn, as `make lock` found it in the
-packages. The program itself has the MIT license. A test checks that these are the releases of
-[`requirements.txt`](../server/deploy/files/requirements.txt), and that each license lets them be
-given away together with the program. What a package has within it of others has its license there.
+What `deniable` needs to run, models and statistical formats included, with all that these need in
+turn, as `make lock` found it in the packages. The program itself has the MIT license. A test checks
+that these are the releases of [`requirements.txt`](../server/deploy/files/requirements.txt), and
+that each license lets them be given away together with the program. What a package has within it of
+others has its license there.
 
 | package | release | license |
 |---|---|---|

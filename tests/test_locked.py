@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 FILES = {
-    LOCK: PROJECT["dependencies"],
+    LOCK: PROJECT["dependencies"] + EXTRAS["models"] + EXTRAS["formats"],
     ROOT / "tests/requirements.txt": PROJECT["dependencies"] + EXTRAS["demo"] + EXTRAS["test"],
 }
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from analysis.core.extras import install_with
+
 #: What a cell can hold.
 _PLAIN = (str, int, float, type(None))
 
@@ -34,7 +36,7 @@ def to_frame(rows: Any) -> Any:
         from pandas import DataFrame
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"data frames need pandas: pip install 'deniable[models]' ({error})"
+            f"data frames need pandas: {install_with('models')} ({error})"
         ) from None
     names = [
         field.name

@@ -19,6 +19,7 @@ from typing import Any
 
 import click
 
+from analysis.core.extras import install_with
 from analysis.estimate.number import LABELS, QUARTILES
 from analysis.study.crosstab import crosstab
 from analysis.survey.simulate import payloads
@@ -55,7 +56,7 @@ def answers() -> list[dict[str, str]]:
     try:
         dataset: Any = importlib.import_module("statsmodels.datasets.fair")
     except ImportError:
-        raise MissingData("the demo's data is missing; run: pip install 'deniable[demo]'") from None
+        raise MissingData(f"the demo's data is missing: {install_with('demo')}") from None
     columns = ("affairs", "religious", "rate_marriage", "yrs_married")
     return [
         {

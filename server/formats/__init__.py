@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import chain
 
 from analysis.core.csv_json import pieces_of_columns
+from analysis.core.extras import install_with
 from analysis.study.report_columns import report_columns
 from server.formats.table import ReportsTable, Unwritable
 from server.stored_results import StoredWave
@@ -75,7 +76,7 @@ def written(stored: StoredWave, form: str) -> Iterator[bytes]:
             import_module(package)
         except ModuleNotFoundError as error:
             raise Unwritable(
-                f"files of {chosen.title} need {package}: pip install 'deniable[formats]' ({error})"
+                f"files of {chosen.title} need {package}: {install_with('formats')} ({error})"
             ) from None
     table = ReportsTable.of(
         stored.survey,

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -258,7 +259,8 @@ def test_what_is_missing_is_named_with_the_extra_that_brings_it(
     for form in ("sav", "dta", "parquet"):
         result = run("export", "formats", "--db", written.database, "--format", form)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-        assert "pip install 'deniable[formats]'" in result.stderr
+        wheel = f"deniable-{version('deniable')}-py3-none-any.whl[formats]"
+        assert f"install the wheel with its extra: pip install './{wheel}'" in result.stderr
 
 
 def test_binary_files_are_not_printed_on_a_terminal(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.core.domain import NO_ANSWER
+from analysis.core.extras import install_with
 from analysis.estimate.columns import Column
 from analysis.estimate.columns.together import (
     Seen,
@@ -214,7 +215,7 @@ def table(
         from analysis.study.regression.formula import design, offset_of
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"models need formulaic: pip install 'deniable[models]' ({error})"
+            f"models need formulaic: {install_with('models')} ({error})"
         ) from None
     model = design(formula, columns, known)
     outcome = columns[model.outcome] if model.values is None else model.values
