@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 from configparser import ConfigParser
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -88,8 +89,11 @@ def test_unit_starts_what_operators_install() -> None:
     program = shlex.split(service()["ExecStart"])[0]
     assert program == "/opt/deniable/bin/deniable"
     pip = program.removesuffix("deniable") + "pip install"
-    assert f"{pip} --require-hashes -r requirements.txt" in OPERATIONS
-    assert f"{pip} --no-deps deniable-*.whl" in OPERATIONS
+    requirements = "server/deploy/files/requirements.txt"
+    assert OPERATIONS.count(f"{pip} --require-hashes -r {requirements}\n") == 2
+    wheel = f"./deniable-{version('deniable')}-py3-none-any.whl\n"
+    for options in ("--no-deps", "--no-deps --force-reinstall"):
+        assert f"{pip} {options} {wheel}" in OPERATIONS
     folder = Path("/var/lib", service()["StateDirectory"])
     assert parsed(STARTS["unit"])[1]["db"] == folder / "deniable.db"
     assert service()["WorkingDirectory"] == str(folder)
@@ -307,7 +311,9 @@ def test_commands_of_operators_are_documented(name: str) -> None:
     assert f"deniable {name}" in OPERATIONS
 
 
-@pytest.mark.parametrize("line", re.findall(r"^    deniable ([a-z].*)$", OPERATIONS, re.M))
+@pytest.mark.parametrize(
+    "line", re.findall(r"^    (?:/opt/deniable/bin/)?deniable ([a-z].*)$", OPERATIONS, re.M)
+)
 def test_commands_of_the_documentation_are_taken(line: str) -> None:
     parsed(shlex.split(re.split(r"\s#|>", line)[0]))
 

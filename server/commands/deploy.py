@@ -46,6 +46,7 @@ from server.deploy import KINDS, Settings, SettingsError, made
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIRECTORY",
     help="Write all files of this kind into this folder.  [print the first]",
 )
 def deploy(kind: str, output: Path | None, **given: Any) -> None:
