@@ -18,8 +18,9 @@ from analysis.survey.survey import Survey
 #: How the columns of weights are used, for whoever meets them in another program.
 HOW_TO_USE = (
     "The columns debiased_... are weights: the mean of one is the unbiased share, and the standard "
-    "deviation over the square root of n its standard error, randomization included. The columns "
-    "noisy_... are randomized reports: never tabulate them as if they were answers."
+    "deviation over the square root of n its standard error, randomization included. The mean of a "
+    "number that could be left out is that of debiased_Q over that of debiased_Q_answered. The "
+    "columns noisy_... are randomized reports: never tabulate them as if they were answers."
 )
 
 

@@ -16,6 +16,7 @@ from analysis.study.bundle.archive import DESCRIPTION
 from analysis.study.bundle.study import BundledStudy
 from analysis.study.bundle.tables import ChannelRow, Score, TallyCell
 from analysis.study.label import Fact
+from analysis.study.methods import simulated_of
 from analysis.study.report_columns import HOW_TO_USE, report_columns
 
 #: What each member is, and its media type, in the order in which a reader wants them.
@@ -25,7 +26,7 @@ _MEMBERS = {
     "methods.md": ("A paragraph for the methods of a paper, with references.", "text/markdown"),
     "label.csv": ("What respondents were promised.", "text/csv"),
     "codebook.json": ("Wording, codes, mechanism and ε of each value.", "application/json"),
-    "reports.csv": (f"The randomized reports, in no order. {HOW_TO_USE}", "text/csv"),
+    "reports.csv": (f"The randomized reports, in no order of arrival. {HOW_TO_USE}", "text/csv"),
     "survey.json": (
         "The frozen survey with the exact chances of all reports; the version is the SHA-256 of "
         "its RFC 8785 form.",
@@ -218,7 +219,8 @@ def readme(study: BundledStudy) -> str:
             "",
             f"Survey `{survey.id}`, version `{survey.version[:12]}`, wave {study.wave}, "
             f"{study.fieldwork.reports:,} reports. Answers were randomized on the respondents' "
-            "devices before they were sent; nobody has the true ones.",
+            "devices before they were sent; nobody has the true ones."
+            + f" {simulated_of(study.fieldwork)}".rstrip(),
             "",
             "| file | what it is |",
             "|---|---|",
@@ -228,6 +230,13 @@ def readme(study: BundledStudy) -> str:
             "**Check it.** `deniable verify` with the file's name compares all hashes, counts the "
             "reports again, and computes every estimate again; so do `recompute.ipynb` in Python "
             "and, as far as base R can, `recompute.R`.",
+            "",
+            "**Compare groups.** Do not split the data by a noisy column: that compares groups of "
+            "reports. The share of answer a to question Q among those who gave answer g to G is "
+            "r = mean(debiased_Q_a · debiased_G_g) / mean(debiased_G_g), with the standard error "
+            "sd((debiased_Q_a - r) · debiased_G_g) / mean(debiased_G_g) / √n; questions that were "
+            "drawn together, or options of one question, take the software. Codes of reports "
+            "are in `codebook.json`.",
             "",
             f"**Licence.** {study.license or 'None is stated: ask the authors before reuse'}.",
             "",

@@ -214,6 +214,9 @@ class Regression:
         terms = tabulate(rows, heads, floatfmt=".4g", missingval="")
         return "\n".join([self._fitted(), terms, *self.messages])
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
         messages = "".join(f"<p>{escape(message)}</p>" for message in self.messages)
