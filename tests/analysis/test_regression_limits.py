@@ -121,7 +121,7 @@ def test_what_is_wrong_is_said(formula: str, options: dict[str, Any], message: s
 def test_the_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "analysis.study.regression.formula", raising=False)
     monkeypatch.setitem(sys.modules, "formulaic", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'deniable\[models\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"wheel with its extra: .*whl\[models\]'"):
         regress("y ~ age", COLUMNS, KNOWN)
 
 
