@@ -15,7 +15,7 @@ from analysis.survey.written import survey_tables
 from server import access
 from server.console.blueprint import blueprint
 from server.console.importing import CARRIED, carried, first_look, wanted_of
-from server.console.mistakes import Mistake, again, note
+from server.console.mistakes import Mistake, again, field_named, note
 from server.editing.differences import differences
 from server.editing.draft_file import DraftFile, free_id, id_of, toml_of
 from server.editing.draft_view import STUDY, DraftView
@@ -86,7 +86,7 @@ def begin() -> BaseResponse | str:
     except ValueError as error:
         # What a file has in it is told of the field in which it was chosen.
         fields = {"template": "template-id", "file": "files", "tool": "tool-files"}
-        note(error.field if isinstance(error, Mistake) else fields.get(how, "id"), str(error))
+        note(field_named(error, fields.get(how, "id")), str(error))
         return _new_page()
 
 
@@ -117,7 +117,7 @@ def _from_tool() -> BaseResponse | str:
             wanted = wanted_of(read_form(form[1], form[0], tool))
             return _import(*form, tool, wanted)
         except ValueError as error:
-            note(error.field if isinstance(error, Mistake) else "", str(error))
+            note(field_named(error), str(error))
             return first_look(*form, tool)
     files = _sent()
     if len(files) != 1:

@@ -30,6 +30,11 @@ class Mistake(ValueError):
         self.field = field
 
 
+def field_named(error: ValueError, otherwise: str = "") -> str:
+    """Return the id of the field that an error names; `otherwise` if it names none."""
+    return error.field if isinstance(error, Mistake) else otherwise
+
+
 def note(field: str, told: str) -> None:
     """Have the page that is shown now tell a mistake, of no field if `field` is empty."""
     g.setdefault("mistakes", {})[field] = told
