@@ -50,7 +50,7 @@ def test_no_other_answer_changes_more_counts_of_ticks(domain: Sets) -> None:
     rows = [(*flags, int(not any(flags)), 0) for flags in ticks]
     rows += [(0,) * 5 + (1,)] * domain.no_answer
     changed = max(int(np.abs(np.subtract(a, b)).sum()) for a in rows for b in rows)
-    assert domain.changed == changed
+    assert domain.sensitivity == changed
 
 
 @pytest.mark.parametrize("skips", [False, True])
@@ -59,12 +59,12 @@ def test_no_other_order_changes_more_counts_of_pairs(skips: bool) -> None:
     rows = [(*domain.value(order), 0) for order in (("a", "b", "c"), ("c", "b", "a"))]
     rows += [(0, 0, 0, 1)] * skips
     changed = max(int(np.abs(np.subtract(a, b)).sum()) for a in rows for b in rows)
-    assert domain.changed == changed
+    assert domain.sensitivity == changed
 
 
 def test_one_count_of_two_answers_changes_and_two_of_more() -> None:
-    assert Categories(("no", "yes")).changed == 1
-    assert Categories(("no", "yes", NO_ANSWER)).changed == 2
-    assert Texts(("a", "b"), 5, False).changed == 2
-    assert Texts(None, 5, False).changed is None
-    assert Numbers(Fraction(0), Fraction(9), 9, False).changed == 1
+    assert Categories(("no", "yes")).sensitivity == 1
+    assert Categories(("no", "yes", NO_ANSWER)).sensitivity == 2
+    assert Texts(("a", "b"), 5, False).sensitivity == 2
+    assert Texts(None, 5, False).sensitivity is None
+    assert Numbers(Fraction(0), Fraction(9), 9, False).sensitivity == 1

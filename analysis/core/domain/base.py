@@ -112,11 +112,12 @@ class BaseDomain(ABC):
         return (len(self.alternatives),) if self.alternatives else ()
 
     @property
-    def changed(self) -> int | None:
-        """How many counts of people can change by one if one of them answers otherwise.
+    def sensitivity(self) -> int | None:
+        """The L1 sensitivity of the counts of all answers, no-answer among them.
 
-        The counts are those of all answers, no-answer among them. Of a number it is its sum, in
-        parts of the range. None if nobody can list the answers beforehand.
+        It is how far they move together, at most, if one person answers otherwise (Dwork,
+        McSherry, Nissim and Smith, TCC 2006). Of a number it is that of the sum, in parts of the
+        range. None if nobody can list the answers beforehand.
         """
         return 2
 

@@ -61,7 +61,7 @@ class Categories(BaseDomain):
         return len(self.ids) - 1
 
     @property
-    def changed(self) -> int:
+    def sensitivity(self) -> int:
         # One of two counts is all others.
         return 1 if len(self.alternatives) == 2 else 2
 

@@ -43,7 +43,7 @@ class Numbers(BaseDomain):
         return float(self.high - self.low)
 
     @property
-    def changed(self) -> int:
+    def sensitivity(self) -> int:
         return 1
 
     def required(self) -> Self:

@@ -39,7 +39,7 @@ class Rankings(OfFlags):
         return tuple(f"{first}>{second}" for first, second in self.flags)
 
     @property
-    def changed(self) -> int:
+    def sensitivity(self) -> int:
         # The reverse order, or no answer instead of an order in which all pairs count.
         return len(self.flags) + self.no_answer
 

@@ -63,7 +63,7 @@ class Sets(OfFlags):
         return self.flags
 
     @property
-    def changed(self) -> int:
+    def sensitivity(self) -> int:
         # Others are ticked, or none is.
         return max(min(2 * self.at_most, len(self.options)), self.at_most + 1)
 

@@ -35,7 +35,7 @@ class Texts(BaseDomain):
         return self.candidates is None
 
     @property
-    def changed(self) -> int | None:
+    def sensitivity(self) -> int | None:
         return None if self.is_open else 2
 
     @property

@@ -199,9 +199,9 @@ def _of_curator(question: Question, direct: float, n: int, level: float) -> floa
     How many gave a number is taken to be public.
     """
     domain, epsilon = question.domain, question.randomizer.epsilon
-    if domain.changed is None or epsilon <= 0:
+    if domain.sensitivity is None or epsilon <= 0:
         return None
-    noise = domain.changed / (epsilon * n) * domain.span
+    noise = domain.sensitivity / (epsilon * n) * domain.span
     return min(half_width_of_curator(direct, noise, level), 0.5 * domain.span)
 
 
