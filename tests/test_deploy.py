@@ -34,9 +34,15 @@ OPERATIONS = (DOCS / "operations.md").read_text()
 UNITS = {"s": 1, "k": 1024}
 
 
+class UnitParser(ConfigParser):
+    """A parser that keeps keys in capitals, as systemd does."""
+
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
 def unit(name: str, section: str) -> dict[str, str]:
-    read = ConfigParser(interpolation=None, strict=False)  # SystemCallFilter stands there twice
-    read.optionxform = str  # type: ignore[assignment, method-assign]
+    read = UnitParser(interpolation=None, strict=False)  # SystemCallFilter stands there twice
     read.read_string(FILES[name])
     return dict(read[section])
 

@@ -71,14 +71,14 @@ def test_through_noise_it_is_the_maximum_of_the_written_out_integral() -> None:
     found = regress("y ~ x", {"y": column}, known, random="school")
     best = estimates(found)
 
-    def fall(at: Array) -> float:
-        return -written_out(known, column.codes, matrix, at)
+    def fall(at: Array, *spread: float) -> float:
+        return -written_out(known, column.codes, matrix, np.append(at, spread))
 
     assert -fall(best) == pytest.approx(not_none(found.log_likelihood), abs=1e-5)
     assert minimize(fall, best, method="BFGS").x == pytest.approx(best, abs=2e-3)
     # At a limit of the spread the other parameters are the likeliest.
     for limit in (not_none(found.terms[2].conf_low), not_none(found.terms[2].conf_high)):
-        there = minimize(lambda at: fall(np.append(at, limit)), best[:2], method="BFGS").fun  # noqa: B023
+        there = minimize(fall, best[:2], args=(limit,), method="BFGS").fun
         assert 2 * (there - fall(best)) == pytest.approx(3.8415, abs=5e-3)
     alone = regress("y ~ x", {"y": column}, known)
     root = sqrt(2 * (not_none(found.log_likelihood) - not_none(alone.log_likelihood)))

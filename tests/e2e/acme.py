@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from found import needed
 from limits import MOMENT, wait_until
-from programs import find
 from proxies import free_port
 
 
@@ -21,14 +20,6 @@ class Authority:
 
     directory: str
     trusted: Path
-
-
-def needed(name: str) -> str:
-    """The path of a program; the test fails without it."""
-    program = find(name)
-    if program is None:
-        pytest.fail(f"no {name}; python tests/programs.py {name} installs one")
-    return program
 
 
 def _listens(port: int) -> bool:

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from acme import authority, needed
+from acme import authority
+from found import needed
 from limits import MOMENT, wait_until
 from proxies import HOST, Proxy, caddy, free_port, nginx
 

@@ -1,14 +1,12 @@
 """Links and QR codes lead where respondents and researchers really open pages."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import run
 from console_pages import Browsers, app, signed_in, survey_file
 from flask import Flask
 from forms import post
-from limits import MOMENT
 from test_access import HTTPS
 
 from server import addresses
@@ -58,14 +56,8 @@ def test_links_are_those_of_the_operator(app: Flask, signed_in: Browsers) -> Non
 
 
 def test_serve_refuses_what_is_no_address(tmp_path: Path) -> None:
-    call = [sys.executable, "-m", "server.cli", "serve", str(EXAMPLE), "--port", "0"]
-    done = subprocess.run(
-        [*call, "--db", str(tmp_path / "x.db"), "--url", "survey.example.org"],
-        capture_output=True,
-        text=True,
-        timeout=MOMENT,
-        check=False,
-    )
-    assert done.returncode == 2
+    database = tmp_path / "x.db"
+    done = run("serve", EXAMPLE, "--db", database, "--url", "survey.example.org")
+    assert done.exit_code == 2
     assert "expected an address such as https://survey.example.org" in done.stderr
-    assert not (tmp_path / "x.db").exists()
+    assert not database.exists()

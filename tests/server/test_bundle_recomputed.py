@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from bundled import bundled, study
 from command_line import run, table
+from found import optional
 from limits import LONG
-from programs import find
 
 from analysis.mechanisms import MECHANISMS
 from analysis.study.bundle import verify_bundle
@@ -101,15 +101,13 @@ _WITH_PARAMETERS = (
 
 @pytest.mark.more
 def test_base_r_computes_the_same(tmp_path: Path, read: Callable[[str], Survey]) -> None:
-    program = find("rscript")
-    if program is None:
-        pytest.skip("Rscript is not there: apt-get install r-base-core")
+    program = optional("rscript")
     told, compared = set[str](), 0
     surveys = [read_survey(EXAMPLES / f"{name}.toml") for name in ("well-being", "one-draw")]
     for text in _every_mechanism():
-        for optional in dict.fromkeys((text, f"{text}required = true\n")):
+        for either in dict.fromkeys((text, f"{text}required = true\n")):
             try:
-                surveys.append(read(optional))
+                surveys.append(read(either))
                 break
             except ValueError:
                 continue  # it does not serve this kind, or not with no-answer

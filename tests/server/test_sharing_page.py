@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from bundled import bundled
 from command_line import run, table
+from found import optional
 from limits import LONG
-from programs import find
 
 from analysis.study.report_columns import report_columns
 from analysis.survey.simulate import payloads
@@ -49,9 +49,7 @@ def test_ten_lines_compute_the_difference_that_compare_prints(tmp_path: Path) ->
     (stated,) = (row for row in table(run(*words)) if row["term"] == "yes")
     expected = [float(stated["estimate"]), float(stated["std_error"])]
 
-    rscript = find("rscript")
-    if rscript is None:
-        pytest.skip("Rscript is not there: apt-get install r-base-core")
+    rscript = optional("rscript")
     for program, option, language in ((rscript, "-e", "r"), (sys.executable, "-c", "python")):
         lines = _lines(language)
         assert len(list(filter(None, lines.splitlines()))) <= 10

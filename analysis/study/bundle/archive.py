@@ -30,7 +30,6 @@ _DAMAGED = (
     OSError,
     ValueError,
     LookupError,
-    NotImplementedError,
     RuntimeError,
     OverflowError,
 )
