@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from analysis.study.design_plan import DesignPlan, Goals, design_plan
     from analysis.study.frames import to_frame
     from analysis.study.hypotheses import HypothesisTest, goodness_of_fit, independence
-    from analysis.study.opened import Study
+    from analysis.study.opened_study import Study
     from analysis.study.planning import (
         Plan,
         epsilon_for,
@@ -115,7 +115,7 @@ _NAMES = {
     "analysis.study.design_plan": ("DesignPlan", "Goals", "design_plan"),
     "analysis.study.frames": ("to_frame",),
     "analysis.study.hypotheses": ("HypothesisTest", "goodness_of_fit", "independence"),
-    "analysis.study.opened": ("Study",),
+    "analysis.study.opened_study": ("Study",),
     "analysis.study.planning": (
         "Plan",
         "epsilon_for",
