@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from analysis.core.csv_json import reports_text
 from analysis.core.errors import ReportError
 from analysis.survey.survey import LONGEST_REQUEST, Survey
 from server.invitations import ISSUER
@@ -76,7 +77,7 @@ class Submission:
     @cached_property
     def payload(self) -> str:
         """The reports as JSON text, which is the same for equal reports."""
-        return msgspec.json.encode(self.reports, order="sorted").decode()
+        return reports_text(self.reports)
 
 
 # \Z, since $ would let a newline through; \A is implied.

@@ -30,6 +30,9 @@ class Column(Protocol):
 
 Cells = Sequence[Any] | Column
 
+_ENCODE_SORTED = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":")
+).encode
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -121,6 +124,15 @@ def cell_text(value: Any) -> Any:
         # This is a report with its cohort.
         return ":".join(str(cell_text(part)) for part in value.values())
     return "" if value is None else value
+
+
+def reports_text(reports: Mapping[str, Any]) -> str:
+    """Return one respondent's reports as JSON text, which is the same for equal reports.
+
+    Tables of reports are sorted by this text, letter by letter: then all files of one state have
+    the same order, which tells nothing but what the reports say.
+    """
+    return _ENCODE_SORTED(reports)
 
 
 def read_report(cell: str, kind: str, in_cohort: bool) -> Any:

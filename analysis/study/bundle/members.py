@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.csv_json import pieces_of_columns, to_text
+from analysis.core.csv_json import pieces_of_columns, reports_text, to_text
 from analysis.estimate import Ints
 from analysis.estimate.estimates import ESTIMATE_COLUMNS, estimate_rows, estimates
 from analysis.study.bundle.archive import DESCRIPTION
@@ -100,8 +100,7 @@ def _cells(tallies: Mapping[str, Ints]) -> dict[str, Any]:
 
 def _reports(survey: Survey, reports: Sequence[Mapping[str, Any]]) -> str:
     """Return the table of reports, sorted by what they say: no respondent is found by a place."""
-    ids = [question.id for question in survey.questions]
-    rows = sorted(reports, key=lambda report: json.dumps([report[name] for name in ids]))
+    rows = sorted(reports, key=reports_text)
     columns = report_columns(survey)
     parts = (
         report_cells(columns, rows[start : start + _AT_ONCE])
