@@ -79,7 +79,8 @@ bench: .venv/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/page.py
 
-# Pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/.
+# Pictures of every page in every state, on a phone and on a desktop, into the folder screenshots/, and
+# those of the README and the tutorial into docs/pictures/.
 screenshots: .venv/.test
 	$(BIN)/python tests/programs.py chromium
 	$(BIN)/python tests/e2e/screenshots.py

@@ -1,6 +1,7 @@
 """The documentation is true: numbers, commands, keys, links, and what an installation holds."""
 
 import ast
+import math
 import re
 import shlex
 import subprocess
@@ -12,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from limits import LONG
 
 from analysis.core.channels import CHANNELS
-from analysis.core.domain import Categories
 from analysis.core.encoders import ENCODERS
 from analysis.estimate.estimates import ESTIMATE_COLUMNS
 from analysis.estimate.plausibility import Plausibility
 from analysis.estimate.totals import TOTAL_COLUMNS
 from analysis.mechanisms import MECHANISMS
-from analysis.mechanisms.selection import choose
+from analysis.mechanisms.base import Share
 from analysis.privacy.accounting import PrivacyLoss, advanced, basic, compose, kov, renyi_total
 from analysis.privacy.ledger import COLUMNS_BY
 from analysis.privacy.meaning import odds_table
@@ -32,11 +33,13 @@ from analysis.study.codebook import Code
 from analysis.study.comparison import Comparison, Slope
 from analysis.study.crosstab.row import Row
 from analysis.study.planning import Plan, Power, Sampled, Split, WaveTotal
+from analysis.study.planning.needed import least, respondents_for
 from analysis.study.planning.share_width import of_share
 from analysis.study.ranking import Rank
 from analysis.study.regression import Term
 from analysis.survey.check import Check
 from analysis.survey.kinds import KINDS
+from analysis.survey.survey_file import read_survey
 from server.audit.database import Finding
 from server.cli import COMMANDS, main
 from server.store.log import Entry
@@ -47,24 +50,49 @@ CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def _half_width(k: int, epsilon: str, n: int) -> str:
-    domain = Categories(tuple(map(str, range(k))))
-    mechanism, randomizer = choose(domain, Fraction(epsilon))
-    share = mechanism.shares(randomizer, domain).values[0]
-    return f"± {100 * of_share(share, 0.5, n, 0.95):.1f}"
+def _respondents(path: Path, question: str, table: str = "", more: int = 0) -> int:
+    """How many give "yes" a half-width of 5 points, at one half or at worst, in a survey."""
+    questions = "".join(
+        f'[[questions]]\nid = "{name}"\nkind = "yes-no"\ntext = "?"\n{question}\n'
+        for name in "abcd"[: more + 1]
+    )
+    path.write_text(f'title = "T"\nid = "t"\n{table}\n{questions}')
+    first = read_survey(path).questions[0]
+    return respondents_for(first, 0.05, rng=np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
-def test_costs_in_the_readme_are_computed(epsilon: str) -> None:
-    odds = f"{float(choose(Categories(('yes', 'no')), Fraction(epsilon))[1].ratio):.1f}"
-    cells = [epsilon, odds, *(_half_width(2, epsilon, n) for n in (500, 2000, 10000))]
-    assert f"| {' | '.join(cells)} |" in README
-    assert f"{_half_width(3, '1', 2000)} instead of {_half_width(2, '1', 2000)[2:]}" in README
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= 700
+
+
+@pytest.mark.parametrize("total", [2, 4, 8])
+def test_costs_in_the_readme_are_computed(total: int, tmp_path: Path) -> None:
+    path = tmp_path / "survey.toml"
+    separate = _respondents(path, f"required = true\nepsilon = {total / 4}")
+    together = f'[[together]]\nid = "g"\nquestions = ["a", "b", "c", "d"]\nepsilon = {total}\n'
+    joint = _respondents(path, "required = true", f"{together}epsilon_each = {total / 2}", more=3)
+    odds = f"{math.exp(total / 4):.1f}"
+    assert f"| {total} | {odds} | {separate:,} | {joint:,} |" in README
+
+
+def test_what_prefer_not_to_say_and_no_noise_cost_in_the_readme(tmp_path: Path) -> None:
+    path = tmp_path / "survey.toml"
+    required, free = (
+        _respondents(path, f"{how}epsilon = 1.0") for how in ("required = true\n", "")
+    )
+    assert f"takes {free:,} instead of {required:,}" in README
+    told = Share("yes", Fraction(1), Fraction(0))
+    direct = least(lambda n: of_share(told, 0.5, n, 0.95) / 0.05)
+    assert f"Asked directly, it would take {direct}." in README
+
+
+#: Pages whose commands run here: they may be anywhere in these.
+_WITH_COMMANDS = (README, (ROOT / "docs/tutorial.md").read_text())
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_commands_are_documented(name: str) -> None:
-    assert f"deniable {name}" in README or f"make {name}" in README
+    assert any(f"deniable {name}" in page or f"make {name}" in page for page in _WITH_COMMANDS)
     result = CliRunner().invoke(main, [name, "--help"])
     assert result.exit_code == 0
     command = main.get_command(click.Context(main), name)
@@ -86,11 +114,16 @@ def test_help_lists_all_commands_in_full_and_imports_none_of_them() -> None:
 WITHOUT_DATABASE = ("check", "plan", "analyze", "deploy", "prune", "verify")
 
 
-def test_commands_of_the_readme_run(tmp_path: Path) -> None:
+def test_commands_of_the_readme_and_the_tutorial_run(tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
     people = "yes,nobody,lab,1230\nno,,office,\nyes,superior,office,900\nno,,lab,3000\n"
     truth.write_text("harassed,told,team,income\n" + people * 500)
-    lines = [line.strip() for line in README.splitlines() if line.startswith("    deniable ")]
+    lines = [
+        line.strip()
+        for page in reversed(_WITH_COMMANDS)
+        for line in page.splitlines()
+        if line.startswith("    deniable ")
+    ]
     ran = 0
     for line in lines:
         words = shlex.split(line.partition(" > ")[0], comments=True)[1:]
@@ -107,7 +140,7 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
         ran += 1
-    assert ran == 31
+    assert ran == 34
 
 
 def _run_python_of(page: str) -> None:

@@ -110,11 +110,16 @@ class Collector:
 
 
 @contextlib.contextmanager
-def command(folder: Path, survey: str) -> Iterator[Collector]:
-    """`deniable serve` as its users run it, with its output in files beside the database."""
+def command(folder: Path, survey: str | None) -> Iterator[Collector]:
+    """`deniable serve` as its users run it, with its output in files beside the database.
+
+    Without a survey the database is new, and surveys are written in the browser.
+    """
     file, database, out = folder / "survey.toml", folder / "deniable.db", folder / "stdout"
-    file.write_text(survey)
-    call = [sys.executable, "-m", "server.cli", "serve", str(file), "--port", "0"]
+    if survey is not None:
+        file.write_text(survey)
+    first = "--new" if survey is None else str(file)
+    call = [sys.executable, "-m", "server.cli", "serve", first, "--port", "0"]
     with out.open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         process = subprocess.Popen(
             [*call, "--db", str(database)], stdout=stdout, stderr=stderr, start_new_session=True

@@ -1,13 +1,15 @@
 """Pictures of every page in every state: `python tests/e2e/screenshots.py [FOLDER]`.
 
 Starts the real server, answers the examples in a real browser, on a phone and on a desktop, and
-keeps what is seen as PNG files, by default in screenshots/.
+keeps what is seen as PNG files, by default in screenshots/. The pictures of the README and of the
+tutorial go into docs/pictures/; with `--tutorial` only these are taken.
 """
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ from programs import CHROMIUM, find
 from research_scenes import research
 from scenes import SCENES, complaints, kiosk, my_privacy, questions, waiting
 from stage import EXAMPLES, Stage
+from tutorial import pictures
 
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 SOME = (questions, complaints, waiting, kiosk, my_privacy, research)
@@ -42,19 +46,25 @@ def _collector() -> Iterator[Collector]:
             yield served
 
 
+@contextmanager
+def _devices(browser: Browser) -> Iterator[Callable[..., Device]]:
+    """What makes devices, which are put away at the end."""
+    with ExitStack() as devices:
+
+        def new_device(**options: Any) -> Device:
+            device = Device(browser, **options)
+            devices.callback(device.context.close)
+            return device
+
+        yield new_device
+
+
 def _series(browser: Browser, served: Collector, name: str, folder: Path) -> Iterator[Path]:
     options, scenes = SERIES[name]
     for scene in scenes:
-        with ExitStack() as devices:
-
-            def new_device(
-                devices: ExitStack = devices, options: dict[str, Any] = options, **more: Any
-            ) -> Device:
-                device = Device(browser, **options, **more)
-                devices.callback(device.context.close)
-                return device
-
-            for state, page in scene(Stage(served, new_device)):
+        with _devices(browser) as new_device:
+            stage = Stage(served, partial(new_device, **options))
+            for state, page in scene(stage):
                 yield _picture(page, folder / f"{state}.{name}.png")
 
 
@@ -64,19 +74,35 @@ def _picture(page: Page, file: Path) -> Path:
     return file
 
 
-def main(folder: Path) -> None:
-    """Make all pictures; print their names."""
-    folder.mkdir(parents=True, exist_ok=True)
+def _of_the_tutorial(browser: Browser) -> Iterator[Path]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        command(Path(folder), None) as served,
+        _devices(browser) as new_device,
+    ):
+        for name, picture in pictures(served, new_device):
+            (PICTURES / f"{name}.png").write_bytes(picture)
+            yield PICTURES / f"{name}.png"
+
+
+def main(folder: Path | None) -> None:
+    """Make all pictures, or without a folder those of the tutorial alone; print their names."""
     path = find("chromium") or sys.exit(
         "no Chromium; python tests/programs.py chromium installs one"
     )
-    with sync_playwright() as playwright, _collector() as served:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
-        for name in SERIES:
-            for file in _series(browser, served, name, folder):
-                print(file, flush=True)
+        for file in _of_the_tutorial(browser):
+            print(file, flush=True)
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            with _collector() as served:
+                for name in SERIES:
+                    for file in _series(browser, served, name, folder):
+                        print(file, flush=True)
         browser.close()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"))
+    given = sys.argv[1] if len(sys.argv) > 1 else "screenshots"
+    main(None if given == "--tutorial" else Path(given))
