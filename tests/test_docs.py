@@ -4,6 +4,7 @@ import ast
 import math
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -47,7 +48,7 @@ from server.store.log import Entry
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def _respondents(path: Path, question: str, table: str = "", more: int = 0) -> int:
@@ -86,13 +87,18 @@ def test_what_prefer_not_to_say_and_no_noise_cost_in_the_readme(tmp_path: Path) 
     assert f"Asked directly, it would take {direct}." in README
 
 
-#: Pages whose commands run here: they may be anywhere in these.
-_WITH_COMMANDS = (README, (ROOT / "docs/tutorial.md").read_text())
+#: Pages that lead through the commands.
+_WITH_COMMANDS = [
+    ROOT / "README.md",
+    ROOT / "docs/tutorial.md",
+    *sorted((ROOT / "docs/guides").glob("*.md")),
+]
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_commands_are_documented(name: str) -> None:
-    assert any(f"deniable {name}" in page or f"make {name}" in page for page in _WITH_COMMANDS)
+    led = "".join(page.read_text() for page in _WITH_COMMANDS)
+    assert f"deniable {name}" in led or f"make {name}" in led
     result = CliRunner().invoke(main, [name, "--help"])
     assert result.exit_code == 0
     command = main.get_command(click.Context(main), name)
@@ -114,33 +120,50 @@ def test_help_lists_all_commands_in_full_and_imports_none_of_them() -> None:
 WITHOUT_DATABASE = ("check", "plan", "analyze", "deploy", "prune", "verify")
 
 
-def test_commands_of_the_readme_and_the_tutorial_run(tmp_path: Path) -> None:
-    truth = tmp_path / "truth.csv"
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the survey of the tutorial, answered by 2,000 made-up people, and a table."""
+    folder = tmp_path_factory.mktemp("answered")
     people = "yes,nobody,lab,1230\nno,,office,\nyes,superior,office,900\nno,,lab,3000\n"
-    truth.write_text("harassed,told,team,income\n" + people * 500)
-    lines = [
-        line.strip()
-        for page in reversed(_WITH_COMMANDS)
-        for line in page.splitlines()
-        if line.startswith("    deniable ")
-    ]
-    ran = 0
-    for line in lines:
-        words = shlex.split(line.partition(" > ")[0], comments=True)[1:]
-        if words[0] in ("serve", "doctor"):
-            continue  # tests/server/test_serving.py and tests/e2e/test_doctor_outside.py run them
-        words = [str(truth) if word == "truth.csv" else word for word in words]
-        none = "--db" in words or words[0] in WITHOUT_DATABASE
-        words += [] if none else ["--db", "deniable.db"]
+    (folder / "truth.csv").write_text("harassed,told,team,income\n" + people * 500)
+    words = ["simulate", str(ROOT / "examples/working-conditions.toml"), "--answers"]
+    words += [str(folder / "truth.csv"), "--db", str(folder / "deniable.db")]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    return folder
+
+
+def _commands(page: Path) -> list[str]:
+    """The commands of a page but those that tests with servers run.
+
+    `tests/server/test_serving.py` serves, and `tests/e2e/test_doctor_outside.py` and
+    `tests/server/test_audit_website.py` look at what is served.
+    """
+    lines = (line.strip() for line in page.read_text().splitlines() if line.startswith("    den"))
+    served = ("deniable serve", "deniable doctor", "deniable audit --url")
+    return [line.partition(" > ")[0] for line in lines if not line.startswith(served)]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in _WITH_COMMANDS if _commands(page)], ids=lambda page: page.stem
+)
+def test_commands_of_the_pages_run(page: Path, answered: Path, tmp_path: Path) -> None:
+    for name in ("truth.csv", "deniable.db"):
+        shutil.copy(answered / name, tmp_path)
+    kept = (".csv", ".db", ".html", ".zip", "backups")
+    for line in _commands(page):
+        words = shlex.split(line, comments=True)[1:]
+        if "--db" not in words and words[0] not in WITHOUT_DATABASE:
+            words += ["--db", "deniable.db"]
         words = [
-            str(tmp_path / word) if word.endswith((".db", ".html", ".zip", "backups")) else word
+            str(ROOT / word)
+            if word.startswith("examples/")
+            else str(tmp_path / word)
+            if word.endswith(kept)
+            else word
             for word in words
         ]
-        words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, line + result.output
-        ran += 1
-    assert ran == 34
 
 
 def _run_python_of(page: str) -> None:
